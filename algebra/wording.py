@@ -22,13 +22,6 @@ def words_up_to(length: int | None) -> str:
     return f"words of up to {count(length, 'letter')}"
 
 
-def all_words(letters: int, length: int | None) -> str:
-    """All words of so many letters, up to a length; None for those of every length."""
-    if length is None:
-        return f"all words of every length over {letters} letters"
-    return f"all {letters}^{length} words of length {length}, and all shorter"
-
-
 def count(number: int, noun: str, plural: str = "s") -> str:
     """A number with its noun: ``1 letter``, ``2,000 letters``."""
     return f"{number:,} {noun}{'' if number == 1 else plural}"

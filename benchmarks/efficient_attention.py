@@ -14,7 +14,9 @@ import krohn
 from krohn.algebra.errors import KrohnError
 from krohn.compilation import Asked
 from krohn.compiler.constructions.chain_of_thought import ATTENTION
-from krohn.network.attention_kind import Sparse, attention_kind, parts
+from krohn.network.attention_cost import parts
+from krohn.program.architectures.transformer import Transformer
+from krohn.program.attention import Sparse
 from krohn.source_kinds import named
 
 SIZES = (4, 8, 12, 16, 20)
@@ -60,7 +62,7 @@ def measure(case: tuple[str, str]) -> Row:
             continue
         assert model.proof is not None
         found, shape = model.summary(), model.file.header["architecture"]
-        meeting, rest = parts(shape, shape["positions"] - 1)
+        meeting, rest = parts(Transformer.of(shape), shape["positions"] - 1)
         return {
             **{"source": name, "attention": kind, "dtype": dtype},
             "tokens": shape["positions"],
@@ -116,13 +118,13 @@ def _planned(name: str, kind: str) -> Row:
     asked = Asked(attention=kind, formats=("float64",))
     built, _ = source_kind.build(source, asked)
     shape = built.network.architecture
-    meeting, rest = parts(shape, shape["positions"] - 1)
+    meeting, rest = parts(Transformer.of(shape), shape["positions"] - 1)
     row = {
         "tokens": shape["positions"],
         "width": shape["d_model"],
         "all": meeting + rest,
     }
-    blocks = [attention_kind(block) for block in shape["blocks"]]
+    blocks = [block.attention for block in Transformer.of(shape).blocks]
     reach = [block.window for block in blocks if isinstance(block, Sparse)]
     sees = {"reach": max(reach)} if reach else {}
     return {**row, **dict(zip(COLUMNS, (meeting, rest), strict=True)), **sees}

@@ -19,12 +19,12 @@ from short_mantissas import ShortMantissas, shorten, shorten_heads
 from krohn.compare.tasks.texts import subsequences
 from krohn.compilation import Asked
 from krohn.compiler.constructions.chain_of_thought import ATTENTION
-from krohn.network.attention_kind import Sparse
 from krohn.network.model import Model
 from krohn.network.modelfile import ModelFile
 from krohn.network.reading import decode
 from krohn.network.stepping import stepping
 from krohn.network.transformer import Transformer
+from krohn.program.attention import Sparse
 from krohn.program.completed_texts import BLANK
 from krohn.program.domains import IntArray
 from krohn.source_kinds.chains_of_thought import ChainsOfThought

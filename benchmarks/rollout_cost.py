@@ -22,7 +22,7 @@ from report import Row, Table, each, parser, publish
 
 from krohn.compilation import Asked
 from krohn.compiler.constructions.chain_of_thought import ATTENTION
-from krohn.network.attention_kind import parts
+from krohn.network.attention_cost import parts
 from krohn.network.model import Model
 from krohn.network.reading import decode
 from krohn.network.stepping import stepping
@@ -85,7 +85,8 @@ def measure(name: str) -> Row:
         for kind in ("sparse", "linear"):
             pairs = zip(taken[kind], taken["standard"], strict=True)
             row[f"{kind}, {called}: ratio"] = median(a / b for a, b in pairs)
-    work = {kind: sum(parts(shape, tokens - 1)) for kind, shape in shapes.items()}
+    each = {kind: Transformer.of(shape) for kind, shape in shapes.items()}
+    work = {kind: sum(parts(shape, tokens - 1)) for kind, shape in each.items()}
     for kind in ("sparse", "linear"):
         row[f"{kind}: operations"] = work[kind] / work["standard"]
     for kind, shape in shapes.items():

@@ -27,7 +27,6 @@ from krohn.compiler.positions import (
     uniform_code,
 )
 from krohn.compiler.table_forms import circle_of
-from krohn.network.attention_kind import Sparse
 from krohn.network.precision import Precision
 from krohn.program import (
     BlockSum,
@@ -41,6 +40,7 @@ from krohn.program import (
     Sum,
     Table,
 )
+from krohn.program.attention import Sparse
 
 
 @dataclass(frozen=True)

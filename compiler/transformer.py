@@ -11,7 +11,6 @@ from krohn.compiler.attention import Head, Lowering, look
 from krohn.compiler.layout import Layout, code_matrix
 from krohn.compiler.mlp import block_mlp
 from krohn.compiler.positions import Positions
-from krohn.network.attention_kind import Sparse
 from krohn.network.precision import FloatArray, Precision
 from krohn.program import (
     LetterMatrix,
@@ -22,6 +21,7 @@ from krohn.program import (
     Table,
     is_embedded,
 )
+from krohn.program.attention import Sparse
 from krohn.program.domains import IntArray
 from krohn.program.language import program_to_wire
 from krohn.program.operations.base import LookBack

@@ -16,8 +16,8 @@ from krohn.algebra.formats import json_format
 from krohn.algebra.minimisation import moore, naming
 from krohn.foreign import names_machine, own_machine, saying_outputs, with_names
 from krohn.machines import OWN, machine_of
-from krohn.network.architecture import kind_of
 from krohn.network.modelfile import ModelFile
+from krohn.program.claim import Sense, Shows
 
 
 @dataclass(frozen=True)
@@ -100,11 +100,11 @@ def align(file: ModelFile, machine: object, observation: str | None) -> Alignmen
         KrohnError: If the alphabets do not fit, or the machine shows nothing of what the
             file says.
     """
-    outputs = file.header["claim"].get("shows") == "outputs"
+    outputs = file.claim.shows is Shows.OUTPUTS
     wanted = machine_of(machine, observation=(observation or OWN) if outputs else None)
     file, notes = with_names(file, wanted)
     own = own_machine(file)
-    laws = kind_of(file.header["architecture"]).answers == "laws"
+    laws = file.claim.sense is Sense.LAWS
     named = names_machine(file)
     shows = own if named else replace(own, output=None)
     if not outputs and not laws and (seen := _seen(wanted, shows)) is not None:
@@ -160,7 +160,7 @@ def _claiming(file: ModelFile, machine: Automaton, shows: str | None) -> dict[st
     said = {"start": machine.states[machine.start], "dtype": file.precision.name}
     said |= {} if shows is None else {"shows": shows}
     claim = {**file.header["claim"], **said}
-    return {**file.header, "machine": json_format.to_object(machine), "claim": claim}
+    return {**file.header, "machine": json_format.claimed(machine), "claim": claim}
 
 
 def _is_same(file: ModelFile, held: Automaton, own: Automaton) -> bool:

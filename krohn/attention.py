@@ -78,7 +78,7 @@ def _comparison(
     law.stacks(prefix)
     patterns = [r.attention(prefix) for r in readers]
     letters = [machine.letters[a] for a in prefix]
-    length = min(int(r.file.header["claim"]["length"]) for r in readers)
+    length = min(r.file.claim.length or 1 for r in readers)
     words = law.sample(np.random.default_rng(seed), SAMPLES, length)
     several = len(readers) > 1
     result: dict[str, Any] = {

@@ -125,7 +125,7 @@ class Checks:
         sharding: How to run every word: processes, memory, job file, cluster; by
             default by this process, in one sitting.
         digest: Of the claim that the verdict must be about, or its first digits, at
-            least 8 (`krohn.program.claim`); by default any.
+            least 32 (`krohn.program.claim`); by default any.
         progress: Called with what is being done, how much is done, and of how much.
     """
 

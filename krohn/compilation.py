@@ -13,7 +13,6 @@ from krohn.algebra.wording import near
 from krohn.compiled_model import CompiledModel
 from krohn.compiler import CompileError
 from krohn.compiler.passes import Observer
-from krohn.network.modelfile import claimed_length
 from krohn.network.precision import PRECISIONS, one_thread
 from krohn.option_rules import Architecture, format_name, whole
 from krohn.source_kinds import with_kind
@@ -299,7 +298,7 @@ def explain(
         from krohn.compiled_model import CompiledModel  # all constructions
 
         if isinstance(source, CompiledModel):
-            asked = replace(asked, length=claimed_length(source.file.header))
+            asked = replace(asked, length=source.file.claim.length)
     with one_thread():
         kind, found, asked = _turned(source, asked)
         return kind.explain(found, asked)

@@ -25,7 +25,6 @@ from krohn.network.architecture import is_index, kind_of, parameters
 from krohn.network.disguise import PLAIN
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FloatArray, Precision
-from krohn.program import claim
 from krohn.program.claim import Claim
 from krohn.program.errors import Refused
 from krohn.source_kinds import of_file
@@ -132,7 +131,7 @@ class CompiledModel:
                 "the network was changed since it was compiled, and nothing is claimed of "
                 "it; krohn.verify says what it computes"
             )
-        return claim.of(self.compiled.header)
+        return self.compiled.claim
 
     @cached_property
     def machine(self) -> Automaton:
@@ -174,7 +173,7 @@ class CompiledModel:
 
     def __repr__(self) -> str:
         header = self.compiled.header
-        shape, length = header["architecture"], header["claim"].get("length")
+        shape, length = header["architecture"], self.compiled.claim.length
         changed = "changed since it was compiled, not proved"
         parts = (
             self.construction,
@@ -196,17 +195,17 @@ class CompiledModel:
     def summary(self) -> dict[str, Any]:
         """Sizes and timing, as ``krohn compile --json`` prints them."""
         file, proof = self.file, self.proof
-        shape, claimed = file.header["architecture"], file.header["claim"]
+        shape, claimed = file.header["architecture"], file.claim
         kind, about = kind_of(shape), None if self.changed else self.claim
         layers = kind.layers(shape)
         return {
             "construction": self.construction,
             "about": about and about.to_object(),
             "digest": about and about.digest,
-            "claim": claimed.get("kind", "exact"),
-            "error": claimed.get("error"),
-            "length": claimed.get("length"),
-            "dtype": shape["dtype"],
+            "claim": claimed.sense.value,
+            "error": claimed.error or None,
+            "length": claimed.length,
+            "dtype": claimed.dtype,
             "depth": sum(layer["heads"] > 0 for layer in layers),
             "layers": len(layers),
             "d_model": kind.width(shape),
@@ -214,7 +213,7 @@ class CompiledModel:
             "mlp_width": max((w for layer in layers for w in layer["mlp"]), default=0),
             "parameters": parameters(shape),
             **file.header.get("search", {}),
-            "shows": claimed.get("shows", "states"),
+            "shows": claimed.shows.value,
             "nonzero": nonzero(file.tensors),
             **_masks(shape),
             "verdict": proof.verdict if proof else None,
@@ -295,12 +294,14 @@ def model_file(
     kind = kind_of(built.network.architecture)
     if not kind.recurrent or (kind.bounded and length is not None):
         claim["length"] = length
-    header = {
+    header: dict[str, Any] = {
         "architecture": built.network.architecture,
-        "machine": json_format.to_object(machine),
+        "machine": json_format.claimed(machine),
         "construction": built.construction,
         "claim": claim,
     }
+    if machine.action is not None:
+        header["action"] = [list(row) for row in machine.action]
     if built.program:
         header["program"] = built.program
     tensors = {

@@ -279,7 +279,7 @@ def _of_file(file: ModelFile) -> _Asked:
                 "4); 23given1 does"
             )
         pair = source.emissions, source.transitions
-        error = file.header["claim"]["error"]
+        error = file.claim.error
         return _Asked(law_of(file, source), source.task, error, source.name, pair)
     if not isinstance(source, HiddenMarkovModel):
         raise KrohnError(
@@ -308,7 +308,7 @@ def _of_beliefs(file: ModelFile, source: HiddenMarkovModel) -> _Asked:
         raise KrohnError(
             f"{source.name} never says {name!r} first, so no letter follows it"
         )
-    off = source.size * file.header["claim"]["error"]
+    off = source.size * file.claim.error
     law = np.maximum(_joint(laws, count), 0)
     return _Asked(law, FORWARD, off * (2 + off), source.name, _factors(source))
 
@@ -381,7 +381,7 @@ def _of_points(file: ModelFile, source: PosteriorHead, seed: int) -> Recovered:
     def guess(x: FloatArray) -> FloatArray:
         return said(file, x[:, None])[:, 0]
 
-    error = file.header["claim"]["error"]
+    error = file.claim.error
     found = decompiled_points(guess, len(source.letters), error, seed)
     wanted = source.emissions, source.transitions
     apart = renamed((found.means, found.transitions), wanted)

@@ -15,7 +15,7 @@ from krohn.gpt2 import is_export, opened
 from krohn.network import modelfile
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import one_thread
-from krohn.program import claim, strict_json
+from krohn.program import strict_json
 from krohn.program.claim import Claim
 from krohn.program.errors import Refused, demand
 from krohn.program.files import read_bytes
@@ -30,6 +30,7 @@ from krohn.verify.checker.established import Established
 from krohn.verify.checker.gpt2 import Files
 from krohn.verify.checker.model_file import Machine
 from krohn.verify.checker.network import digest as digest_of, recheck
+from krohn.verify.checker.verdict import Proved
 from krohn.verify.proof import Proof, steps
 from krohn.verify.search.find import for_file, machine_of
 from krohn.verify.trusted import TrustedFile, totals
@@ -45,6 +46,7 @@ class Checked:
         about: What the evidence is about, with the digest of the whole claim.
         verdict: ``verified``, or ``undecided``: the evidence does not show the claim.
         reason: Why it is not verified.
+        proved: The claim that was shown; None if it is not verified.
         facts: Length, format, margin of the read-out, noise of channels, leaks of heads.
         seconds: How long checking took.
         found_in: How long the proof took that found it; None if the evidence was there.
@@ -55,6 +57,7 @@ class Checked:
     verdict: str
     reason: str
     facts: dict[str, Any]
+    proved: Proved | None
     seconds: float
     found_in: float | None
     size: int
@@ -62,7 +65,8 @@ class Checked:
     def to_object(self) -> dict[str, Any]:
         """As ``krohn recheck --json`` prints it."""
         told = {"about": self.about.to_object(), "digest": self.about.digest}
-        return {**vars(self), **told, "seconds": round(self.seconds, 3)}
+        own = {key: value for key, value in vars(self).items() if key != "proved"}
+        return {**own, **told, "seconds": round(self.seconds, 3)}
 
 
 @dataclass(frozen=True)
@@ -213,12 +217,13 @@ def _check(
             demand(not held.problem, held.problem)
             if held.file is not None:
                 data, evidence = _moved(data, evidence, held.file)
-            shown = recheck(data, evidence, held.machine)
+            shown = recheck(data, evidence, held.machine, held.claim)
     except Refused as refused:
         reason = str(refused)
     verdict, seconds = "verified" if shown else "undecided", time.monotonic() - began
     facts = shown.facts() if shown else {}
-    told = (verdict, reason, facts, seconds, None, len(evidence))
+    proved = shown.proved if shown else None
+    told = (verdict, reason, facts, proved, seconds, None, len(evidence))
     return Checked(held.claim, *told), shown
 
 
@@ -267,14 +272,12 @@ def _expected(
         raise KrohnError(f"{path} is not about a machine; leave --observe out")
     claimed = kind.claiming(file, machine)
     other = None if machine is None else claimed
-    about, problem = claim.of(claimed.header), kind.problem(claimed)
+    about, problem = claimed.claim, kind.problem(claimed)
     return _Expected(None, about, problem, other)
 
 
 def _of_target(target: Target) -> _Expected:
-    shows = output_classes(
-        target.machine, target.file.header["claim"].get("shows", "states")
-    ).of
+    shows = output_classes(target.machine, target.file.claim.shows.value).of
     return _Expected(machine_of(target.machine, shows), target.claim, target.problem)
 
 

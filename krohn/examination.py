@@ -11,15 +11,14 @@ from krohn.algebra.automaton import Automaton
 from krohn.algebra.errors import KrohnError
 from krohn.algebra.formats import json_format
 from krohn.algebra.minimisation import Shows
-from krohn.algebra.wording import all_words
 from krohn.checks import Checks, check_digest
 from krohn.compare.models.files import load
 from krohn.machines import machine_of
 from krohn.network.forward_pass import evaluation_mode
 from krohn.network.model import Model
 from krohn.network.modelfile import is_trained_network
-from krohn.program import claim
-from krohn.program.claim import Claim
+from krohn.program.claim import OWN_FORMAT, Claim
+from krohn.program.inputs import Words as AllWords
 from krohn.report import Progress, Question, Report, refuted, silent, unrefuted
 from krohn.verification_target import DEFAULT_SAMPLE_LENGTH
 from krohn.verify.attention_limits.layer_norm import module_bounds
@@ -39,7 +38,6 @@ from krohn.verify.testing.simulation_result import BUDGET
 # Examining a network that Krohn knows from outside only: trained, or written by hand.
 
 
-OWN_FORMAT = "its own format"
 REASON = "a network that Krohn did not compile cannot be proved"
 
 
@@ -111,7 +109,7 @@ def examine(
     simulator = _simulator(model, wanted, shows)
     if simulator.longest is not None and length > simulator.longest:
         why = f"the model is for words of up to {simulator.longest} letters"
-        none = Report("out-of-range", "", why, simulator.longest, 0, "nothing")
+        none = Report("out-of-range", "", why, simulator.longest, 0)
         return replace(none, about=about)
     told = how.progress or silent
     asked = {"prefixes": how.prefixes, "samples": how.samples, "seed": how.seed}
@@ -128,8 +126,8 @@ def examine(
 def _question(machine: Automaton, shows: Shows, length: int) -> Claim:
     """The claim that a network without a claim of its own is tested for."""
     asked = {"start": machine.states[machine.start], "shows": shows, "length": length}
-    header = {"machine": json_format.to_object(machine), "claim": asked}
-    return claim.of({**header, "architecture": {"dtype": OWN_FORMAT}})
+    header = {"machine": json_format.claimed(machine), "claim": asked}
+    return Claim.of({**header, "architecture": {"dtype": OWN_FORMAT}})
 
 
 def _simulator(
@@ -147,7 +145,7 @@ def _report(
 ) -> Report:
     failed = found.failed
     if failed is None or failed.counterexample is None:
-        every = all_words(len(machine.letters), found.length)
+        every = AllWords(len(machine.letters), found.length)
         asked = Question(every, found.length, True, found.complete)
         return unrefuted(found.runs, found.method, asked, f"{REASON}; {found.summary}")
     return refuted(

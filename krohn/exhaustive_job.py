@@ -4,13 +4,14 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager
 
 from krohn.algebra.automaton import Automaton
-from krohn.algebra.formats import json_format
 from krohn.checks import Sharding
 from krohn.compilation import compile as compiled
+from krohn.foreign import own_machine
 from krohn.jobs.cluster import cluster
 from krohn.jobs.worker_pool import WorkerPool, processes, this_process
 from krohn.machines import OWN
 from krohn.network.modelfile import ModelFile
+from krohn.program.claim import Shows
 from krohn.verify.testing.sharded import ShardWork, Tally, run_shards, share
 from krohn.verify.testing.shards import Job, JobJournal, Outcome, Shard, job
 from krohn.verify.testing.simulation_result import Progress, Simulation
@@ -57,9 +58,9 @@ def every_start(
     Raises:
         KrohnError: If one of them cannot be compiled.
     """
-    own = json_format.from_object(file.header["machine"])
+    own = own_machine(file)
     pairs = [(file, machine)]
-    outputs = file.header["claim"].get("shows") == "outputs"
+    outputs = file.claim.shows is Shows.OUTPUTS
     shape = file.header["architecture"]
     arch = shape["kind"]
     for state in own.states:
@@ -67,7 +68,7 @@ def every_start(
             continue
         other = compiled(
             own.with_start(state),
-            file.header["claim"].get("length"),
+            file.claim.length,
             file.header["construction"],
             arch=arch,
             observation=OWN if outputs else None,

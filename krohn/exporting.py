@@ -21,7 +21,7 @@ from krohn.network import ExportError, modelfile
 from krohn.network.exports import Destination, destination
 from krohn.network.exports.circuit import labels
 from krohn.network.model import Model
-from krohn.network.modelfile import ModelFile, claimed_length
+from krohn.network.modelfile import ModelFile
 from krohn.program.errors import Refused
 from krohn.program.writing import whole_directory
 from krohn.report import Progress, silent
@@ -227,7 +227,7 @@ def proof_of(
     Raises:
         ExportError: If it holds another network than that of the file.
     """
-    length = claimed_length(file.header)
+    length = file.claim.length
     try:
         if home.read is None:
             with np.errstate(all="ignore"):

@@ -14,8 +14,8 @@ from krohn.algebra.automaton import Automaton, Output, Semiautomaton
 from krohn.algebra.errors import KrohnError
 from krohn.algebra.formats import json_format
 from krohn.algebra.wording import cut
-from krohn.network.architecture import kind_of
 from krohn.network.modelfile import LARGEST_FILE, ModelFile, is_trained_network
+from krohn.program.claim import Shows
 from krohn.program.files import read_bytes
 
 BY_ORDER = "the file names no {}; they are taken in the order of those of the machine"
@@ -65,7 +65,8 @@ def own_machine(file: Headed) -> Automaton:
     """
     stated = stated_machine(file)
     if names_machine(file):
-        return _machine(stated)
+        action = {k: file.header[k] for k in ("action",) if k in file.header}
+        return _machine({**stated, **action})
     letters, states = (_names(stated, key) for key in ("letters", "states"))
     if letters is None or states is None:
         raise KrohnError(
@@ -99,20 +100,20 @@ def with_names(
     Raises:
         KrohnError: If the network has another number of letters or classes.
     """
-    stated, shape = dict(file.header["machine"]), file.header["architecture"]
-    outputs = file.header["claim"].get("shows") == "outputs"
+    stated, shape = dict(file.header["machine"]), file.architecture
+    outputs = file.claim.shows is Shows.OUTPUTS
     notes = []
     if "letters" not in stated:
-        _check(shape["vocabulary"] - kind_of(shape).marks, machine.letters)
+        _check(shape.vocabulary - shape.marks, machine.letters)
         stated["letters"] = list(machine.letters)
         notes.append(BY_ORDER.format("letters"))
     if outputs and "output" not in stated and machine.output is not None:
-        _check(shape["outputs"], machine.output.names, "outputs")
+        _check(shape.outputs, machine.output.names, "outputs")
         stated["output"] = {"names": list(machine.output.names)}
         notes.append(BY_ORDER.format("outputs"))
     if "states" not in stated:
         if not outputs:
-            _check(shape["outputs"], machine.states, "states")
+            _check(shape.outputs, machine.states, "states")
             notes.append(BY_ORDER.format("states"))
         stated["states"] = list(machine.states)
     return replace(file, header={**file.header, "machine": stated}), tuple(notes)

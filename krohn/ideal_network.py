@@ -12,8 +12,8 @@ from krohn.algebra.minimisation import output_classes
 from krohn.checks import check_digest
 from krohn.network import modelfile
 from krohn.network.modelfile import ModelFile
-from krohn.program import claim
 from krohn.program.chain_of_thought import ChainOfThought
+from krohn.program.inputs import Words
 from krohn.program.writing import atomic_write
 from krohn.report import Progress, Report, silent
 from krohn.source_kinds import source_of
@@ -30,9 +30,9 @@ from krohn.verify.smt.steps import (
 )
 from krohn.verify.testing.counterexample import Counterexample
 from krohn.verify.testing.shortest_failing import Minimal
+from krohn.verify.verdict import IDEAL, Ground, Ideal, Steps, Tables
 
 USUAL = Limits()
-IDEAL = "the ideal network: hard attention over the rationals, nothing rounded"
 
 
 def verify_ideal(
@@ -89,12 +89,9 @@ def _report(target: Target, found: Decision, length: int) -> Report:
         return replace(_refuted(wrong, found.least), seconds=found.seconds)
     if found.verdict == "undecided":
         reason = f"z3 gave up after {found.length} letters: {found.reason}"
-        return Report("undecided", "smt", reason, length, covers="nothing", **rest)
-    letters = len(target.machine.letters)
-    covers = (
-        f"all {letters}^{length} words of length {length}, and all shorter, on {IDEAL}"
-    )
-    return Report("verified", "smt", "", length, covers=covers, **rest)
+        return Report("undecided", "smt", reason, length, **rest)
+    ground = Ideal(Words(len(target.machine.letters), length))
+    return Report("verified", "smt", "", length, ground=ground, **rest)
 
 
 def _refuted(wrong: Counterexample, least: bool) -> Report:
@@ -103,7 +100,7 @@ def _refuted(wrong: Counterexample, least: bool) -> Report:
     reason = f"{IDEAL}, is wrong at letter {length} of this word, replayed in fractions"
     minimal = Minimal(wrong, True, length - 1, 0, 0) if least else None
     told: dict[str, Any] = {"counterexample": wrong, "minimal": minimal}
-    return Report("refuted", "smt", reason, length, 0, "one word", **told)
+    return Report("refuted", "smt", reason, length, 0, **told)
 
 
 def _as_shown(target: Target, report: Report, right: int) -> Report:
@@ -123,13 +120,12 @@ def _as_shown(target: Target, report: Report, right: int) -> Report:
     reason = (
         f"{IDEAL}, is in a wrong state after {' '.join(word)}, which shows the same"
     )
-    return Report("undecided", "smt", reason, len(word), 0, "nothing")
+    return Report("undecided", "smt", reason, len(word), 0)
 
 
 def _counterexample(target: Target, found: Decision) -> Counterexample:
     """Before the last letter the network is right, or the word would be shorter."""
-    shows = target.file.header["claim"].get("shows", "states")
-    names = output_classes(target.machine, shows).names
+    names = output_classes(target.machine, target.file.claim.shows.value).names
     expected = tuple(names[c] for c in found.expected)
     word = tuple(target.machine.letters[a] for a in found.word)
     return Counterexample(word, expected, (*expected[:-1], names[found.said]))
@@ -167,22 +163,20 @@ def verify_gadgets(
         KrohnError: If the file cannot be read, or its claim has another digest.
     """
     file = model if isinstance(model, ModelFile) else modelfile.read(model)
-    check_digest(about := claim.of(file.header), digest)
+    check_digest(about := file.claim, digest)
     began, source, report = time.monotonic(), source_of(file), progress or silent
     if isinstance(source, ChainOfThought):
         of_steps = OfSteps(noise, error, limits=limits)
         found = _of_steps(file, source, of_steps, report)
     else:
         found = _of_tables(file, (noise, error), limits, report)
-    verdict, reason, covers = found
-    covers = covers if verdict == "verified" else "nothing"
-    length, seconds = file.header["claim"].get("length"), time.monotonic() - began
-    told = Report(verdict, "gadgets", reason, length, 0, covers, seconds=seconds)
-    return replace(told, about=about)
+    verdict, reason, ground = found
+    told = Report(verdict, "gadgets", reason, about.length, 0, ground)
+    return replace(told, about=about, seconds=time.monotonic() - began)
 
 
-Decided = tuple[Verdict, str, str]
-"""A verdict, the reason why it is not `verified`, and what it covers if it is."""
+Decided = tuple[Verdict, str, Ground]
+"""A verdict, the reason why it is not `verified`, and what it rests on if it is."""
 
 
 def _of_tables(
@@ -202,11 +196,7 @@ def _of_tables(
         findings = [Finding("", "undecided", 0, str(problem))]
     verdict, reason = _overall(findings)
     rows = sum(found.rows for found in findings)
-    covers = (
-        f"{len(findings)} tables with {rows} rows, over the rationals: inputs within "
-        f"{noise} of their codes give outputs within {error} of theirs"
-    )
-    return verdict, reason, covers
+    return verdict, reason, Tables(len(findings), rows, noise, error)
 
 
 def _decide_each(
@@ -263,11 +253,7 @@ def _of_steps(
     for each in found:
         if each.verdict != "verified":
             verdict, reason = each.verdict, _step(each)
-    covers = (
-        f"{count} steps over the rationals: for all real numbers within their bounds, "
-        f"delivered within {asked.noise}, what is said is within {asked.error} of the rule"
-    )
-    return verdict, reason, covers
+    return verdict, reason, Steps(count, asked.noise, asked.error)
 
 
 def _step(found: StepFinding) -> str:

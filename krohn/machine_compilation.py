@@ -244,7 +244,7 @@ def _file(
     built = generator(law, length, free, precision)
     header = {
         "architecture": built.architecture,
-        "machine": json_format.to_object(machine),
+        "machine": json_format.claimed(machine),
         "construction": GENERATOR,
         "claim": {
             "start": machine.states[machine.start],

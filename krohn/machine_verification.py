@@ -60,7 +60,7 @@ def _decide(target: Target, checks: Checks) -> Report:
     words, method = Words(checks.exhaustive, checks.sample, checks.seed), checks.method
     if (beyond := _beyond(target, words.exhaustive)) is not None:
         reason = f"the model is for words of up to {beyond} letters"
-        return Report("out-of-range", method, reason, beyond, 0, "nothing")
+        return Report("out-of-range", method, reason, beyond, 0)
     apart = None if target.shown is None else target.shown.word_within(target.length)
     if apart is not None:
         return _parted(target, apart, checks)
@@ -86,7 +86,7 @@ def _unproved(target: Target) -> str:
 
 
 def _verify(target: Target, method: str, words: Words) -> Report:
-    done = prove(target.file, target.machine, target.report("proving"))
+    done = target.prove(target.report("proving"))
     if done.verdict != "verified":
         return _search(target, method, done, words.seed)
     runs = words.run(target)
@@ -99,7 +99,7 @@ def _verify(target: Target, method: str, words: Words) -> Report:
         reason="",
         length=target.length,
         words=sum(r.words for r in runs),
-        covers=target.proved,
+        ground=done.proved,
         proof=done,
         runs=runs,
     )
@@ -119,7 +119,7 @@ def _parted(target: Target, word: tuple[str, ...], checks: Checks) -> Report:
             f"after {' '.join(word)} the network shows what this machine shows, and not "
             "what its own file says"
         )
-        return Report("undecided", checks.method, reason, len(word), 1, "nothing")
+        return Report("undecided", checks.method, reason, len(word), 1)
     known = Minimal(wrong, right, (len(word) - 1) * right, 0, 0)
     return refuted([], wrong, lambda _: known, checks.method)
 
@@ -139,7 +139,6 @@ def _as_shown(target: Target, report: Report) -> Report:
             report,
             verdict="undecided",
             reason=reason,
-            covers="nothing",
             counterexample=None,
             minimal=None,
         )
@@ -193,7 +192,7 @@ def _conclude(target: Target, done: Proof | None, reason: str, words: Words) -> 
     else:
         # Who asked for a proof did not ask how the words run here.
         complete = done is None and found.complete and target.length is not None
-        asked = Question(target.proved, found.length, target.says_classes, complete)
+        asked = Question(target.inputs, found.length, target.says_classes, complete)
         report = unrefuted(runs, found.method, asked, f"{reason}; {found.summary}")
     proved = "proof+" if done is not None else ""
     report = replace(report, proof=done, method=proved + report.method)
@@ -262,7 +261,7 @@ def _violated(target: Target, report: Report, found: "Attack") -> Report:
         f"the proof allows {worst.bound:.3g} ({worst.way}): it does not hold in the "
         "arithmetic of this machine"
     )
-    return replace(report, verdict="undecided", reason=reason, covers="nothing")
+    return replace(report, verdict="undecided", reason=reason)
 
 
 def _wrong(target: Target, found: "Attack") -> "Counterexample | None":

@@ -6,7 +6,6 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import inf
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -29,7 +28,6 @@ from krohn.program.quoting import (
     markdown_text,
     on_a_line,
 )
-from krohn.program.wording import at_most
 from krohn.source_kinds import of_file
 from krohn.verify.proof import Proof
 
@@ -141,7 +139,7 @@ def program(file: ModelFile, home: Destination, names: Labels) -> Shown | None:
     if of_file(file).claim == "within":
         lines += "\nprint(logits[-1].tolist())"
         # Both are within the error of what is right.
-        off = 2 * float(file.header["claim"]["error"])
+        off = 2 * float(file.claim.error)
         return Shown(lines, logits[-1].tolist(), off)
     classes = home.classes(file, names)
     part = f"[{given.first - 1}:]" if given.first > 1 else ""
@@ -151,13 +149,7 @@ def program(file: ModelFile, home: Destination, names: Labels) -> Shown | None:
 
 def verdict(proof: Proof) -> str:
     """The proof of a network in a sentence: the one place that says it."""
-    found = proof.bounds
-    if proof.verdict != "verified" or found is None:
-        return f"not proved: {proof.reason}"
-    right = "the largest logit is that of the right answer"
-    if found.error < inf:
-        right = f"each output is within {at_most(found.error)} of the right one"
-    return f"proved in {found.form.name}: on {found.covers}, {right}"
+    return f"proved: {proof.proved}" if proof.proved else f"not proved: {proof.reason}"
 
 
 def card(

@@ -58,7 +58,7 @@ class Model(base.Model):
     @staticmethod
     def _alphabets(file: ModelFile) -> base.Alphabets:
         """Those of the file; a network of laws or of numbers chooses no class."""
-        answers = kind_of(file.header["architecture"]).answers
+        answers = kind_of(file.architecture).answers
         if answers == "laws":
             machine = file.header.get("machine")
             return names(machine, "letters"), names(machine, "states"), ()

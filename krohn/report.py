@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from krohn.algebra.wording import LONGEST, cut, in_runs
 from krohn.program.claim import Claim
+from krohn.program.inputs import Inputs
 from krohn.verify.testing.simulation_result import Simulation
+from krohn.verify.verdict import AllRun
 
 if TYPE_CHECKING:
     from krohn.verify.attack.campaign import Attack
@@ -14,6 +16,7 @@ if TYPE_CHECKING:
     from krohn.verify.proof import Proof, Verdict
     from krohn.verify.testing.counterexample import Counterexample
     from krohn.verify.testing.shortest_failing import Minimal
+    from krohn.verify.verdict import Ground
 
 # The progress of long work.
 
@@ -46,7 +49,7 @@ class Report:
         reason: Why it is not verified.
         length: The longest word that the verdict is about; None for all lengths.
         words: How many words were run through the network.
-        covers: In words, which inputs the verdict is about.
+        ground: What shows it, if it is verified: what was proved, or run to the end.
         counterexample: A word on which network and machine differ.
         minimal: What is known of smaller ones.
         elsewhere: The start state, if the word is one for a network that was compiled on
@@ -57,8 +60,6 @@ class Report:
         notes: What else is to be known.
         attack: What came of an attack on the proof, if there was one.
         runs: The simulations that led to the verdict.
-        claim: What is claimed: ``exact``, ``within`` an error, or ``generates``.
-        error: That error.
         ran: What was run, in the plural.
         about: The machine or source, with all names, that the verdict is about, and the
             digest of the whole claim; None only while it is being made.
@@ -69,7 +70,7 @@ class Report:
     reason: str
     length: int | None
     words: int
-    covers: str
+    ground: "Ground | None" = None
     counterexample: "Counterexample | None" = None
     proof: "Proof | None" = None
     minimal: "Minimal | None" = None
@@ -79,10 +80,15 @@ class Report:
     notes: tuple[str, ...] = ()
     attack: "Attack | None" = None
     runs: tuple[Simulation, ...] = ()
-    claim: str = "exact"
-    error: float | None = None
     ran: str = "words"
     about: Claim | None = None
+
+    @property
+    def covers(self) -> str:
+        """What was shown, and on which inputs, if it is verified."""
+        if self.verdict == "verified" and self.ground is not None:
+            return str(self.ground)
+        return "one word" if self.verdict == "refuted" else "nothing"
 
     @property
     def digest(self) -> str | None:
@@ -112,8 +118,8 @@ class Report:
             "verdict": self.verdict,
             "about": self.about.to_object() if self.about else None,
             "digest": self.digest,
-            "claim": self.claim,
-            "error": self.error,
+            "claim": self.about.sense.value if self.about else None,
+            "error": self.about.error or None if self.about else None,
             "method": self.method,
             "reason": self.reason,
             "length": self.length,
@@ -153,7 +159,7 @@ def refuted(
     if word.reading == "among others":
         longest = max(r.length for r in runs)
         why = _unrepeated(word)
-        report = Report("undecided", method, why, longest, words, "nothing")
+        report = Report("undecided", method, why, longest, words)
         return replace(report, runs=tuple(runs))
     return Report(
         verdict="refuted",
@@ -161,7 +167,6 @@ def refuted(
         reason=_wrong(word) + (run.about if run else ""),
         length=len(word.word),
         words=words,
-        covers="one word",
         counterexample=word,
         minimal=minimal,
         runs=tuple(runs),
@@ -208,13 +213,13 @@ class Question:
     """What runs were to decide.
 
     Attributes:
-        inputs: All inputs that were asked about, in words.
+        inputs: All inputs that were asked about.
         length: The length of the longest; None for all lengths.
         classes: Whether answers are classes, which a run can see to be right.
         complete: Whether each of these inputs was run.
     """
 
-    inputs: str
+    inputs: Inputs
     length: int | None
     classes: bool
     complete: bool
@@ -243,6 +248,6 @@ def unrefuted(
         reason="" if shown else reason,
         length=asked.length,
         words=sum(run.words for run in runs),
-        covers=f"{asked.inputs}, run as here{about}" if shown else "nothing",
+        ground=AllRun(asked.inputs, about) if shown else None,
         runs=tuple(runs),
     )

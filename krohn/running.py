@@ -19,6 +19,7 @@ from krohn.network import modelfile
 from krohn.network.architecture import kind_of
 from krohn.network.modelfile import ModelFile, alphabets, check_length
 from krohn.network.reading import NOT_FINITE, TIED, Array, Opened, named, reads
+from krohn.program.claim import Shows
 from krohn.source_kinds.kind import Answers, in_batches, marked
 from krohn.sources import split_letters
 
@@ -101,7 +102,7 @@ class Runner:
 
     def _result(self, word: list[str], states: list[str]) -> dict[str, Any]:
         result: dict[str, Any] = {"outputs": states, "word": word}
-        if self.file.header["claim"].get("shows") != "outputs":
+        if self.file.claim.shows is Shows.STATES:
             outputs = shown_along(self.machine, self.machine.encode(word), states)
             result = {"outputs": outputs, "states": states, "word": word}
         chosen = [state in self.classes for state in states]
@@ -198,7 +199,7 @@ def runner_of(file: ModelFile, network: Opened = None) -> Runner | GeneratorRunn
         KrohnError: If it is about another source than a machine.
     """
     machine = own_machine(file)
-    if kind_of(file.header["architecture"]).answers == "laws":
+    if kind_of(file.architecture).answers == "laws":
         return GeneratorRunner(file, machine, network)
     alphabets(file)  # damaged files are refused before a word is read
     return Runner(file, machine, network)
@@ -340,7 +341,7 @@ def check_labels(runner: "Runner", words: Sequence[Labelled]) -> Wrong:
             no such answer.
     """
     by_state, expected = _expected(runner.machine, words)
-    if by_state and runner.file.header["claim"].get("shows", "states") != "states":
+    if by_state and runner.file.claim.shows is Shows.OUTPUTS:
         raise KrohnError("the network says outputs, so the labels must be outputs")
     letters = [_letters(w, runner) for w in words]
     results, shown = runner.run_all(letters), "states" if by_state else "outputs"

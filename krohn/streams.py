@@ -196,7 +196,7 @@ def _openings(model: Model, machine: Automaton) -> list[tuple[int, ...]] | None:
     """For each state a word that leads to it; None if the network needs no segments."""
     if model.length is None and not isinstance(model.network, Transformer):
         return None
-    if model.header["claim"].get("shows", "states") != "states":
+    if model.shows == "outputs":
         raise KrohnError(
             "this model says outputs, and a segment of a stream begins at the state where "
             "the one before it ended; compile it without --observe, or with --arch rnn"

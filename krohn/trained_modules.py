@@ -20,6 +20,7 @@ from krohn.network.modelfile import ModelFile
 from krohn.network.reading import chosen
 from krohn.network.running_file import APART, CALLED, beside_parameters
 from krohn.report import Report
+from krohn.verify.verdict import OfTensors
 
 SHORT, LONG = 12, 1000
 """How many letters words have on which a module is held against its own tensors: before a
@@ -109,7 +110,7 @@ def about_tensors(model: object, report: Report) -> Report:
     )
     return replace(
         report,
-        covers=about + report.covers,
+        ground=report.ground and OfTensors(about, report.ground),
         reason=report.reason and about + report.reason,
         notes=(*report.notes, note),
     )

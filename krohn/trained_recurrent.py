@@ -174,7 +174,7 @@ class Layer:
         header = {
             "format": "krohn-model",
             "architecture": shape,
-            "machine": json_format.to_object(machine),
+            "machine": json_format.claimed(machine),
             "construction": "trained",
             "claim": claim,
             "evidence": None,

@@ -51,7 +51,7 @@ def subject(model: object) -> Subject:
     file = modelfile.read(str(model)) if path else file_of(model)
     if file is None:
         return Subject("a network in Python", None, True, partial(_trained, model))
-    kind, of_machine = of_file(file), "source" not in file.header
+    kind, of_machine = of_file(file), file.claim.of_machine
     takes = None if of_machine else OF_SOURCES + kind.asks
     called = f"a file about {kind.called}"
     return Subject(called, takes, of_machine, partial(kind.verify, file))

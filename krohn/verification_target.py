@@ -7,22 +7,22 @@ from typing import TYPE_CHECKING, Any
 
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.errors import KrohnError
-from krohn.algebra.wording import all_words
 from krohn.alignment import Shown, align, aligned
 from krohn.checks import Sharding
 from krohn.foreign import names_machine, own_machine
 from krohn.network import modelfile
 from krohn.network.architecture import kind_of
 from krohn.network.modelfile import ModelFile
-from krohn.program import claim
-from krohn.program.claim import Claim
-from krohn.program.wording import at_most
+from krohn.program.claim import Claim, Sense, Shows
+from krohn.program.inputs import Inputs, Words as AllWords
 from krohn.report import Progress, silent
+from krohn.verify.proof import Proof, prove
 from krohn.verify.testing.simulation_result import BUDGET, Simulation
 
 if TYPE_CHECKING:
     from krohn.network.model import Model
     from krohn.replaying import Replay
+    from krohn.verify.checker.model_file import Model as Checked
     from krohn.verify.testing.counterexample import Counterexample
     from krohn.verify.testing.shortest_failing import Minimal
 
@@ -50,11 +50,16 @@ class Target:
     notes: tuple[str, ...] = ()
     shown: Shown | None = None
 
+    def prove(
+        self, progress: Callable[[int, int], None], model: "Checked | None" = None
+    ) -> Proof:
+        """Try to prove the claim that a verdict is to be about."""
+        return prove(self.file, self.machine, progress, model, self.claim)
+
     @property
     def claimed(self) -> int | None:
         """The longest word that the file claims."""
-        length = self.file.header["claim"].get("length")
-        return length if type(length) is int else None
+        return self.file.claim.length
 
     @property
     def length(self) -> int | None:
@@ -75,7 +80,7 @@ class Target:
     @property
     def provable(self) -> bool:
         """Whether there is anything that a proof could start from."""
-        kind = kind_of(self.file.header["architecture"])
+        kind = kind_of(self.file.architecture)
         return not kind.program or "program" in self.file.header
 
     @property
@@ -91,9 +96,9 @@ class Target:
         return True
 
     @property
-    def proved(self) -> str:
-        """The inputs that a proof covers, in words."""
-        return all_words(self.letters, self.length)
+    def inputs(self) -> Inputs:
+        """The inputs that are asked about."""
+        return AllWords(self.letters, self.length)
 
     def run_all(self, length: int) -> Simulation:
         """Run every word of up to ``length`` letters."""
@@ -163,8 +168,7 @@ class Target:
         if self.shown is not None and state is None and word:
             right = self.shown.wanted.run(word)[-1]
             return along(word, self.misshown(word), right)
-        says_states = self.file.header["claim"].get("shows", "states") == "states"
-        known = says_states and names_machine(self.file)
+        known = self.file.claim.shows is Shows.STATES and names_machine(self.file)
         shows = own_machine(self.file) if known else None
         return replay(self.model, self.machine, word, state, shows)
 
@@ -214,16 +218,6 @@ class GeneratorTarget(Target):
     def says_classes(self) -> bool:
         """No: they are laws."""
         return False
-
-    @property
-    def proved(self) -> str:
-        """The inputs that a proof covers, in words."""
-        claim = self.file.header["claim"]
-        return (
-            f"all legal prefixes of up to {self.length} letters: each output is within "
-            f"{at_most(claim['tolerance'])} of the law that opens with "
-            f"q = {claim['opening']}"
-        )
 
     def run_all(self, length: int) -> Simulation:
         """Run every legal prefix of up to ``length`` letters."""
@@ -298,21 +292,19 @@ def open_target(
         KrohnError: If the file is damaged or the alphabets do not fit.
     """
     file = model if isinstance(model, ModelFile) else modelfile.read(model)
-    modelfile.claimed_length(file.header)
-    outputs = file.header["claim"].get("shows") == "outputs"
+    outputs = file.claim.shows is Shows.OUTPUTS
     if observation is not None and not outputs:
         raise KrohnError(
             "--observe is for models of outputs, and this is one of states; leave "
             "--observe out"
         )
-    laws = kind_of(file.header["architecture"]).answers == "laws"
-    kind = GeneratorTarget if laws else Target
+    kind = GeneratorTarget if file.claim.sense is Sense.LAWS else Target
     if machine is None:
         return kind(
-            file, _stated_machine(file), progress, claim.of(file.header, tokenizer)
+            file, _stated_machine(file), progress, Claim.of(file.header, tokenizer)
         )
     found = align(file, machine, observation)
-    about = claim.of(found.header, tokenizer)
+    about = Claim.of(found.header, tokenizer)
     target = kind(found.file, found.machine, progress, about, notes=found.notes)
     return replace(target, shown=found.shown)
 
@@ -324,10 +316,4 @@ def _stated_machine(file: ModelFile) -> Automaton:
             "the file does not say which machine it computes; say --machine MACHINE"
         )
     own = own_machine(file)
-    claim = file.header["claim"]
-    if claim.get("start") != own.states[own.start]:
-        raise KrohnError(
-            f"the file is damaged: it claims the start state {claim.get('start')!r}, its "
-            f"machine starts in {own.states[own.start]!r}"
-        )
     return aligned(own, own)

@@ -71,11 +71,6 @@ def _nothing(given: Any) -> Any:
     return {}
 
 
-def _first(architecture: Architecture) -> int:
-    del architecture
-    return 1
-
-
 @dataclass(frozen=True)
 class Kind(Generic[A]):
     """An architecture: what its networks have in common.
@@ -89,9 +84,6 @@ class Kind(Generic[A]):
         layers_of: For each layer ``heads``, and the hidden widths ``mlp``.
         step: What a recurrent one makes of a letter, in operations on tensors.
         sparse_of: Rows and columns of its sparse matrices.
-        check: Refuses a header for what no size says.
-        version: The first version of model files that has such an architecture.
-        marks: How many tokens there are beside the letters: BOS.
         recurrent: Whether it reads a letter at a time, and words of every length.
         program: Whether its file can state a Program, and a proof starts from that.
         bounded: Whether a recurrent one may be claimed for words up to a length only.
@@ -106,9 +98,6 @@ class Kind(Generic[A]):
     layers_of: Callable[[A], Sequence[Mapping[str, Any]]] = _one_layer
     step: Step | None = None
     sparse_of: Callable[[A], Mapping[str, tuple[int, int]]] = _nothing
-    check: Callable[[Architecture], object] = _nothing
-    version: Callable[[Architecture], int] = _first
-    marks: int = 0
     recurrent: bool = False
     program: bool = False
     bounded: bool = False
@@ -134,9 +123,7 @@ class Kind(Generic[A]):
             ModelFileError: If it is none of this kind.
         """
         with told_as(ModelFileError, "is damaged: "):
-            found = self.declared.of(architecture)
-        self.check(architecture)
-        return found
+            return self.declared.of(architecture)
 
     def shapes(self, architecture: Architecture) -> Shapes:
         """The shape of every tensor by its name.
@@ -173,13 +160,17 @@ def every_kind() -> Mapping[str, Kind[Any]]:
     return dict(sorted(KINDS.items()))
 
 
-def kind_of(architecture: Architecture) -> Kind[Any]:
+def kind_of(architecture: "Architecture | Declared") -> Kind[Any]:
     """The kind of the networks of an architecture.
 
     Raises:
         ModelFileError: If it is not one that this version knows.
     """
-    name = architecture.get("kind")
+    name: Any
+    if isinstance(architecture, Mapping):
+        name = architecture.get("kind")
+    else:
+        name = architecture.kind
     if isinstance(name, str) and name not in KINDS:
         load(FOLDER, name)
     if not isinstance(name, str) or name not in KINDS:

@@ -8,6 +8,7 @@ from torch import Tensor, nn
 
 from krohn.network import ModelFileError
 from krohn.network.forward_pass import in_full
+from krohn.program.architectures.attention_layer import AttentionLayer as Declared
 
 
 class ReluNetwork(nn.Module):
@@ -53,9 +54,9 @@ class AttentionLayer(nn.Module):
         self, architecture: Mapping[str, Any], tensors: Mapping[str, Tensor]
     ) -> None:
         super().__init__()
-        shape = architecture
-        self.length, self.inputs = int(shape["length"]), int(shape["inputs"])
-        self.causal, self.remembers = bool(shape["causal"]), bool(shape["memory"])
+        shape = Declared.of(architecture)
+        self.length, self.inputs = shape.length, shape.inputs
+        self.causal, self.remembers = shape.causal, shape.memory > 0
         held = "memory" if self.remembers else "attention"
         places = {
             "code": "code",
@@ -69,8 +70,11 @@ class AttentionLayer(nn.Module):
             kept = None if tensor is None else nn.Parameter(tensor, requires_grad=False)
             self.register_parameter(name, kept)
         self.features, self.output = (
-            ReluNetwork(tensors, at, len(shape[f"{at}_units"]) + 1)
-            for at in ("features", "output")
+            ReluNetwork(tensors, at, len(units) + 1)
+            for at, units in (
+                ("features", shape.features_units),
+                ("output", shape.output_units),
+            )
         )
 
     def encoded(self, x: Tensor) -> Tensor:

@@ -100,7 +100,7 @@ class Generator(nn.Module):
         self.letters = names(file.header["machine"], "letters")
         if len(self.letters) != shape["vocabulary"]:
             raise ModelFileError("is damaged: its machine and its tensors differ")
-        length = modelfile.claimed_length(file.header)
+        length = file.claim.length
         assert length is not None
         self.length = length
         self.bracket = nn.Parameter(tensors["embed.letter"], requires_grad=False)

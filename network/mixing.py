@@ -8,14 +8,16 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from krohn.network.attention_kind import (
-    AttentionKind,
+from krohn.network.cache import Both, Tree, attend, attend_alike
+from krohn.program.attention import (
+    Attention,
     Linear,
     Rectified,
+    Sight,
     Softmax,
     Sparse,
 )
-from krohn.network.cache import Both, Tree, attend, attend_alike
+from krohn.program.errors import unknown
 
 
 class Mixing(ABC):
@@ -63,12 +65,11 @@ class SoftmaxMixing(Mixing):
     """A softmax of all scores that a head sees.
 
     Args:
-        causal: For each head whether it sees no position after its own. Others see the
-            whole word, but from BOS only BOS.
+        sights: The positions that each head sees.
     """
 
-    def __init__(self, causal: Sequence[bool]) -> None:
-        self.causal = tuple(causal)
+    def __init__(self, sights: Sequence[Sight]) -> None:
+        self.sights = tuple(sights)
 
     def whole(self, query: Tensor, key: Tensor, value: Tensor) -> Tensor:
         """By a fused kernel, but of float32 on a GPU.
@@ -78,7 +79,9 @@ class SoftmaxMixing(Mixing):
         """
         if query.is_cuda and query.dtype == torch.float32:
             return self.weights(query, key) @ value
-        masked = None if all(self.causal) else self.seen(query.shape[2], query.device)
+        masked = None
+        if Sight.WHOLE in self.sights:
+            masked = self.seen(query.shape[2], query.device)
         return F.scaled_dot_product_attention(
             query, key, value, attn_mask=masked, is_causal=masked is None, scale=1.0
         )
@@ -87,7 +90,9 @@ class SoftmaxMixing(Mixing):
         """``(heads, time, time)``: which positions each one sees."""
         t = torch.arange(count, device=device)
         past = t[None, :] <= t[:, None]
-        everywhere = torch.tensor([not each for each in self.causal], device=device)
+        everywhere = torch.tensor(
+            [s is Sight.WHOLE for s in self.sights], device=device
+        )
         return past | (everywhere[:, None, None] & (t > 0)[:, None])
 
     def weights(self, query: Tensor, key: Tensor) -> Tensor:
@@ -129,7 +134,7 @@ class SparseMixing(SoftmaxMixing):
     """A softmax of the scores of the last positions and of some of the earlier ones."""
 
     def __init__(self, kind: Sparse) -> None:
-        super().__init__((True,))
+        super().__init__((Sight.CAUSAL,))
         self.kind = kind
 
     def sees(self, i: Tensor, j: Tensor) -> Tensor:
@@ -235,10 +240,20 @@ def phi(x: Tensor) -> Tensor:
     return F.elu(x) + 1
 
 
-def mixing(kind: AttentionKind, causal: Sequence[bool]) -> Mixing:
-    """The attention of heads of a kind."""
-    if isinstance(kind, Softmax):
-        return SoftmaxMixing(causal)
-    if isinstance(kind, Rectified):
-        return ReluMixing(causal)
-    return LinearMixing() if isinstance(kind, Linear) else SparseMixing(kind)
+def mixing(kind: Attention, sights: Sequence[Sight]) -> Mixing:
+    """The attention of heads of a kind.
+
+    Raises:
+        Refused: If it is of a kind that is not run.
+    """
+    match kind:
+        case Softmax():
+            return SoftmaxMixing(sights)
+        case Rectified():
+            return ReluMixing(sights)
+        case Linear():
+            return LinearMixing()
+        case Sparse():
+            return SparseMixing(kind)
+        case other:
+            return unknown(other, "Krohn's runtime")

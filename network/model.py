@@ -246,7 +246,7 @@ class Model(nn.Module):
         super().__init__()
         self.letters, self.states, self.classes = self._alphabets(file)
         self._index = {letter: i for i, letter in enumerate(self.letters)}
-        self.length = modelfile.claimed_length(file.header)
+        self.length = file.claim.length
         self.network = cast("Network", plain_network(file))
         self.file, self.header, self._directions = file, file.header, directions(file)
         self.eval()

@@ -1,10 +1,10 @@
 """The model file: one safetensors file with one metadata key of canonical JSON."""
 
 import hashlib
-import math
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,7 @@ from krohn.network.architecture import (
 from krohn.network.precision import BY_CODE, PRECISIONS, FloatArray, Precision
 from krohn.network.sparse import INDEX, Sparse, compact
 from krohn.program import strict_json
-from krohn.program.claim_digest import check_stated, digest_of
+from krohn.program.claim import Claim, check_digest, digest_of, first_version
 from krohn.program.errors import Refused
 from krohn.program.files import Unreadable, read_bytes
 from krohn.program.retelling import told_as
@@ -62,6 +62,20 @@ class ModelFile:
     tensors: dict[str, FloatArray]
     precision: Precision
 
+    @cached_property
+    def claim(self) -> Claim:
+        """What the header says that the network computes; it is never changed in place.
+
+        Raises:
+            Refused: If it says nothing that can be.
+        """
+        return Claim.of(self.header)
+
+    @property
+    def architecture(self) -> Any:
+        """The sizes and flags of the network, by the type of its architecture."""
+        return self.claim.architecture
+
 
 def write(
     path: str | Path, header: Mapping[str, Any], tensors: Mapping[str, FloatArray]
@@ -77,7 +91,7 @@ def write(
 def pack(header: Mapping[str, Any], tensors: Mapping[str, FloatArray]) -> bytes:
     """The bytes of a model file; the same content gives the same bytes."""
     precision = PRECISIONS[header["architecture"]["dtype"]]
-    version = version_of(header)
+    version = first_version(header)
     digest = digest_of(header)
     body = {"format": FORMAT, "version": version, **header, "digest": digest}
     if STORED in header:
@@ -98,14 +112,6 @@ def fingerprint(file: ModelFile) -> str:
         found.update(f"{name} {array.shape} {array.dtype}".encode())
         found.update(np.ascontiguousarray(array).tobytes())
     return found.hexdigest()
-
-
-def version_of(header: Mapping[str, Any]) -> int:
-    """The first version whose readers understand it."""
-    if STORED in header:
-        return 7
-    architecture = header["architecture"]
-    return 5 if "source" in header else kind_of(architecture).version(architecture)
 
 
 NOT_COMPILED = "; `krohn compile` writes model files"
@@ -159,19 +165,15 @@ def _parse(data: bytes) -> ModelFile:
         tensors = _expanded(header[STORED], tensors, precision)
     architecture = header["architecture"]
     _check_shapes(tensors, expected_shapes(architecture))
-    if version_of(header) > header["version"]:
-        raise ModelFileError(
-            "is damaged: a file of this version has ReLUs and dense matrices only"
-        )
     for name, columns in sparse_matrices(architecture).items():
         problem = Sparse.named(tensors, name, columns).problem()
         if problem is not None:
             raise ModelFileError(f"is damaged: the matrix {name!r} has {problem}")
-    claimed_length(header)
+    file = ModelFile(header, tensors, precision)
     with told_as(ModelFileError, "is damaged: "):
-        right = digest_of(header)
-        check_stated(header, right, header.get("digest", right))
-    return ModelFile(header, tensors, precision)
+        check_digest(header)
+        _check_length(file.claim, "program" in header)
+    return file
 
 
 def _expanded(
@@ -220,12 +222,6 @@ def _header(text: str) -> dict[str, Any]:
     for key in ("architecture", about, "claim"):
         if not isinstance(header.get(key), dict):
             raise ModelFileError(f"is damaged: its header has no object {key!r}")
-    if type(header["architecture"].get("strict", False)) is not bool:
-        raise ModelFileError("is damaged: it does not say whether it is strict")
-    for key in header["claim"].keys() & {"error", "model_error"}:
-        error = header["claim"][key]
-        if type(error) is not float or not 0 < error < math.inf:
-            raise ModelFileError(f"is damaged: it claims the {key} {error!r}")
     if text != strict_json.canonical(header):
         raise ModelFileError(
             "is damaged: its header is not in canonical form (docs/model-format.md), so "
@@ -238,8 +234,6 @@ def _precision(header: dict[str, Any]) -> Precision:
     name = header["architecture"].get("dtype")
     if not isinstance(name, str) or name not in PRECISIONS:
         raise ModelFileError(f"has dtype {name!r}; known are {', '.join(PRECISIONS)}")
-    if (said := header["claim"].get("dtype", name)) != name:
-        raise ModelFileError(f"is damaged: it claims {said!r}, its tensors are {name}")
     return PRECISIONS[name]
 
 
@@ -278,38 +272,38 @@ def _check_shapes(
             )
 
 
-def claimed_length(header: Mapping[str, Any]) -> int | None:
-    """The longest word that a file is said to be for; None if it is for all.
+def _check_length(claim: Claim, program: bool) -> None:
+    """Refuse a length that no such network, or not its Program, can have.
 
     An RNN of a machine has no longest word; a file without a Program need not claim one.
 
     Raises:
-        ModelFileError: If that is no length, or one that its Program cannot have.
+        ModelFileError: If it is one.
     """
-    shape, length = header["architecture"], header["claim"].get("length")
+    shape, length = claim.architecture, claim.length
+    assert shape is not None
     kind = kind_of(shape)
     endless = kind.recurrent and not kind.bounded
-    if endless and length is not None and "source" not in header:
+    if endless and length is not None and claim.of_machine:
         raise ModelFileError(
             f"is damaged: it claims the length {length!r}, but an RNN has no longest word"
         )
-    foreign = kind.program and "program" not in header
+    foreign = kind.program and not program
     if length is None and (foreign or kind.recurrent):
-        return None
-    if type(length) is not int or length < 1:
+        return
+    if length is None or length > LONGEST:
         raise ModelFileError(f"is damaged: it claims the length {length!r}")
-    longest = shape.get("positions", LONGEST + 1) - 1
+    longest = getattr(shape, "positions", LONGEST + 1) - 1
     if length > longest and not foreign:
         raise ModelFileError(
             f"is damaged: it claims words of {length} letters, and can read at most "
             f"{longest}"
         )
-    return length
 
 
 def longest(file: ModelFile) -> int | None:
     """The longest word that a network has positions for; None if there is no limit."""
-    positions: int | None = file.header["architecture"].get("positions")
+    positions: int | None = getattr(file.architecture, "positions", None)
     return None if positions is None else positions - 1
 
 
@@ -348,24 +342,15 @@ def alphabets(
     Raises:
         ModelFileError: If there are others than the tensors are made for.
     """
-    shape = file.header["architecture"]
-    if "source" in file.header:
-        letters = names(file.header["source"], "letters")
-        said = "classes" if "classes" in file.header["source"] else "letters"
-        machine = {"letters": letters, "states": names(file.header["source"], said)}
-    else:
-        machine = file.header["machine"]
-    letters, states = (names(machine, key) for key in ("letters", "states"))
-    classes = states
-    if file.header["claim"].get("shows", "states") != "states":
-        classes = names(machine.get("output"), "names")
-    tokens = len(letters) + kind_of(shape).marks
-    if shape["vocabulary"] != tokens or shape["outputs"] != len(classes):
+    claim, shape = file.claim, file.architecture
+    classes = claim.answers or claim.letters
+    tokens = len(claim.letters) + shape.marks
+    if not claim.letters or (shape.vocabulary, shape.outputs) != (tokens, len(classes)):
         raise ModelFileError(
             "is damaged: its machine and its tensors differ in how many letters or states "
             "there are"
         )
-    return letters, states, classes
+    return claim.letters, claim.states if claim.of_machine else classes, classes
 
 
 TRAINED_KEY = "krohn-network"

@@ -14,11 +14,12 @@ import numpy as np
 import numpy.typing as npt
 
 from krohn.network.architecture import Step, is_index, kind_of
-from krohn.network.architectures.transformer import activations, causal
-from krohn.network.attention_kind import Rectified, Softmax, attention_kind
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import BoolArray, one_thread
+from krohn.program.architectures.transformer import Block, Transformer
+from krohn.program.attention import Linear, Rectified, Sight, Softmax, Sparse
 from krohn.program.completed_texts import BLANK
+from krohn.program.errors import unknown
 
 if TYPE_CHECKING:
     from torch.nn import Module
@@ -52,7 +53,7 @@ Begin = Callable[[int], Reading]
 
 def plain_reader(file: ModelFile) -> Begin | None:
     """The reading of texts by numpy; None if torch is needed."""
-    shape = file.header["architecture"]
+    shape = file.architecture
     kind = kind_of(shape)
     if file.precision.name not in FORMATS or kind.answers != "classes":
         return None
@@ -60,7 +61,7 @@ def plain_reader(file: ModelFile) -> Begin | None:
     tensors = {name: tensor.astype(dtype) for name, tensor in file.tensors.items()}
     if kind.step is not None and not any(map(is_index, tensors)):
         return partial(_Recurrence, kind.step, tensors)
-    if "blocks" not in shape or not all(map(_is_plain, shape["blocks"])):
+    if not isinstance(shape, Transformer) or not all(map(_is_plain, shape.blocks)):
         return None
     return partial(Texts, _Transformer(shape, tensors))
 
@@ -84,13 +85,16 @@ def reads(file: ModelFile, network: Opened = None) -> Callable[[IntArray], Array
     )
 
 
-def _is_plain(block: Mapping[str, Any]) -> bool:
+def _is_plain(block: Block) -> bool:
     """Whether a block has causal heads, by a softmax or by ReLUs, and ReLUs as units."""
-    return (
-        all(causal(block))
-        and isinstance(attention_kind(block), Softmax | Rectified)
-        and all((names == "relu").all() for names in activations(block))
-    )
+    match block.attention:
+        case Softmax() | Rectified():
+            ahead = Sight.WHOLE in block.sights
+            return not ahead and all((x == "relu").all() for x in block.activations)
+        case Linear() | Sparse():
+            return False
+        case other:
+            return unknown(other, "the runtime by numpy")
 
 
 def chosen(logits: Array) -> tuple[IntArray, BoolArray]:
@@ -192,9 +196,7 @@ class _Heads:
     rectified: bool
 
     @classmethod
-    def of(
-        cls, block: Mapping[str, Any], tensors: Mapping[str, Array], at: str
-    ) -> "_Heads":
+    def of(cls, block: Block, tensors: Mapping[str, Array], at: str) -> "_Heads":
         """The heads of the block whose tensors have such names."""
         *sides, out = (
             tensors[f"{at}.attention.{name}"]
@@ -203,7 +205,7 @@ class _Heads:
         count, d, width = sides[0].shape
         matrix = np.concatenate(sides, axis=2).swapaxes(0, 1).reshape(d, -1)
         remembered = matrix.shape[1] // count - width
-        rectified = isinstance(attention_kind(block), Rectified)
+        rectified = isinstance(block.attention, Rectified)
         return cls(matrix, out.reshape(-1, d), count, width, remembered, rectified)
 
 
@@ -216,20 +218,16 @@ class _Block:
     layers: Sequence[tuple[Array, Array]]
 
     @classmethod
-    def of(
-        cls, block: Mapping[str, Any], tensors: Mapping[str, Array], at: str
-    ) -> "_Block":
+    def of(cls, block: Block, tensors: Mapping[str, Array], at: str) -> "_Block":
         """The block whose tensors have such names."""
-        affine = range(len(block["mlp"]) + 1 if block["mlp"] else 0)
+        affine = range(len(block.mlp) + 1 if block.mlp else 0)
         layers = [
             (tensors[f"{at}.mlp.{j}.weight"], tensors[f"{at}.mlp.{j}.bias"])
             for j in affine
         ]
         mask = tensors.get(f"{at}.mlp.residual")
         kept = None if mask is None or (mask == 1).all() else mask
-        return cls(
-            _Heads.of(block, tensors, at) if block["heads"] else None, kept, layers
-        )
+        return cls(_Heads.of(block, tensors, at) if block.heads else None, kept, layers)
 
     def written(self, x: Array) -> Array:
         """Sums ``(batch, d)`` that the MLP adds to a stream ``(batch, d)``."""
@@ -250,12 +248,12 @@ class _Block:
 class _Transformer:
     """A Transformer of causal heads and ReLUs; the tensors by what reads them."""
 
-    def __init__(self, shape: Mapping[str, Any], tensors: Mapping[str, Array]) -> None:
+    def __init__(self, shape: Transformer, tensors: Mapping[str, Array]) -> None:
         self.token, self.position = tensors["embed.token"], tensors["embed.position"]
         self.weight, self.bias = tensors["unembed.weight"], tensors["unembed.bias"]
         self.blocks = [
             _Block.of(block, tensors, f"blocks.{i}")
-            for i, block in enumerate(shape["blocks"])
+            for i, block in enumerate(shape.blocks)
         ]
 
 

@@ -9,7 +9,10 @@ from torch import Tensor, nn
 from krohn.network.cache import Cache
 from krohn.network.forward_pass import in_full
 from krohn.network.recurrent import Parts, Stepping
-from krohn.program.architectures.linear_recurrence import BANDS
+from krohn.program.architectures.linear_recurrence import (
+    BANDS,
+    LinearRecurrence as DeclaredRecurrence,
+)
 
 # Diagonal state space models that a model file describes, as a torch module.
 
@@ -170,7 +173,7 @@ class LinearRecurrence(nn.Module):
         self.input = nn.Parameter(tensors["input.weight"])
         self.output = nn.Parameter(tensors["unembed.weight"])
         self.skip = nn.Parameter(tensors["skip.weight"])
-        self.banded = architecture["form"] == "banded"
+        self.banded = DeclaredRecurrence.of(architecture).form == "banded"
         names = BANDS if self.banded else ("hidden.weight",)
         self.matrix = nn.ParameterList(tensors[name] for name in names)
         self.requires_grad_(False)

@@ -10,11 +10,15 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from krohn.network import ModelFileError
-from krohn.network.architectures.transformer import StrArray, activations, causal
-from krohn.network.attention_kind import AttentionKind, attention_kind
 from krohn.network.cache import ONE, Both, Cache, Grow, Tree, affine, grown
 from krohn.network.forward_pass import Hooks, in_full
 from krohn.network.mixing import mixing
+from krohn.program.architectures.transformer import (
+    Block,
+    StrArray,
+    Transformer as Declared,
+)
+from krohn.program.attention import Attention as AttentionKind, Sight
 
 # The units of a block: affine layers with activations between them.
 
@@ -105,20 +109,19 @@ class Attention(nn.Module):
     """Heads without biases; what is weighed are plain inner products.
 
     Attributes:
-        causal: For each head whether it sees no position after its own. Others see the
-            whole word, but from BOS only BOS.
+        sights: The positions that each head sees.
         mixing: What heads make of queries, keys and values.
     """
 
     def __init__(
         self,
         matrices: Sequence[Tensor],
-        causal: Sequence[bool],
+        sights: Sequence[Sight],
         kind: AttentionKind,
     ) -> None:
         super().__init__()
         query, key, value, out = matrices
-        self.causal, self.mixing = tuple(causal), mixing(kind, causal)
+        self.sights, self.mixing = tuple(sights), mixing(kind, sights)
         self.query, self.key = nn.Parameter(query), nn.Parameter(key)
         self.value, self.out = nn.Parameter(value), nn.Parameter(out)
 
@@ -216,25 +219,25 @@ class Transformer(nn.Module):
         self.bias = nn.Parameter(tensors["unembed.bias"])
         self.attention = nn.ModuleList()
         self.mlp = nn.ModuleList()
-        for i, block in enumerate(architecture["blocks"]):
+        for i, block in enumerate(Declared.of(architecture).blocks):
             self._append(f"blocks.{i}", block, tensors)
         self.requires_grad_(False)
 
-    def _append(
-        self, at: str, block: Mapping[str, Any], tensors: Mapping[str, Tensor]
-    ) -> None:
-        heads = [tensors[f"{at}.attention.{m}"] for m in _MATRICES if block["heads"]]
-        kind = attention_kind(block)
+    def _append(self, at: str, block: Block, tensors: Mapping[str, Tensor]) -> None:
+        heads = [tensors[f"{at}.attention.{m}"] for m in _MATRICES if block.heads]
         self.attention.append(
-            Attention(heads, causal(block), kind) if heads else nn.Identity()
+            Attention(heads, block.sights, block.attention) if heads else nn.Identity()
         )
-        affine = range(len(block["mlp"]) + 1 if block["mlp"] else 0)
+        affine = range(len(block.mlp) + 1 if block.mlp else 0)
         layers = [
             (tensors[f"{at}.mlp.{j}.weight"], tensors[f"{at}.mlp.{j}.bias"])
             for j in affine
         ]
         mask = tensors.get(f"{at}.mlp.residual")
-        self.mlp.append(Mlp(layers, mask, activations(block)))
+        named = {str(name) for layer in block.activations for name in layer}
+        if others := sorted(named - FUNCTIONS.keys()):
+            raise ModelFileError(f"Krohn's runtime is not about {others[0]!r} units")
+        self.mlp.append(Mlp(layers, mask, block.activations))
 
     @property
     def bushy(self) -> int:
@@ -250,7 +253,7 @@ class Transformer(nn.Module):
     def causal(self) -> bool:
         """Whether what it says after a letter depends on no later one."""
         return all(
-            all(attention.causal)
+            Sight.WHOLE not in attention.sights
             for attention in self.attention
             if isinstance(attention, Attention)
         )

@@ -42,13 +42,18 @@ class Part:
 
     @classmethod
     def of(cls, said: Any) -> Self:
-        """Read an object; other keys of it are left alone.
+        """Read an object, all of it.
 
         Raises:
-            Refused: If a value has another type, or one is missing that has no default.
+            Refused: If a value has another type, one is missing that has no default, or
+                there is a key that no field is named by.
         """
-        demand(isinstance(said, Mapping), f"a {cls.__name__.lower()} is no object")
-        told = [x for x in fields(cls) if x.name in said or x.default is MISSING]
+        name = cls.__name__.lower()
+        demand(isinstance(said, Mapping), f"a {name} is no object")
+        known = {x.name: x for x in fields(cls)}
+        others = sorted(map(str, said.keys() - known.keys()))
+        demand(not others, f"a {name} has the key {others[:1]}, which nothing is about")
+        told = [x for x in known.values() if x.name in said or x.default is MISSING]
         return cls(**{x.name: _read(x.type, said.get(x.name), x.name) for x in told})
 
 
@@ -59,17 +64,34 @@ class Architecture(Part, ABC):
         kind: Its name on file.
         check: The module of the checker that reads claims of such a file about a machine;
             empty if there are none.
+        marks: How many tokens there are beside the letters: BOS.
         terms: What only claims about machines of such networks say.
     """
 
     kind: ClassVar[str]
     check: ClassVar[str] = ""
+    marks: ClassVar[int] = 0
     terms: ClassVar[tuple[str, ...]] = ()
     named: ClassVar[dict[str, type["Architecture"]]] = {}
+
+    @classmethod
+    def of(cls, said: Any) -> Self:
+        """Read the object; its name and the number format are read by a `Claim`.
+
+        Raises:
+            Refused: As of any other part.
+        """
+        demand(isinstance(said, Mapping), "an architecture is no object")
+        return super().of({k: x for k, x in said.items() if k not in ("kind", "dtype")})
 
     def __init_subclass__(cls) -> None:
         if "kind" in vars(cls):
             Architecture.named[cls.kind] = cls
+
+    @property
+    def version(self) -> int:
+        """The first version of model files whose readers know such a network."""
+        return 1
 
     @property
     @abstractmethod
@@ -123,7 +145,7 @@ def _read(rule: Any, said: Any, name: str) -> Any:
     """A value of a header that has a type."""
     form, inner = _form(rule), _inside(rule)
     if form in (Union, UnionType):
-        return _read(inner[0], said, name)
+        return _read(_chosen(inner, said, name), said, name)
     if form is Annotated:
         fits = type(said) is int and inner[1] <= said <= LARGEST
         demand(fits, f"{name!r} is {said!r}, not a sensible size")
@@ -137,11 +159,24 @@ def _read(rule: Any, said: Any, name: str) -> Any:
         most = MOST if isinstance(inner[0], type) else LARGEST
         few = isinstance(said, list) and len(said) <= most
         demand(few, f"{name!r} is no list of at most {most}")
-        return tuple(_read(inner[0], each, name) for each in said)
+        each = inner if inner[-1] is not ... else inner[:1] * len(said)
+        demand(len(each) == len(said), f"{name!r} has {len(said)} entries")
+        return tuple(_read(x, y, name) for x, y in zip(each, said, strict=True))
     if form is dict:
         demand(isinstance(said, dict), f"{name!r} is no object")
         return {key: _read(inner[1], each, key) for key, each in said.items()}
     return rule.of(said)
+
+
+def _chosen(inner: tuple[Any, ...], said: Any, name: str) -> Any:
+    """Of several types the one that a value is said to have: by its ``kind``, if parts."""
+    parts = {x.kind: x for x in inner if hasattr(x, "kind")}
+    if not parts:
+        return inner[0]
+    kind = said.get("kind") if isinstance(said, Mapping) else None
+    known = isinstance(kind, str) and kind in parts
+    demand(known, f"{name!r} is {str(kind)[:40]!r}, and none of {', '.join(parts)}")
+    return parts[kind]
 
 
 def load(package: str, name: str) -> None:

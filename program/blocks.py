@@ -1,13 +1,15 @@
 """Texts in blocks: a machine's state is written as a token after some letters."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
 
+from krohn.program.claim import Claim
 from krohn.program.domains import IntArray
 from krohn.program.errors import demand
+from krohn.program.inputs import WordsInBlocks
 from krohn.program.strict_json import whole
 
 KIND = "text-in-blocks"
@@ -26,19 +28,23 @@ def longest(letters: int, block: int) -> int:
     return letters + passes(letters, block) - 1
 
 
-def check_words(claim: Mapping[str, Any], block: int) -> None:
-    """Refuse a claim about words whose texts are longer than it says of texts.
+def words_of(claim: Claim, letters: int, block: int) -> WordsInBlocks:
+    """The words whose texts a claim is about.
 
     Args:
-        claim: ``letters``, of the longest words, and ``length``, of their texts.
+        claim: The claim.
+        letters: How many letters there are.
         block: b.
 
     Raises:
-        Refused: If it is one.
+        Refused: If it is about something else, or their texts are longer than it says.
     """
-    letters = int(whole(claim["letters"], 0))
-    fits = letters >= 1 and longest(letters, block) <= int(whole(claim["length"], 0))
+    said = claim.inputs
+    demand(isinstance(said, WordsInBlocks), "the claim is not about texts in blocks")
+    assert isinstance(said, WordsInBlocks)
+    fits = said.length >= 1 and longest(said.length, block) <= said.tokens
     demand(fits, "the claim is about words whose texts do not fit")
+    return replace(said, letters=letters, block=block)
 
 
 @dataclass(frozen=True, eq=False)

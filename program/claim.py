@@ -1,39 +1,94 @@
-"""The claim that a proof is about, for people; commands and pages make it by `of`."""
+"""The claim of a file, read once and whole: what a proof, a run or a sentence is about.
 
+Compiler, checker, commands, exports and pages all take this object, made by `Claim.of`
+from the header of a file; none of them reads the header for what it means. Whatever a
+header states has a field here or is refused.
+"""
+
+import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from enum import StrEnum
+from functools import cached_property
+from math import inf
 from typing import Any
 
-from krohn.program.claim_digest import digest_of
+from krohn.program import inputs
+from krohn.program.architecture import Architecture, architecture_named
+from krohn.program.errors import Refused, demand, unknown
+from krohn.program.inputs import Inputs, LegalPrefixes, Words
+from krohn.program.strict_json import canonical
 from krohn.program.wording import at_most
 
 MACHINE = "machine"
-FEWEST = 8
-"""So many digits of a digest say which one it is."""
+FEWEST = 32
+"""So many digits of a digest say which one it is: no two claims with these are found."""
 SHORT = 12
-"""So many are printed."""
+"""So many are printed, for the eye."""
 ROOM = 24
 """In characters, for the names of letters, states or answers on a line."""
 MOST_NAMES = 8
 LONGEST_NAME = 40
+LABELS = ("name", "written")
+"""What a machine or source is called, and the text that it was read from: nothing follows
+from them, and no proof reads them."""
+FORMATS = ("float64", "float32", "float16", "bfloat16")
+OWN_FORMAT = "its own format"
+"""Of a network that is run only, by code that is not ours."""
+_HEADER = {
+    *("format", "version", "digest", "architecture", "machine", "source", "claim"),
+    *("program", "construction", "search", "evidence", "stored", "freedom", "action"),
+}
+_MACHINE = {
+    *("format", "version", "name", "letters", "states", "start", "transitions"),
+    *("output", "inputs"),
+}
+_OUTPUT, _INPUTS = {"on", "names", "table"}, {"bits", "nodes"}
+_ALWAYS = {"kind", "dtype", "length"}
+
+
+class Sense(StrEnum):
+    """What a network is claimed to say."""
+
+    EXACT = "exact"
+    """The largest logit is that of the right answer."""
+    WITHIN = "within"
+    """Every output is right up to an error."""
+    GENERATES = "generates"
+    """The largest logit is that of the right next token, whatever was right before."""
+    LAWS = "laws"
+    """Every output is the probability of a next letter up to a tolerance."""
+
+
+class Shows(StrEnum):
+    """What the logits of a network of a machine stand for."""
+
+    STATES = "states"
+    OUTPUTS = "outputs"
 
 
 @dataclass(frozen=True)
 class Claim:
-    """The claim of a file: the function that its network is said to compute.
+    """The function that a network is said to compute, and where.
 
     Attributes:
         kind: ``"machine"``, or the kind of another source.
-        name: What the machine or source is called.
+        name: What the machine or source is called: a label.
         letters: The names of letters or tokens; empty if inputs are real numbers.
         states: The names of states; empty if there are none.
         answers: What each logit stands for, by name; empty for real numbers.
-        are: What answers are: ``"states"``, ``"outputs"``, ``"numbers within 0.01"``, …
         outputs: What states or transitions show, where answers are states.
+        sense: What is claimed of the outputs.
+        shows: What logits stand for, of a machine.
+        inputs: On which inputs.
         length: The longest word, in letters; None for every length.
-        dtype: The format.
-        digest: SHA-256 of the whole claim, 64 hexadecimal digits.
+        dtype: The format of the tensors, and of the arithmetic.
+        error: How far any output may be off; 0 where answers are chosen.
+        model_error: Of these, in exact arithmetic; infinite if nothing is claimed.
+        opening: Of laws, the probability of opening a bracket, as a fraction.
+        architecture: The network, whole; None of a network that is run only.
+        digest: SHA-256 of the claim without labels, 64 hexadecimal digits.
     """
 
     kind: str
@@ -41,11 +96,66 @@ class Claim:
     letters: tuple[str, ...]
     states: tuple[str, ...]
     answers: tuple[str, ...]
-    are: str
     outputs: tuple[str, ...]
+    sense: Sense
+    shows: Shows
+    inputs: Inputs
     length: int | None
     dtype: str
+    error: float
+    model_error: float
+    opening: str
+    architecture: Architecture | None
     digest: str
+
+    @classmethod
+    def of(
+        cls, header: Mapping[str, Any], tokenizer: Mapping[str, Any] | None = None
+    ) -> "Claim":
+        """The claim of a file; it is only as good as the proof that it holds.
+
+        Args:
+            header: Of the file: ``machine`` or ``source``, ``claim``, ``architecture``.
+            tokenizer: The files of the tokenizer, by name, if texts are read by one.
+
+        Raises:
+            Refused: If something is malformed, missing, or means nothing here.
+        """
+        try:
+            return _claim(header, tokenizer)
+        except (LookupError, TypeError, ValueError, AttributeError) as error:
+            reason = str(error)[:100]
+            raise Refused(f"the claim is malformed ({reason})") from None
+
+    @property
+    def longest(self) -> int:
+        """The longest word of a claim that has one.
+
+        Raises:
+            Refused: If it is about every length.
+        """
+        demand(self.length is not None, "the file claims no length")
+        return self.length or 0
+
+    @property
+    def of_machine(self) -> bool:
+        """Whether it is about a machine."""
+        return self.kind == MACHINE
+
+    @cached_property
+    def are(self) -> str:
+        """What answers are, in words."""
+        match self.sense:
+            case Sense.LAWS:
+                return f"laws of the next letter, within {at_most(self.error)}"
+            case Sense.WITHIN:
+                return f"numbers, within {at_most(self.error)}"
+            case Sense.GENERATES:
+                return "the next tokens"
+            case Sense.EXACT:
+                return str(self.shows) if self.of_machine else "classes"
+            case other:
+                return unknown(other, "a claim")
 
     def lines(self) -> tuple[str, str]:
         """Two lines that a command prints about the claim; long names are cut."""
@@ -54,13 +164,13 @@ class Claim:
             _count_in_words(self.states, "state"),
         ]
         listed = ", ".join(filter(None, parts)) or "inputs are real numbers"
-        kind = "" if self.kind == MACHINE else f"{_legibly(self.kind)} "
+        kind = "" if self.of_machine else f"{legibly(self.kind)} "
         answers = self._answer_line()
         if self.outputs:
             answers += f", which show {_count_in_words(self.outputs, 'output')}"
         return (
-            f"about {kind}{_cut(_legibly(self.name, ''), LONGEST_NAME)}: {listed}",
-            f"answers are {answers}; {self.dtype}; digest {self.digest[:SHORT]}",
+            f"about {kind}{_cut(legibly(self.name, ''), LONGEST_NAME)}: {listed}",
+            f"answers are {answers}; {self.dtype}; digest {self.digest[:SHORT]}…",
         )
 
     def _answer_line(self) -> str:
@@ -83,64 +193,163 @@ class Claim:
             wanted: The digest, or its first digits, at least `FEWEST`.
         """
         digits = wanted.lower()
-        if len(digits) < FEWEST or set(digits) - set("0123456789abcdef"):
+        if set(digits) - set("0123456789abcdef") or len(digits) > 64:
             return f"a digest is {FEWEST} to 64 hexadecimal digits, which {wanted!r} is not"
+        if len(digits) < FEWEST:
+            return (
+                f"{len(digits)} digits of a digest are too few to demand: other claims "
+                f"with the same ones can be made; give {FEWEST} or more, which --json says"
+            )
         if self.digest.startswith(digits):
             return ""
         return (
-            f"the claim is not the one asked for: its digest is "
-            f"{self.digest[: max(SHORT, len(digits))]}, not {digits}; it is "
-            f"{self.lines()[0]}"
+            f"the claim is not the one asked for: its digest is {self.digest}, not "
+            f"{digits}; it is {self.lines()[0]}"
         )
 
 
-def of(header: Mapping[str, Any], tokenizer: Mapping[str, Any] | None = None) -> Claim:
-    """The claim of a file; it is only as good as the proof that it holds.
-
-    Args:
-        header: Of the file: ``machine`` or ``source``, ``claim``, ``architecture``.
-        tokenizer: The files of the tokenizer, by name, if the network reads texts by one.
-
-    Raises:
-        ValueError: If a number in it is not finite.
-    """
-    digest, claim = digest_of(header, tokenizer), _object(header["claim"])
-    told = _object(header.get("source", header.get("machine")))
-    length = claim.get("length")
-    kind = str(told.get("kind")) if "source" in header else MACHINE
-    letters, states, answers = (
-        _names(told, k) for k in ("letters", "states", "classes")
-    )
-    are, outputs = _kind_of_answers(claim, kind), tuple[str, ...]()
+def _claim(header: Mapping[str, Any], tokenizer: Mapping[str, Any] | None) -> Claim:
+    _known(header, _HEADER, "the file")
+    alone = ("machine" in header) != ("source" in header)
+    demand(alone, "the file is about a machine or about another source")
+    stated, said = header["claim"], header.get("source", header.get("machine"))
+    objects = all(isinstance(x, dict) for x in (stated, said, header["architecture"]))
+    demand(objects, "the file does not say what it is about")
+    kind = MACHINE if "machine" in header else str(said["kind"])
+    architecture = _architecture(header)
+    sense = _sense(stated, kind, architecture)
+    _known(stated, _ALWAYS | _terms(kind, sense), "the claim")
+    length, dtype = _length(stated), _dtype(header)
     if kind == MACHINE:
-        outputs = _names(_object(told.get("output")), "names")
-        answers = {"outputs": outputs, "states": states}.get(are, letters)
-        outputs = outputs if are == "states" else ()
+        _check_machine(said)
+        start = stated.get("start")
+        alike = start is None or said.get("start", start) == start
+        demand(alike, "the file claims another start state than that of its machine")
+    letters, states, classes = (
+        _names(said, key) for key in ("letters", "states", "classes")
+    )
+    shows = Shows(stated.get("shows", "states"))
+    outputs = _names(said.get("output", {}), "names") if kind == MACHINE else ()
+    answers = {MACHINE: outputs if shows is Shows.OUTPUTS else states}.get(
+        kind, classes
+    )
+    error = {Sense.WITHIN: "error", Sense.LAWS: "tolerance"}.get(sense)
     return Claim(
         kind=kind,
-        name=str(told.get("name", "a machine without a name")),
+        name=_label(said, "a machine without a name"),
         letters=letters,
         states=states,
-        answers=answers,
-        are=are,
-        outputs=outputs,
-        length=length if type(length) is int else None,
-        dtype=str(header["architecture"]["dtype"]),
-        digest=digest,
+        answers=letters if sense is Sense.LAWS else answers,
+        outputs=outputs if shows is Shows.STATES and sense is Sense.EXACT else (),
+        sense=sense,
+        shows=shows,
+        inputs=_inputs(said, stated, kind, sense, architecture),
+        length=length,
+        dtype=dtype,
+        error=0.0 if error is None else _positive(stated, error),
+        model_error=_positive(stated, "model_error")
+        if "model_error" in stated
+        else inf,
+        opening=str(stated.get("opening", "")),
+        architecture=architecture,
+        digest=digest_of(header, tokenizer),
     )
 
 
-def _kind_of_answers(claim: Mapping[str, Any], kind: str) -> str:
-    for key, what in (("tolerance", "laws of the next letter"), ("error", "numbers")):
-        if type(claim.get(key)) is float:
-            return f"{what}, within {at_most(claim[key])}"
+def _known(said: Mapping[str, Any], keys: set[str], who: str) -> None:
+    """Refuse a key that means nothing there."""
+    others = sorted(map(str, said.keys() - keys))
+    demand(
+        not others, f"{who} has {str(others[:3])[:80]}, which nothing is proved about"
+    )
+
+
+def _architecture(header: Mapping[str, Any]) -> Architecture | None:
+    said = header["architecture"]
+    if said.keys() == {"dtype"}:
+        return None
+    found = architecture_named(said["kind"]).of(said)
+    version = header.get("version", first_version(header))
+    known = type(version) is int and first_version(header) <= version
+    demand(known, "a file of this version has no such network")
+    return found
+
+
+def first_version(header: Mapping[str, Any]) -> int:
+    """The first version of model files whose readers understand a file.
+
+    Raises:
+        Refused: If it states no architecture.
+    """
+    said = header["architecture"]
+    if "stored" in header:
+        return 7
+    if "source" in header:
+        return 5
+    return architecture_named(said.get("kind")).of(said).version
+
+
+def _sense(
+    stated: Mapping[str, Any], kind: str, architecture: Architecture | None
+) -> Sense:
     if kind == MACHINE:
-        return "outputs" if claim.get("shows", "states") != "states" else "states"
-    return "the next tokens" if claim.get("kind") == "generates" else "classes"
+        demand(
+            "kind" not in stated or stated["kind"] == "exact", "a claim of a wrong kind"
+        )
+        laws = architecture is not None and "tolerance" in architecture.terms
+        return Sense.LAWS if laws else Sense.EXACT
+    sense = Sense(stated["kind"])
+    demand(sense is not Sense.LAWS, "a claim of a wrong kind")
+    return sense
 
 
-def _object(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}
+def _terms(kind: str, sense: Sense) -> set[str]:
+    """The terms that a claim may have beside those that all have."""
+    match sense:
+        case Sense.LAWS:
+            return {"start", "opening", "tolerance"}
+        case Sense.EXACT:
+            return {"start", "shows"} if kind == MACHINE else set()
+        case Sense.WITHIN | Sense.GENERATES:
+            more = {"letters"} if kind.endswith("-in-blocks") else set()
+            return more | ({"error", "model_error"} if sense is Sense.WITHIN else set())
+        case other:
+            return unknown(other, "a claim")
+
+
+def _length(stated: Mapping[str, Any]) -> int | None:
+    length = stated.get("length")
+    right = length is None or (type(length) is int and length > 0)
+    demand(right, f"the file claims the length {length!r}")
+    return length
+
+
+def _dtype(header: Mapping[str, Any]) -> str:
+    found = header["architecture"]["dtype"]
+    known = FORMATS if "kind" in header["architecture"] else (*FORMATS, OWN_FORMAT)
+    demand(found in known, f"there is no format {str(found)[:40]!r}")
+    alike = header["claim"].get("dtype", found) == found
+    demand(alike, "the file claims another format than that of its tensors")
+    return str(found)
+
+
+def _positive(stated: Mapping[str, Any], key: str) -> float:
+    value = stated.get(key)
+    right = type(value) is float and 0 < value < inf
+    demand(right, f"the file claims the {key} {value!r}")
+    return float(value)  # type: ignore[arg-type]
+
+
+def _check_machine(said: Mapping[str, Any]) -> None:
+    _known(said, _MACHINE, "the machine")
+    for key, known in (("output", _OUTPUT), ("inputs", _INPUTS)):
+        _known(said.get(key, {}), known, f"the machine's {key}")
+
+
+def _label(said: Mapping[str, Any], otherwise: str) -> str:
+    name = said.get("name", otherwise)
+    demand(type(name) is str, "what a source is called is no text")
+    return str(name)
 
 
 def _names(holder: Mapping[str, Any], key: str) -> tuple[str, ...]:
@@ -150,6 +359,82 @@ def _names(holder: Mapping[str, Any], key: str) -> tuple[str, ...]:
         return ()
     each = (n if isinstance(n, list | tuple) else [n] for n in found)
     return tuple(" ".join(map(str, name)) for name in each)
+
+
+def _inputs(
+    said: Mapping[str, Any],
+    stated: Mapping[str, Any],
+    kind: str,
+    sense: Sense,
+    architecture: Architecture | None,
+) -> Inputs:
+    length = _length(stated)
+    if kind != MACHINE:
+        return inputs.of_source(said, stated, length)
+    if sense is Sense.LAWS:
+        return LegalPrefixes(length or 0)
+    letters = len(said.get("letters", ()))
+    if not letters and architecture is not None:
+        letters = vars(architecture)["vocabulary"] - architecture.marks
+    return Words(letters, length)
+
+
+# The digest of a claim.
+
+
+def digest_of(
+    header: Mapping[str, Any], tokenizer: Mapping[str, Any] | None = None
+) -> str:
+    """The SHA-256 of the claim of a file, 64 hexadecimal digits; labels are outside.
+
+    Args:
+        header: Of the file: ``machine`` or ``source``, ``claim``, ``architecture``.
+        tokenizer: The files of the tokenizer, by name, if texts are read by one.
+
+    Raises:
+        ValueError: If a number in it is not finite.
+    """
+    return _digest(header, tokenizer, 2, _without_labels)
+
+
+def check_digest(
+    header: Mapping[str, Any], tokenizer: Mapping[str, Any] | None = None
+) -> None:
+    """Refuse a file that states another digest than that of its claim.
+
+    Files of earlier versions state none, or one with labels.
+
+    Raises:
+        Refused: If it does.
+    """
+    if "digest" not in header:
+        return
+    earlier = _digest(header, tokenizer, 1, lambda said: said)
+    right = header["digest"] in (digest_of(header, tokenizer), earlier)
+    demand(right, "the digest that the file states is not that of its claim")
+
+
+def _digest(
+    header: Mapping[str, Any],
+    tokenizer: Mapping[str, Any] | None,
+    version: int,
+    kept: Callable[[Any], Any],
+) -> str:
+    said = {key: kept(header[key]) for key in ("machine", "source") if key in header}
+    said |= {"claim": header["claim"], "dtype": header["architecture"]["dtype"]}
+    if tokenizer is not None:
+        said["tokenizer"] = tokenizer
+    told = {"format": "krohn-claim", "version": version, **said}
+    return hashlib.sha256(canonical(told).encode()).hexdigest()
+
+
+def _without_labels(said: Any) -> Any:
+    if not isinstance(said, dict):
+        return said
+    return {key: value for key, value in said.items() if key not in LABELS}
+
+
+# Names, as a line prints them.
 
 
 def _count_and_first(names: tuple[str, ...]) -> dict[str, Any]:
@@ -162,7 +447,7 @@ def _count_in_words(names: tuple[str, ...], noun: str) -> str:
         return ""
     ends = "" if len(names) == 1 else "es" if noun.endswith("s") else "s"
     shown, room = list[str](), ROOM
-    for name in map(_legibly, names[: ROOM + 1]):
+    for name in map(legibly, names[: ROOM + 1]):
         room -= len(name) + 2
         if shown and room < 0:
             break
@@ -171,7 +456,7 @@ def _count_in_words(names: tuple[str, ...], noun: str) -> str:
     return f"{len(names):,} {noun}{ends} ({', '.join([*shown, *more])})"
 
 
-def _legibly(name: str, between: str = ",") -> str:
+def legibly(name: str, between: str = ",") -> str:
     """A name; quoted if empty, or if it has the separator or control characters."""
     plain = name.isprintable() and name and not (between and between in name)
     return name if plain else json.dumps(name, ensure_ascii=not name.isprintable())

@@ -1,6 +1,6 @@
 """The one way in which a Program, a file or evidence is refused."""
 
-from typing import Any
+from typing import Any, Never, NoReturn
 
 import numpy as np
 
@@ -28,3 +28,20 @@ def demand(condition: Any, reason: str) -> None:
     """Refuse with a reason if a condition does not hold; NaN makes none hold."""
     if not (condition if isinstance(condition, bool | np.bool_) else np.all(condition)):
         raise Refused(reason[:MOST_LETTERS])
+
+
+def unknown(value: Never, who: str) -> NoReturn:
+    """End a `match`: refuse by name what somebody is not about.
+
+    Types show that nothing is left; what is added to the format later is refused by each
+    part until that part is taught.
+
+    Args:
+        value: What no case is about; types let nothing through.
+        who: Who is not about it, as a message begins.
+
+    Raises:
+        Refused: Always.
+    """
+    name = getattr(value, "kind", value)
+    raise Refused(f"{who} is not about {str(name)[:60]!r}")

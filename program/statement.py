@@ -274,7 +274,7 @@ def parse(
     demand(matrices or not real, "a Program with matrices computes no machine")
     spoken = any(c.vectors is not None for c in channels.values())
     demand(vectors or not spoken, "a Program that says vectors computes no machine")
-    features = {n: _pair(span) for n, span in said["features"].items()}
+    features = {n: _pair(said["features"][n]) for n in said["features"]}
     outputs = tuple(channels[name].name for name in said["outputs"])
     demand(len(outputs) > 0, "the Program has no outputs")
     decode = {tuple(whole(v, 1).tolist()): int(whole(q, 0)) for v, q in said["decode"]}

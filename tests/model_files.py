@@ -9,10 +9,10 @@ from krohn.algebra.automaton import Automaton
 from krohn.algebra.formats import json_format
 from krohn.compiler.pipeline import Options, arrange, optimise
 from krohn.compiler.transformer import describe, lower
-from krohn.network.attention_kind import Sparse
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import PRECISIONS, FloatArray
 from krohn.program import Program
+from krohn.program.attention import Sparse
 
 
 def lowered(

@@ -14,15 +14,16 @@ import numpy as np
 
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.errors import MachineError
-from krohn.algebra.minimisation import SHOWS, Shown, output_classes
-from krohn.network.architecture import kind_of
+from krohn.algebra.minimisation import Shown, output_classes
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import one_thread
+from krohn.program.claim import Claim, Sense
 from krohn.program.errors import Refused
 from krohn.verify.checker.arithmetic import LARGEST_FLOAT64
 from krohn.verify.checker.established import Established
 from krohn.verify.checker.heads import Look
 from krohn.verify.checker.model_file import Machine, Model, check_numbers
+from krohn.verify.checker.verdict import Proved
 from krohn.verify.errors import Rejected, WrongWord
 from krohn.verify.search.find import (
     Watch,
@@ -112,11 +113,12 @@ class Proof:
             ``refuted`` if the stated Program itself differs from the machine, with a
             word that the caller must replay on the network.
         reason: Why it is not verified; empty if it is.
-        length: The longest word covered; None if there is no limit.
+        length: The longest word that is claimed; None if there is no limit.
         evidence: The established steps.
         word: A shortest word on which Program and machine differ, letter indices.
         seconds: How long it took.
         bounds: All that the small checker has shown; None unless verified.
+        proved: The claim that the checker has shown; None unless verified.
         told: The evidence given to the small checker, with the bounds that it has shown:
             the content of an evidence file (`krohn.verify.search.find.for_file`). Empty
             unless verified.
@@ -129,6 +131,7 @@ class Proof:
     word: tuple[int, ...] | None = None
     seconds: float = 0.0
     bounds: Established | None = field(default=None, repr=False, compare=False)
+    proved: Proved | None = None
     told: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
 
@@ -137,6 +140,7 @@ def prove(
     machine: Automaton | None,
     progress: Callable[[int, int], None] | None = None,
     model: Model | None = None,
+    claim: Claim | None = None,
 ) -> Proof:
     """Try to prove that a model computes a machine from its start state, or its source.
 
@@ -147,11 +151,12 @@ def prove(
             with the logits. None if the file is about another source.
         progress: Called with the number of steps done and in all.
         model: The model for the small checker, if not the tensors of the file.
+        claim: Of a file that states the machine, with its names; by default its own.
 
     Returns:
         Never raises for a model that cannot be proved: the verdict says so.
     """
-    began, length = time.monotonic(), file.header["claim"].get("length")
+    began, length = time.monotonic(), None
     last: tuple[dict[str, Any], Established] | None = None
 
     def watch(evidence: dict[str, Any], found: Established) -> None:
@@ -159,12 +164,14 @@ def prove(
         last = evidence, found
         if progress is not None:
             done = 1 + len(found.streams) + (found.margin > 0)
-            progress(done, 3 + 2 * len(file.header["architecture"]["blocks"]))
+            progress(done, 3 + 2 * len(file.architecture.blocks))
 
     try:
+        length = file.claim.length
         # What is not a number fails every comparison.
         with one_thread(), np.errstate(all="ignore"):
-            result = _proof_of(file, model or model_of(file), machine, watch)
+            held = model or model_of(file)
+            result = _proof_of(file, held, machine, watch, claim)
     except WrongWord as found:
         result = Proof("refuted", str(found), length, word=found.word)
     except (Refused, Rejected) as refused:
@@ -192,33 +199,41 @@ def shown_of(file: ModelFile) -> Established:
 
 
 def _proof_of(
-    file: ModelFile, model: Model, machine: Automaton | None, watch: Watch
+    file: ModelFile,
+    model: Model,
+    machine: Automaton | None,
+    watch: Watch,
+    claim: Claim | None,
 ) -> Proof:
     """A proof, from the evidence that the small checker accepts, with all bounds."""
     for name, values in model.tensors.items():
         check_numbers(name, values, model.format)
-    brackets = kind_of(file.header["architecture"]).answers == "laws"
+    brackets = file.claim.sense is Sense.LAWS
     own = None
     if machine is not None:
         own = machine_of(machine, None if brackets else _classes(file, machine).of)
-    evidence, found = search(model, own, watch)
+    evidence, found = search(model, own, watch, claim)
     established = steps(found, evidence)
     if brackets and own is not None:
         established.append({"longest": longest(model, own)})
-    length, told = file.header["claim"].get("length"), {**evidence, **claims(found)}
-    return Proof("verified", "", length, established, bounds=found, told=told)
+    return Proof(
+        "verified",
+        "",
+        file.claim.length,
+        established,
+        bounds=found,
+        proved=found.proved,
+        told={**evidence, **claims(found)},
+    )
 
 
 def _classes(file: ModelFile, machine: Automaton) -> Shown:
     """The classes that the logits stand for, as the file claims."""
-    shows = file.header["claim"].get("shows", "states")
-    if shows not in SHOWS:
-        raise Refused(f"the file claims to say {shows!r}")
     try:
-        classes = output_classes(machine, shows)
+        classes = output_classes(machine, file.claim.shows.value)
     except MachineError as error:
         raise Refused(str(error)) from None
-    if file.header["architecture"]["outputs"] > len(classes.names):
+    if file.architecture.outputs > len(classes.names):
         raise Refused(
             "the file has logits for states or outputs that the machine does not have"
         )

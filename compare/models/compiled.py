@@ -164,7 +164,7 @@ def compiled(file: ModelFile, source: Derived | None = None, seed: int = 0) -> C
     except ModelFileError as error:
         raise KrohnError(f"{derived.file}: {error}") from None
     if not isinstance(model.network, Rnn | Transformer):
-        called = kind_of(file.header["architecture"]).called
+        called = kind_of(file.architecture).called
         raise KrohnError(
             f"this is {called}, and of compiled networks Transformers and RNNs are compared"
         )

@@ -28,8 +28,9 @@ from krohn.compare.models.network import (
     RnnNetwork,
 )
 from krohn.network.architecture import kind_of
-from krohn.network.attention_kind import parts
+from krohn.network.attention_cost import parts
 from krohn.network.forward_pass import evaluation_mode
+from krohn.program.architectures.transformer import Transformer
 
 # The cost of networks: weights, depth and arithmetic, by formula.
 
@@ -160,7 +161,7 @@ def _of_compiled(shape: Mapping[str, Any], length: int) -> int:
             products = sum(n for name, n in entries.items() if name[:5] != "input")
             return int(2 * length * products)
         return int(2 * length * hidden * (hidden + shape["outputs"]))
-    return sum(parts(shape, length))
+    return sum(parts(Transformer.of(shape), length))
 
 
 def _meeting(architecture: Gpt, length: int) -> int:

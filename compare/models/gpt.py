@@ -12,8 +12,8 @@ from torch import Tensor, nn
 from krohn.algebra.errors import KrohnError
 from krohn.compare.models.architecture import EfficientGpt, Gpt, Specification
 from krohn.compare.models.network import Inside, Network, recording
-from krohn.network.attention_kind import Sparse
 from krohn.network.mixing import phi
+from krohn.program.attention import Sparse
 from krohn.program.user_input import install
 
 BASE = 10_000.0

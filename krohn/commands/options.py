@@ -242,7 +242,7 @@ class Claimed(Wanted):
         str | None,
         typer.Option(
             metavar="D",
-            help="Demand that the claim has this digest; its first 8 digits or more "
+            help="Demand that the claim has this digest; its first 32 digits or more "
             "will do.",
         ),
     ] = None

@@ -26,6 +26,7 @@ from krohn.commands.verify_methods import (
     Solver,
 )
 from krohn.option_rules import HELD, VERIFY, refuse_others
+from krohn.program.claim import Sense
 from krohn.source_kinds import machines
 
 if TYPE_CHECKING:
@@ -88,7 +89,9 @@ def _replay(file: str, found: "Report", against: Wanted) -> str | None:
     if found.method == "smt":
         how = ["krohn", "verify", f"--smt={len(wrong.word)}", *against.arguments()]
         return command_line([*how, "--", file])
-    if found.claim == "within":  # numbers, to be compared with those that are right
+    if (
+        found.about and found.about.sense is Sense.WITHIN
+    ):  # numbers, to be compared with those that are right
         return command_line(["krohn", "run", "--", file, *wrong.word])
     return replay_command(file, wrong.word, against.arguments())
 

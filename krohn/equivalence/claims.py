@@ -1,6 +1,5 @@
 """Whether two networks of laws, numbers or texts are one function: one claim, for both."""
 
-import re
 from dataclasses import dataclass, replace
 from math import inf
 from typing import Any
@@ -12,8 +11,8 @@ from krohn.algebra.errors import KrohnError
 from krohn.algebra.formats import json_format
 from krohn.alignment import in_order
 from krohn.foreign import own_machine
-from krohn.network.architecture import kind_of
 from krohn.network.modelfile import ModelFile
+from krohn.program.claim import Sense
 from krohn.source_kinds import of_file
 from krohn.source_kinds.base import SourceKind
 from krohn.verification_target import open_target
@@ -60,16 +59,14 @@ def one_claim(files: list[ModelFile], names: list[str], laws: bool) -> OneClaim:
         KrohnError: If the two read other letters, or say other things.
     """
     error, tried = _error(files), list[str]()
-    lengths = [file.header["claim"].get("length") or inf for file in files]
+    lengths = [file.claim.length or inf for file in files]
     for one, other in ((0, 1), (1, 0)):
         if lengths[one] > lengths[other]:
             continue  # the other is proved for shorter inputs only
         moved = _stating(files[one], files[other], laws)
-        shown, covers = _proof(moved, laws)
-        if shown.verdict == "verified":
-            # Behind a colon stand what is said and how far it is off; behind a
-            # semicolon, what the file says beside.
-            inputs = re.split("[:;]", covers)[0]
+        shown = _proof(moved, laws)
+        if shown.proved is not None:
+            inputs = str(shown.proved.claim.inputs)
             return OneClaim("verified", within=error, inputs=inputs)
         tried.append(
             f"{names[one]} is not shown to compute what {names[other]} claims: "
@@ -81,8 +78,7 @@ def one_claim(files: list[ModelFile], names: list[str], laws: bool) -> OneClaim:
 
 def _error(files: list[ModelFile]) -> float | None:
     """The sum of the errors of two claims, rounded up; None if they have none."""
-    stated = [file.header["claim"].get(key) for file in files for key in WITHIN]
-    found = [float(error) for error in stated if error is not None]
+    found = [file.claim.error for file in files if file.claim.error]
     return float(np.nextafter(sum(found), np.inf)) if found else None
 
 
@@ -94,20 +90,15 @@ def _stating(file: ModelFile, other: ModelFile, laws: bool) -> ModelFile:
         return kind.stating(file, other.header["source"])
     machine = in_order(own_machine(other), own_machine(file))
     said = {"start": machine.states[machine.start]}
-    said |= {"opening": other.header["claim"].get("opening")}
+    said |= {"opening": other.claim.opening}
     claim = {**file.header["claim"], **said}
-    told = json_format.to_object(machine)
+    told = json_format.claimed(machine)
     return replace(file, header={**file.header, "machine": told, "claim": claim})
 
 
-def _proof(file: ModelFile, laws: bool) -> tuple[Proof, str]:
-    """The result of the checker on the claim of a file, and what a proof of it covers."""
-    if laws:
-        target = open_target(file, None, None)
-        return prove(file, target.machine), target.proved
-    kind = of_file(file)
-    assert isinstance(kind, SourceKind)
-    return prove(file, None), kind.covered(file)
+def _proof(file: ModelFile, laws: bool) -> Proof:
+    """The result of the checker on the claim of a file."""
+    return prove(file, open_target(file, None, None).machine if laws else None)
 
 
 def check_alike(files: list[ModelFile], names: list[str]) -> None:
@@ -125,7 +116,7 @@ def check_alike(files: list[ModelFile], names: list[str]) -> None:
 
 
 def _described(file: ModelFile) -> str:
-    laws = kind_of(file.header["architecture"]).answers == "laws"
+    laws = file.claim.sense is Sense.LAWS
     return "laws of brackets" if laws else of_file(file).called
 
 
@@ -148,7 +139,7 @@ def _parted(files: list[ModelFile], error: float) -> OneClaim | None:
         laws_of(claimed_law(file, machine)[0])
         for file, machine in zip(stated, machines, strict=True)
     ]
-    lengths = [file.header["claim"]["length"] for file in files]
+    lengths = [file.claim.longest for file in files]
     word = _prefix(machines, laws, error, min(lengths))
     if word is None:
         return None

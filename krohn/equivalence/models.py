@@ -16,11 +16,9 @@ from krohn.equivalence.question import Basis, Compared, compare_machines, notion
 from krohn.foreign import called, own_machine
 from krohn.machines import MODEL
 from krohn.network import modelfile
-from krohn.network.architecture import kind_of
 from krohn.network.model import Model
 from krohn.network.modelfile import ModelFile
-from krohn.program import claim
-from krohn.program.claim import Claim
+from krohn.program.claim import Claim, Sense, Shows
 from krohn.running import shown_along
 from krohn.verification import verify
 
@@ -108,8 +106,8 @@ def twins(
     files = [_file(source) for source in (left, right)]
     names = [_name_of(s, f) for s, f in zip((left, right), files, strict=True)]
     check_alike(files, names)
-    laws = kind_of(files[0].header["architecture"]).answers == "laws"
-    if laws or "source" in files[0].header:
+    laws = files[0].claim.sense is Sense.LAWS
+    if laws or not files[0].claim.of_machine:
         if up_to is not None:
             raise KrohnError("--up-to is for networks that say states or outputs")
         return _claimed(files, names, laws, progress)
@@ -135,7 +133,7 @@ def _proved(
             reason = f"{name} is {report.verdict}: {report.reason}"
             break
     progress(2, 3)
-    first, second = (claim.of(file.header) for file in files)
+    first, second = (file.claim for file in files)
     return Twins(
         left=names[0],
         right=names[1],
@@ -198,7 +196,7 @@ def _conclude(
 def _shown(file: ModelFile, word: Sequence[str]) -> str:
     """The last answer of a network to a word, or what its state shows if it does."""
     answers, own = Model(file).run(list(word)), own_machine(file)
-    states = file.header["claim"].get("shows", "states") == "states"
+    states = file.claim.shows is Shows.STATES
     if states and own.output is not None:
         answers = shown_along(own, own.encode(word), answers)
     return answers[-1]
@@ -220,7 +218,7 @@ def _name_of(source: object, file: ModelFile) -> str:
 
 def _common_length(files: list[ModelFile]) -> int | None:
     """The longest words that both files are about; None for every length."""
-    lengths = [file.header["claim"].get("length") for file in files]
+    lengths = [file.claim.length for file in files]
     return min((n for n in lengths if n is not None), default=None)
 
 

@@ -99,9 +99,7 @@ def opened(
 
 def _of_file(file: ModelFile, machine: object, observation: str | None) -> Asked:
     """The network of a model file, whose states become outputs, too."""
-    shows: Shows = "outputs"
-    if file.header["claim"].get("shows", "states") == "states":
-        shows = "states"
+    shows: Shows = file.claim.shows.value
     if observation is not None and shows == "states":
         raise KrohnError("--observe is for networks that say outputs; this says states")
     wanted: Automaton | None = None
@@ -112,8 +110,8 @@ def _of_file(file: ModelFile, machine: object, observation: str | None) -> Asked
     if wanted is not None and shows_names(wanted, classes):
         shows = "outputs"
     wanted = wanted or kind.stated_machine(file)
-    length = modelfile.claimed_length(file.header)
-    if kind_of(file.header["architecture"]).answers != "classes":
+    length = file.claim.length
+    if kind_of(file.architecture).answers != "classes":
         raise KrohnError(
             "the network says laws; machines are learned from networks that say one of "
             "several classes after each letter"

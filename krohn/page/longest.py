@@ -8,18 +8,16 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from functools import partial
 
-from krohn.algebra.automaton import Automaton
 from krohn.algebra.budget import ENTRIES, Budget, steps_of
 from krohn.algebra.errors import KrohnError
-from krohn.algebra.formats import json_format
 from krohn.compilation import compile as compiled
 from krohn.compiler.constructions.registry import construction_named
-from krohn.foreign import names_machine
+from krohn.foreign import names_machine, own_machine
 from krohn.machines import OWN
 from krohn.network.architecture import kind_of, parameters
-from krohn.network.architectures.transformer import activations
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import PRECISIONS
+from krohn.program.claim import Shows
 
 EFFORT = "high"
 LIMIT = 4096
@@ -94,18 +92,17 @@ def longest(
 
 def certified(file: ModelFile, construction: str, dtype: str, length: int) -> int:
     """The parameters of what is proved in a format at a length; 0 if nothing is."""
-    machine: Automaton = json_format.from_object(file.header["machine"])
-    shape = file.header["architecture"]
-    layers = [names for block in shape["blocks"] for names in activations(block)]
+    machine = own_machine(file)
+    layers = [x for block in file.architecture.blocks for x in block.activations]
     used = [name for name in ("sine", "gelu") if any(name in names for names in layers)]
-    outputs = file.header["claim"].get("shows") == "outputs"
+    outputs = file.claim.shows is Shows.OUTPUTS
     try:
         found = compiled(
             machine,
             length,
             construction,
             dtype=dtype,
-            strict=bool(shape.get("strict")),
+            strict=file.architecture.strict,
             activation=used[0] if used else "relu",
             observation=OWN if outputs else None,
         )

@@ -354,8 +354,9 @@ def _facts(request: Request) -> dict[str, Any]:
     return {
         "report": report,
         "machine": request.machine,
-        "claim": _claim(file, request),
-        "header": file.header,
+        "network": kind_of(file.architecture).title,
+        "construction": file.header.get("construction", "not stated"),
+        "dtype": file.precision.name,
         "architecture": file.header["architecture"],
         "parameters": parameters(file.header["architecture"]),
         "wrong": _wrong(report),
@@ -373,25 +374,6 @@ def _facts(request: Request) -> dict[str, Any]:
     }
 
 
-def _claim(file: ModelFile, request: Request) -> dict[str, Any]:
-    claim, report = file.header["claim"], request.report
-    about = report.about
-    proof = "proof" in report.method.split("+")
-    kind = kind_of(file.header["architecture"])
-    return {
-        "network": kind.title,
-        "answers": kind.answers,
-        "length": claim.get("length") if proof else report.length,
-        "every": proof or "exhaustive" in report.method or report.method == "smt",
-        "dtype": file.precision.name,
-        "shows": "output" if about and about.are == "outputs" else "state",
-        "start": request.machine.states[request.machine.start],
-        "opening": claim.get("opening"),
-        "tolerance": claim.get("tolerance"),
-        "construction": file.header.get("construction", "not stated"),
-    }
-
-
 def _wrong(report: Report) -> Wrong | None:
     found = report.counterexample
     return None if found is None else wrong(found.word, found.expected, found.actual)
@@ -399,7 +381,7 @@ def _wrong(report: Report) -> Wrong | None:
 
 def _network(file: ModelFile) -> list[rendering.Picture]:
     """A picture of the network, where there is one to draw."""
-    drawn = kind_of(file.header["architecture"]).answers == "classes"
+    drawn = kind_of(file.architecture).answers == "classes"
     return [rendering.of_model(file)] if drawn else []
 
 
@@ -437,7 +419,7 @@ def _longest(file: ModelFile, request: Request) -> list[Longest] | str:
 
 def _operations(file: ModelFile, evidence: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """The rows of the table of operations, or why there are none."""
-    kind = kind_of(file.header["architecture"])
+    kind = kind_of(file.architecture)
     if not kind.program:
         reason = (
             f"Files of {kind.called} state no Program, so there is no list of "

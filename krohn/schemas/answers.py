@@ -348,7 +348,7 @@ class Verified(MachineRemark):
     verdict: Verdict
     about: About | None
     digest: Digest | None
-    claim: Literal["exact", "within", "generates"]
+    claim: Literal["exact", "within", "generates", "laws"]
     error: float | None
     method: str
     reason: str

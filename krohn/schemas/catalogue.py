@@ -273,7 +273,7 @@ def made(name: str, identifier: str, about: str) -> Schema:
 
     What is printed states the schema; files have a format and a version of their own.
     """
-    maker = Maker(name in NOT_FINITE, model_files.BESIDE)
+    maker = Maker(name in NOT_FINITE)
     printed = name in PRINTED
     kind = PRINTED[name] if printed else WRITTEN[name]
     body = maker.of(kind)

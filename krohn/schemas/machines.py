@@ -80,7 +80,7 @@ class Compiled(Sizes, Remarks):
     construction: str
     about: About
     digest: Digest
-    claim: Literal["exact", "within", "generates"]
+    claim: Literal["exact", "within", "generates", "laws"]
     error: float | None
     length: int | None
     dtype: Dtype

@@ -41,13 +41,11 @@ class Maker:
 
     Attributes:
         nulls: Whether a float may be null, where it is not finite.
-        beside: For a type another one, with keys that its objects may have as well.
         objects: The schema of each object by its name.
         names: The name of each type of objects.
     """
 
     nulls: bool = False
-    beside: Mapping[Any, Any] = field(default_factory=dict)
     objects: dict[str, Schema] = field(default_factory=dict)
     names: dict[Any, str] = field(default_factory=dict)
 
@@ -105,8 +103,6 @@ class Maker:
         hints, said = get_type_hints(kind, include_extras=True), descriptions(kind)
         keys = [f.name for f in fields(kind)] if is_dataclass(kind) else list(hints)
         properties = {key: {**self.of(hints[key]), **said.get(key, {})} for key in keys}
-        if kind in self.beside:
-            properties |= self.object_of(self.beside[kind])["properties"]
         doc = (getdoc(kind) or "").split("\n\n")[0]
         return {
             "description": _in_json(doc),

@@ -9,8 +9,6 @@ from typing import Any, Literal, NotRequired, TypedDict, get_type_hints
 from krohn.algebra.formats.json_format import MachineFile
 from krohn.program import architectures, operations
 from krohn.program.architecture import Architecture
-from krohn.program.architectures.rnn import Rnn
-from krohn.program.architectures.transformer import Block
 from krohn.program.functions import FUNCTIONS
 from krohn.program.operations.base import Operation
 from krohn.program.operations.letter_matrix import LetterMatrix
@@ -19,46 +17,6 @@ from krohn.schemas.answers import Sublayer
 from krohn.schemas.making import Maker, Schema
 from krohn.schemas.parts import Digest, Dtype, Facts, Searched, StatedProgram, Verdict
 from krohn.sources.in_context import KIND, InContext
-
-
-class SparseAttention(TypedDict):
-    """Heads that see the last positions, and the ends of earlier blocks."""
-
-    kind: Literal["sparse"]
-    block: int
-    windows: int
-    last: int
-
-
-class OtherAttention(TypedDict):
-    """Heads that weigh positions in another way."""
-
-    kind: Literal["softmax", "linear", "relu"]
-
-
-class BlockBeside(TypedDict, total=False):
-    """Optional keys of a block of a Transformer, beside its sizes."""
-
-    attention: SparseAttention | OtherAttention
-    activation: list[list[tuple[Literal["relu", "sine", "gelu"], int]]]
-    sine: list[int]
-    causal: list[bool]
-
-
-class RandomNetwork(TypedDict):
-    """The random network that a pruned one is cut from."""
-
-    seed: int
-    units: int
-
-
-class RnnBeside(TypedDict, total=False):
-    """Optional keys of an RNN, beside its sizes."""
-
-    random: RandomNetwork
-
-
-BESIDE = {Block: BlockBeside, Rnn: RnnBeside}
 
 
 class NamedOutputs(TypedDict):
@@ -141,6 +99,7 @@ class Header(TypedDict):
         evidence: Null if nothing was proved.
         freedom: Of a generator of brackets.
         stored: Of a compact file.
+        action: How letters act on a smaller set: a help to compile the machine anew.
     """
 
     format: Literal["krohn-model"]
@@ -156,6 +115,7 @@ class Header(TypedDict):
     evidence: NotRequired[ModelEvidence | None]
     freedom: NotRequired[Freedom]
     stored: NotRequired[Stored]
+    action: NotRequired[list[list[int]]]
 
 
 class AnyArchitecture(TypedDict):

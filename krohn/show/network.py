@@ -9,9 +9,7 @@ from rich.console import Console
 from krohn.algebra.wording import LONGEST, count, cut, in_runs
 from krohn.notebook import operation
 from krohn.program import Program
-from krohn.program.wording import at_most
 from krohn.show.tables import console, cut_short, legibly, new_table, print_table, tried
-from krohn.source_kinds import of_file
 
 if TYPE_CHECKING:
     from krohn.compiled_model import CompiledModel
@@ -111,9 +109,7 @@ def evidence(found: "Checked", written: object = None) -> None:
         size = f"{found.size / 1024:,.1f} KiB, found in {found.found_in:.2f} s"
         out.print(f"wrote {written}: evidence, {size}")
     facts = found.facts
-    words = f"{facts['covers']}, in {facts['dtype']}"
-    within = f"within {at_most(facts['error'])} " if "error" in facts else ""
-    out.print(f"checked in {found.seconds:.2f} s: right {within}on {words}")
+    out.print(f"checked in {found.seconds:.2f} s: {found.proved}")
     if written is None:  # who wrote it was told already
         about(out, found.about)
     for what in ("noise", "leak"):
@@ -174,8 +170,7 @@ def replay(found: "Replay", state: str | None) -> None:
 def compiled(result: dict[str, Any], model: "CompiledModel") -> None:
     """Print the sizes of a compiled network, and its proof."""
     out = console()
-    bound, such = of_file(model.file).inputs(model.file)
-    out.print(f"wrote {result['file']}: {result['construction']}, for {bound}")
+    out.print(f"wrote {result['file']}: {result['construction']}")
     out.print(
         f"  depth {result['depth']}, {count(result['layers'], 'layer')}, width "
         f"{result['d_model']}, heads {result['heads']}, MLP {result['mlp_width']}, "
@@ -193,11 +188,11 @@ def compiled(result: dict[str, Any], model: "CompiledModel") -> None:
     for warning in _warnings(result):
         out.print(f"  warning: {warning}")
     tried(out, result["tried"], "  ")
-    if model.proof is None:
+    if model.proof is None or model.proof.proved is None:
+        out.print(f"  for {model.claim.inputs}")
         out.print("  NOT proved, as you asked: nothing is known about this network yet")
     else:
-        meaning = _meaning(model.file.header["claim"], such)
-        out.print(f"  proved in {model.proof.seconds:.2f} s: {meaning}")
+        out.print(f"  proved in {model.proof.seconds:.2f} s: {model.proof.proved}")
 
 
 def _warnings(result: dict[str, Any]) -> Iterator[str]:
@@ -229,25 +224,6 @@ def _why(result: dict[str, Any]) -> str:
     narrower = dict.fromkeys(row["dtype"] for row in result["tried"])
     names = [name for name in narrower if name not in (None, result["dtype"])]
     return f", because no network is proved in {' or '.join(names)}" if names else ""
-
-
-def _meaning(claim: dict[str, Any], such: str) -> str:
-    """The meaning of a claim for each of its inputs, which are called ``such``."""
-    if "tolerance" in claim:
-        return (
-            "on every such legal prefix each output is within "
-            f"{at_most(claim['tolerance'])} of the law with q = {claim['opening']}"
-        )
-    if "letters" in claim and claim.get("kind") != "within":
-        return f"right states are written for words of {claim['letters']} letters"
-    if claim.get("kind") == "generates":
-        return "greedy decoding gives the right text after every prompt"
-    if claim.get("kind") != "within":
-        return "right on every such word"
-    meaning = f"on every {such} within {at_most(claim['error'])} of the source"
-    if "model_error" in claim:
-        meaning += f" ({at_most(claim['model_error'])} without rounding)"
-    return meaning
 
 
 def answers(result: dict[str, Any]) -> None:

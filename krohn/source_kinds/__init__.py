@@ -247,7 +247,7 @@ def of_file(file: "ModelFile") -> "Kind[Any]":
     Raises:
         KrohnError: If its kind is unknown.
     """
-    if "source" not in file.header:
+    if file.claim.of_machine:
         return machines()
     name = file.header["source"].get("kind")
     if not isinstance(name, str) or name not in KINDS:

@@ -35,9 +35,9 @@ from krohn.network.modelfile import ModelFile
 from krohn.network.precision import PRECISIONS
 from krohn.network.reading import Opened
 from krohn.option_rules import FORM, refuse, refuse_others
-from krohn.program import claim
 from krohn.program.domains import IntArray
 from krohn.program.errors import Refused
+from krohn.program.inputs import WordsInBlocks
 from krohn.report import Progress, Question, Report, unrefuted
 from krohn.source_kinds import named
 from krohn.source_kinds.kind import Answers, Kind, Runs, S, marked
@@ -323,7 +323,7 @@ class SourceKind(Kind[S]):
                 f"{self.called}"
             )
         file = self.claiming(file, checks.machine)
-        check_digest(about := claim.of(file.header), checks.digest)
+        check_digest(about := file.claim, checks.digest)
         shown, report = None, checks.report
         try:
             with np.errstate(all="ignore"):  # a source may have extreme numbers
@@ -337,24 +337,27 @@ class SourceKind(Kind[S]):
             shown = prove(file, None, partial(report, "proving"))
         found = self._conclude(file, checks.method, runs, shown)
         if found.verdict == "verified" and (problem := self.problem(file)):
-            found = replace(
-                found, verdict="undecided", reason=problem, covers="nothing"
-            )
-        most = file.header["claim"].get("error")
-        return replace(found, claim=self.claim, error=most, ran=self.ran, about=about)
+            found = replace(found, verdict="undecided", reason=problem)
+        return replace(found, ran=self.ran, about=about)
 
     def _run_inputs(self, file: ModelFile, checks: Checks) -> list[Simulation]:
         """Run the inputs that are asked for."""
         runs = list[Simulation]()
         if checks.exhaustive:
-            claim = file.header["claim"]
-            most = claim.get("letters", claim["length"])
+            most = self.longest(file)
             if most is not None and checks.exhaustive > most:
                 raise KrohnError(f"the file is for {self.ran} of up to {most} letters")
             runs.append(self.every(file, checks.exhaustive, checks.report))
         if checks.sample:
             runs.append(self.sample(file, checks.sample, checks.seed, checks.report))
         return runs
+
+    def longest(self, file: ModelFile) -> int | None:
+        """The longest inputs that a file claims; None if there are none."""
+        inputs = file.claim.inputs
+        if isinstance(inputs, WordsInBlocks):
+            return inputs.length
+        return file.claim.length
 
     def wanted(self, source: Any) -> Any:
         """A source of this kind, or of a name, that a file must be about.
@@ -379,7 +382,7 @@ class SourceKind(Kind[S]):
         """
         if source is None:
             return file
-        told = self.to_wire(self.wanted(source), file.header["claim"]["length"])
+        told = self.to_wire(self.wanted(source), file.claim.length)
         return self.stating(file, {"kind": self.wire, **told})
 
     def stating(self, file: ModelFile, other: dict[str, Any]) -> ModelFile:
@@ -410,17 +413,17 @@ class SourceKind(Kind[S]):
     ) -> Report:
         """The report on runs and a proof together."""
         words = sum(r.words for r in runs)
-        length = max((r.length for r in runs), default=0)
+        length: int | None = max((r.length for r in runs), default=0)
         wrong = next((r.counterexample for r in runs if r.counterexample), None)
         if wrong is not None:
             reason = f"the network is wrong at letter {wrong.at} of this input"
             return Report(
-                "refuted", method, reason, len(wrong.word), words, "one input", wrong
+                "refuted", method, reason, len(wrong.word), words, None, wrong
             )
         if shown is None:
             whole = any(run.every for run in runs)
             classes = self.claim != "within"
-            asked = Question(self.covered(file), length, classes, whole)
+            asked = Question(file.claim.inputs, length, classes, whole)
             told = (f"; {r.words:,} {self.ran}{r.about}" for r in runs if r.about)
             reason = f"nothing was proved{''.join(told)}"
             return unrefuted(runs, method, asked, reason)
@@ -430,20 +433,12 @@ class SourceKind(Kind[S]):
             verdict,
             method,
             shown.reason,
-            file.header["claim"]["length"],
+            file.claim.length,
             words,
-            self.covered(file) if verdict == "verified" else "nothing",
+            shown.proved,
             proof=shown,
             runs=tuple(runs),
         )
-
-    def covered(self, file: ModelFile) -> str:
-        """The inputs that a proof of a file covers, in words."""
-        return self.covers(file, self.of_file(file))
-
-    @abstractmethod
-    def covers(self, file: ModelFile, source: Any) -> str:
-        """The inputs that a proof covers, by the source that the file states, in words."""
 
 
 class ReadableKind(SourceKind[R]):

@@ -21,7 +21,6 @@ from krohn.program.blocks import KIND, Blocks, longest, passes
 from krohn.program.completed_texts import BLANK, blanks, completed_texts, states_after
 from krohn.program.domains import IntArray
 from krohn.program.retelling import told_as
-from krohn.program.wording import at_most
 from krohn.report import Progress
 from krohn.schemas.parts import Dtype, Sizes
 from krohn.source_kinds.base import Built, R, ReadableKind, letters_in, sizes
@@ -118,12 +117,6 @@ class InBlocks(ReadableKind[R]):
 
     explained = EXPLAINED
 
-    def inputs(self, file: ModelFile) -> tuple[str, str]:
-        """How long words and their texts are."""
-        claim = file.header["claim"]
-        words = f"words of up to {claim['letters']} letters, {claim['length']} tokens"
-        return words, "such word"
-
     def drawn(self, file: ModelFile, count: int, rng: np.random.Generator) -> IntArray:
         """Random words of full length."""
         source: Any = self.of_file(file)
@@ -193,7 +186,7 @@ class TextsInBlocks(InBlocks[Blocks], TextKind[Blocks]):
         source = self.of_file(file)
         block = source.block + 1
         # Of whole blocks: after each of them a state is written, to begin anew with.
-        room = int(file.header["claim"]["length"]) // block * block or None
+        room = file.claim.longest // block * block or None
 
         def row(words: Sequence[str]) -> Row:
             word = letters_in(words, source.name, source.letters)
@@ -218,14 +211,6 @@ class TextsInBlocks(InBlocks[Blocks], TextKind[Blocks]):
         """Let the network write the states of words."""
         writer, source = self.writer(file), self.of_file(file)
         return _simulated(file, writer, source, inputs, progress)
-
-    def covers(self, file: ModelFile, source: Blocks) -> str:
-        """The inputs that a proof covers, in words."""
-        claim = file.header["claim"]
-        return (
-            f"every written state in the texts of all {len(source.letters)}^"
-            f"{claim['letters']} words of {claim['letters']} letters, and of shorter ones"
-        )
 
 
 def check_length(word: IntArray, file: ModelFile) -> None:
@@ -380,15 +365,6 @@ class LinearSystemsInBlocks(InBlocks[VectorsInBlocks]):
         system = self.of_file(file).system
         right = reference(system)
         return held(file, system.letters, right, inputs, progress, said_by)
-
-    def covers(self, file: ModelFile, source: VectorsInBlocks) -> str:
-        """The inputs that a proof covers, in words."""
-        claim, system = file.header["claim"], source.system
-        return (
-            f"all {len(system.letters)}^{claim['letters']} words of {claim['letters']} "
-            f"letters, and shorter ones: every output within {at_most(claim['error'])}, "
-            "what is written and read back included"
-        )
 
 
 def said_by(file: ModelFile, words: IntArray, network: Opened = None) -> FloatArray:

@@ -19,8 +19,10 @@ from krohn.compiler.constructions.chain_of_thought import (
     block_size,
     chain_of_thought,
 )
-from krohn.network.attention_kind import Sparse, parts
+from krohn.network.attention_cost import parts
 from krohn.network.modelfile import ModelFile
+from krohn.program.architectures.transformer import Transformer
+from krohn.program.attention import Sparse
 from krohn.program.chain_of_thought import ChainOfThought
 from krohn.program.completed_texts import BLANK
 from krohn.program.domains import IntArray
@@ -259,7 +261,8 @@ class ChainsOfThought(TextKind[Source]):
         except KrohnError as reason:
             return {"attention": asked.attention, "applies": False, "why": str(reason)}
         assert built.cost is not None
-        meeting, rest = parts(built.network.architecture, source.length - 1)
+        shape = Transformer.of(built.network.architecture)
+        meeting, rest = parts(shape, source.length - 1)
         return {
             "attention": asked.attention,
             "applies": True,
@@ -379,15 +382,6 @@ class ChainsOfThought(TextKind[Source]):
             return source.continued(prompts[some])
 
         return Whole(source.length, len(prompts), rows, prompts.shape[1], source.tokens)
-
-    def covers(self, file: ModelFile, source: ChainOfThought) -> str:
-        """The inputs that a proof covers, in words."""
-        count = recurrence_facts.prompts_of(source)
-        text = (
-            "; the text of the dynamic program in the file, read again, says the same"
-        )
-        has = WRITTEN in file.header["source"]
-        return f"the whole text after each of the {count} prompts{text * has}"
 
 
 def _steps(source: Source) -> ChainOfThought:

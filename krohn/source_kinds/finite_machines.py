@@ -15,6 +15,7 @@ from krohn.network.architecture import kind_of
 from krohn.network.modelfile import ModelFile
 from krohn.network.reading import Opened
 from krohn.option_rules import COMPILE, refuse, spelled
+from krohn.program.claim import Shows
 from krohn.source_kinds import ENTRIES, KINDS
 from krohn.source_kinds.kind import Kind, Runs
 
@@ -116,7 +117,7 @@ class Machines(Kind[Automaton]):
     ) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
         """The name of the machine, those of its letters, of its states or outputs."""
         own = own_machine(file if machine is None else with_names(file, machine)[0])
-        outputs = file.header["claim"].get("shows", "states") != "states"
+        outputs = file.claim.shows is Shows.OUTPUTS
         shown = own.output.names if outputs and own.output is not None else own.states
         return own.name, own.letters, shown
 
@@ -141,7 +142,7 @@ class Machines(Kind[Automaton]):
 
 
 def _says_laws(file: ModelFile) -> bool:
-    return kind_of(file.header["architecture"]).answers == "laws"
+    return kind_of(file.architecture).answers == "laws"
 
 
 def _check_exact(asked: Asked) -> None:

@@ -13,7 +13,6 @@ from krohn.network.architecture import parameters
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FloatArray
 from krohn.program.retelling import told_as
-from krohn.program.wording import at_most
 from krohn.source_kinds.base import Built
 from krohn.source_kinds.real_outputs import Reference
 from krohn.source_kinds.real_sequences import (
@@ -161,14 +160,6 @@ class GridFunctions(RealSequences[GridFunction]):
         if length < source.length:
             raise KrohnError(f"an input has {source.length} points, not {length}")
         return _all(source)
-
-    def covers(self, file: ModelFile, source: GridFunction) -> str:
-        """The inputs that a proof covers, in words."""
-        error = file.header["claim"]["error"]
-        return (
-            f"all {len(source.values):,} inputs of {source.length} points of the grid: "
-            f"every output within {at_most(error)}"
-        )
 
 
 def _least_gap(source: GridFunction) -> float:

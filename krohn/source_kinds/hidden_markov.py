@@ -35,7 +35,6 @@ from krohn.network.modelfile import ModelFile
 from krohn.network.precision import PRECISIONS, FloatArray
 from krohn.network.reading import Opened
 from krohn.program.domains import IntArray
-from krohn.program.wording import at_most
 from krohn.report import Progress
 from krohn.schemas.parts import Dtype, Sizes, Tried
 from krohn.source_kinds.base import (
@@ -234,10 +233,7 @@ class HiddenMarkovModels(ReadableKind[HiddenMarkovModel]):
         """A picture of the variables in the stream, if a Program says where they are."""
         from krohn.drawing import DrawingError
 
-        if (
-            not kind_of(file.header["architecture"]).recurrent
-            and not file.header["program"]
-        ):
+        if not kind_of(file.architecture).recurrent and not file.header["program"]:
             raise DrawingError(
                 f"a network by {attention_products.NAME} has no Program, and no picture; "
                 "docs/constructions.md says what its dimensions are"
@@ -280,7 +276,7 @@ class HiddenMarkovModels(ReadableKind[HiddenMarkovModel]):
     def drawn(self, file: ModelFile, count: int, rng: np.random.Generator) -> IntArray:
         """Words that the model says, and words of uniform letters, half of each."""
         source = self.of_file(file)
-        length = file.header["claim"]["length"] or SAMPLED
+        length = file.claim.length or SAMPLED
         words = rng.integers(len(source.letters), size=(count, length))
         words[: (count + 1) // 2] = source.sample((count + 1) // 2, length, rng)[0]
         return words
@@ -294,13 +290,6 @@ class HiddenMarkovModels(ReadableKind[HiddenMarkovModel]):
         """Hold beliefs against those of the filter."""
         source = self.of_file(file)
         return held(file, source.letters, _reference(source), inputs, progress)
-
-    def covers(self, file: ModelFile, source: HiddenMarkovModel) -> str:
-        """The inputs that a proof covers, in words."""
-        claim = file.header["claim"]
-        long = f"up to {claim['length']} letters" if claim["length"] else "every length"
-        error = f"every entry of the belief within {at_most(claim['error'])}"
-        return f"all possible words of {long}: {error}"
 
 
 @dataclass(frozen=True)

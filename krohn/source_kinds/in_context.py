@@ -77,11 +77,6 @@ class InContexts(ReadableKind[InContext]):
     measured = True
     formats = ("float64",)
 
-    def inputs(self, file: ModelFile) -> tuple[str, str]:
-        """How long prompts are."""
-        length = file.header["claim"]["length"]
-        return f"prompts of {length} tokens", "prompt of its form"
-
     def draw_file(self, file: ModelFile) -> "Figure":
         """Refused: the dimensions of these networks are in no Program."""
         from krohn.drawing import DrawingError
@@ -211,16 +206,6 @@ class InContexts(ReadableKind[InContext]):
 
         return Whole(source.length, len(prompts), rows, None, source.names)
 
-    def covers(self, file: ModelFile, source: InContext) -> str:
-        """The inputs that a proof covers, in words."""
-        claim = file.header["claim"]
-        return (
-            f"all prompts of 1 to {source.demonstrations} demonstrations of "
-            f"{source.segment} letters and a history of {source.window} to "
-            f"{source.history}: the law after {source.steps} steps of gradient descent, "
-            f"every number within {at_most(claim['error'])}"
-        )
-
 
 def _split_prompt(source: InContext, letters: tuple[int, ...], shown: int) -> Prompt:
     """A prompt of so many demonstrations, from its letters in a row."""
@@ -299,7 +284,7 @@ def _simulated(
     right = Reference(run, contexts.rounding(source))
     batches = in_batches(np.arange(len(prompts)), 64, "running prompts", progress)
     runs = ((some, run(some), said(some)) for some in batches)
-    found = judged(runs, right, file.header["claim"]["error"], spelled)
+    found = judged(runs, right, file.claim.error, spelled)
     found, wrong = replace(found, length=source.length), found.counterexample
     if wrong is None:
         return found

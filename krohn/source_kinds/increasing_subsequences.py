@@ -139,13 +139,6 @@ class IncreasingSubsequences(LineKind[Increasing]):
             )
         return [x for n in sizes_of for x in product(range(many), repeat=n)]
 
-    def covers(self, file: ModelFile, source: Increasing) -> str:
-        """The inputs that a proof covers, in words."""
-        return (
-            f"the whole text of every list of up to {source.longest} numbers from 0 to "
-            f"{source.largest}"
-        )
-
 
 def _list_in(source: Increasing, words: Sequence[str]) -> Line:
     """A list as a person writes it, its separator or not.

@@ -10,12 +10,13 @@ import numpy as np
 
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.errors import KrohnError, MachineError
-from krohn.algebra.wording import count, words_up_to
+from krohn.algebra.wording import count
 from krohn.compiler import CompileError
-from krohn.network.architectures.transformer import causal
-from krohn.network.modelfile import ModelFile, alphabets, claimed_length
+from krohn.network.modelfile import ModelFile, alphabets
 from krohn.network.reading import Opened
 from krohn.option_rules import refuse_others
+from krohn.program.architectures.transformer import Transformer
+from krohn.program.attention import Sight
 from krohn.program.domains import IntArray
 from krohn.program.errors import Refused
 from krohn.source_kinds import in_blocks, of_file
@@ -275,10 +276,6 @@ class Kind(ABC, Generic[S]):
         """
         return None
 
-    def inputs(self, file: ModelFile) -> tuple[str, str]:
-        """The inputs of a network in words: how long they are, and one of them."""
-        return words_up_to(file.header["claim"].get("length")), "such word"
-
     def letters_and_classes(
         self, file: ModelFile, machine: Automaton | None
     ) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
@@ -382,7 +379,7 @@ class Answers(NamedTuple):
 
 def few(file: ModelFile) -> int:
     """How many letters a short word of a network has."""
-    longest = claimed_length(file.header)
+    longest = file.claim.length
     return FEW if longest is None else min(FEW, longest)
 
 
@@ -405,7 +402,7 @@ def marked(file: ModelFile, answers: Answers) -> dict[str, Any]:
 
 def _beyond(file: ModelFile, read: Sequence[int]) -> list[bool]:
     """Of each answer whether more was read for it than the claim is about."""
-    longest = claimed_length(file.header)
+    longest = file.claim.length
     if longest is None:
         return [False] * len(read)
     # Where later letters count, an answer is that of the whole input.
@@ -417,13 +414,14 @@ def _note(file: ModelFile, beyond: Sequence[bool]) -> str:
     """Which answers the claim is not about."""
     first, last = beyond.index(True) + 1, len(beyond)
     which = f"answer {last} is" if first == last else f"answers {first} to {last} are"
-    longest = claimed_length(file.header)
+    longest = file.claim.length
     assert longest is not None
     return f"unproved: {which} beyond the {count(longest, of_file(file).unit)} of the claim"
 
 
 def _is_causal(file: ModelFile) -> bool:
     """Whether what the network says depends on nothing that it reads later."""
-    shape = file.header["architecture"]
-    blocks = shape.get("blocks", [])
-    return bool(shape.get("causal", True)) and all(all(causal(b)) for b in blocks)
+    shape = file.architecture
+    blocks = shape.blocks if isinstance(shape, Transformer) else ()
+    ahead = any(Sight.WHOLE in block.sights for block in blocks)
+    return not ahead and getattr(shape, "causal", True) is True

@@ -18,7 +18,6 @@ from krohn.network.precision import FloatArray
 from krohn.network.reading import Opened
 from krohn.program.domains import LARGEST_MATRIX, IntArray
 from krohn.program.errors import Refused
-from krohn.program.wording import at_most
 from krohn.report import Progress
 from krohn.schemas.parts import Dtype, Sizes
 from krohn.source_kinds.base import (
@@ -178,7 +177,7 @@ class LinearSystems(ReadableKind[LinearSystem]):
     def drawn(self, file: ModelFile, count: int, rng: np.random.Generator) -> IntArray:
         """Random words of full length, those of one letter among them."""
         letters = len(self.of_file(file).letters)
-        words = rng.integers(letters, size=(count, file.header["claim"]["length"]))
+        words = rng.integers(letters, size=(count, file.claim.longest))
         words[:letters] = np.arange(min(count, letters))[:, None]
         return words
 
@@ -186,15 +185,6 @@ class LinearSystems(ReadableKind[LinearSystem]):
         """Hold outputs against the states of the system."""
         source = self.of_file(file)
         return held(file, source.letters, reference(source), inputs, progress)
-
-    def covers(self, file: ModelFile, source: LinearSystem) -> str:
-        """The inputs that a proof covers, in words."""
-        claim = file.header["claim"]
-        return (
-            f"all {len(source.letters)}^{claim['length']} words of length "
-            f"{claim['length']}, and all shorter: every output within "
-            f"{at_most(claim['error'])}"
-        )
 
 
 def reference(source: LinearSystem) -> Reference:

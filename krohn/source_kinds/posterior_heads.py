@@ -13,7 +13,6 @@ from krohn.network.architecture import parameters
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FloatArray
 from krohn.network.reading import Opened
-from krohn.program.wording import at_most
 from krohn.schemas.parts import Dtype
 from krohn.source_kinds.base import Built, letters_in
 from krohn.source_kinds.kind import Answers
@@ -121,7 +120,7 @@ class PosteriorHeads(RealSequences[PosteriorHead]):
 
         There the guess is the steepest, and in corners the scores are the largest.
         """
-        length, d = file.header["claim"]["length"], len(source.letters)
+        length, d = file.claim.longest, len(source.letters)
         if source.radius is None:
             letters = np.resize(np.arange(d), (-(-d // length), length))
             every: FloatArray = np.eye(d)[letters]
@@ -177,12 +176,6 @@ class PosteriorHeads(RealSequences[PosteriorHead]):
         result = said.result | {"classes": list(source.classes)}
         # Each vector is answered by itself, wherever it stands.
         return Answers(result, [1] * len(said.read))
-
-    def covers(self, file: ModelFile, source: PosteriorHead) -> str:
-        """The inputs that a proof covers, in words."""
-        if source.radius is not None:
-            return super().covers(file, source)
-        return f"every letter: every output within {at_most(file.header['claim']['error'])}"
 
     def listed(self, file: ModelFile, length: int) -> FloatArray:
         """Every letter: each is answered by itself."""

@@ -153,7 +153,7 @@ def outputs(file: ModelFile, words: IntArray, network: Opened = None) -> FloatAr
 
     One word alone is read without torch, whose import would take longer.
     """
-    longest = file.header["claim"]["length"]
+    longest = file.claim.longest
     if longest is not None and words.shape[1] > longest:
         raise KrohnError(f"the file is for words of up to {longest} letters")
     if network is None and len(words) > 1:
@@ -178,7 +178,7 @@ def held(
 
     batches = in_batches(words, BATCH, "running words", progress)
     runs = ((batch, right.run(batch), said(file, batch)) for batch in batches)
-    return judged(runs, right, file.header["claim"]["error"], spelled)
+    return judged(runs, right, file.claim.error, spelled)
 
 
 def in_batches(

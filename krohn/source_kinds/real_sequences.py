@@ -24,7 +24,6 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypedDict, TypeVar
 import numpy as np
 
 from krohn.algebra.errors import KrohnError
-from krohn.algebra.wording import count, exactly
 from krohn.compiler import CompileError
 from krohn.compiler.compiled_network import CompiledNetwork
 from krohn.compiler.pipeline import Options
@@ -35,7 +34,6 @@ from krohn.network.precision import FloatArray
 from krohn.network.reading import Opened
 from krohn.program.domains import IntArray
 from krohn.program.retelling import told_as
-from krohn.program.wording import at_most
 from krohn.report import Progress
 from krohn.schemas.parts import Dtype
 from krohn.source_kinds.base import Built, OnFile, ReadableKind
@@ -120,17 +118,10 @@ class RealSequences(ReadableKind[S]):
         """How many vectors an input has at least, of at most ``length``."""
         return 1
 
-    def inputs(self, file: ModelFile) -> tuple[str, str]:
-        """How many vectors an input has."""
-        length = file.header["claim"]["length"]
-        all_there = self.least(self.of_file(file), length) == length
-        most = "" if all_there else "up to "
-        return f"inputs of {most}{count(length, 'vector')}", "such input"
-
     def draw_file(self, file: ModelFile) -> "Figure":
         """A picture of the function that a network computes."""
         figure = self.draw(self.of_file(file))
-        kind, axes = kind_of(file.header["architecture"]), figure.axes[0]
+        kind, axes = kind_of(file.architecture), figure.axes[0]
         axes.set_title(f"{axes.get_title()}, the source of {kind.called}")
         return figure
 
@@ -187,7 +178,7 @@ class RealSequences(ReadableKind[S]):
         x = vectors(words, box.names, file.header["architecture"].get("length"))
         self.check(source, x)
         x = precision.round(x)
-        least = self.least(source, file.header["claim"]["length"])
+        least = self.least(source, file.claim.longest)
         if len(x) < least:
             raise KrohnError(f"an input has at least {least} vectors, not {len(x)}")
         found = said(file, x[None], network)[0]
@@ -203,7 +194,7 @@ class RealSequences(ReadableKind[S]):
         self, file: ModelFile, count: int, seed: int, progress: Progress
     ) -> Simulation:
         """Run inputs that are made to be bad, up to half of all, and random ones."""
-        source, length = self.of_file(file), file.header["claim"]["length"]
+        source, length = self.of_file(file), file.claim.longest
         rng, made = np.random.default_rng(seed), max(count // 2, 1)
         bad = self.adversarial(source, file, made, rng)[:made]
         random = self.drawn(file, count - len(bad), rng)
@@ -243,7 +234,7 @@ class RealSequences(ReadableKind[S]):
                 wanted = np.take_along_axis(said(file, batch), way, axis=1)
                 yield mixed, wanted, said(file, mixed)
 
-        twice = 2 * file.header["claim"]["error"]
+        twice = 2 * file.claim.error
         found = judged(run(), Reference(partial(said, file)), twice, digits(file))
         return None if found.passed else found
 
@@ -256,13 +247,13 @@ class RealSequences(ReadableKind[S]):
         right = self.reference(self.of_file(file))
         right = right._replace(rounding=right.rounding + LOST)
         runs = ((x, known(right.run(x)), said(file, x)) for x in batches)
-        return judged(runs, right, file.header["claim"]["error"], digits(file))
+        return judged(runs, right, file.claim.error, digits(file))
 
     def drawn(
         self, file: ModelFile, count: int, rng: np.random.Generator
     ) -> FloatArray:
         """Random inputs of full length."""
-        length = file.header["claim"]["length"]
+        length = file.claim.longest
         return self.sampled(self.of_file(file), (count, length), rng)
 
     def listed(self, file: ModelFile, length: int) -> FloatArray:
@@ -270,21 +261,6 @@ class RealSequences(ReadableKind[S]):
         raise KrohnError(
             "real inputs cannot all be run; say --sample N, or --proof, which is about "
             "all of them"
-        )
-
-    def covers(self, file: ModelFile, source: S) -> str:
-        """The inputs that a proof covers, in words."""
-        claim = file.header["claim"]
-        box = self.box(source)
-        pairs = zip(box.names, box.low.tolist(), box.high.tolist(), strict=True)
-        ranges = ", ".join(
-            f"{name} in [{exactly(a)}, {exactly(b)}]" for name, a, b in pairs
-        )
-        least, length = self.least(source, claim["length"]), claim["length"]
-        many = f"{length}" if least == length else f"{least} to {length}"
-        return (
-            f"all inputs of {many} vectors with {ranges}: every output within "
-            f"{at_most(claim['error'])}"
         )
 
 

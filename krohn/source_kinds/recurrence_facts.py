@@ -10,8 +10,8 @@ import numpy as np
 from krohn.algebra.errors import KrohnError
 from krohn.algebra.wording import count
 from krohn.compiler.constructions.chain_of_thought import LOCAL, block_size
-from krohn.network.attention_kind import Sparse
 from krohn.network.precision import Precision
+from krohn.program.attention import Sparse
 from krohn.program.chain_of_thought import ChainOfThought, Step
 from krohn.program.domains import IntArray
 from krohn.sources import split_letters

@@ -14,8 +14,8 @@ from krohn.compilation import Asked
 from krohn.compiled_model import BY_NEED
 from krohn.compiler import CompileError
 from krohn.compiler.compiled_network import compile_program
-from krohn.network.attention_kind import Sparse
 from krohn.network.modelfile import ModelFile
+from krohn.program.attention import Sparse
 from krohn.program.retelling import told_as
 from krohn.program.rewriting import KIND, LAST, Line, Rewriting
 from krohn.program.rewriting_program import program_of
@@ -170,7 +170,7 @@ class Rewritings(LineKind[Rewriting]):
 
     def writer(self, file: ModelFile) -> Writer:
         """A line is asked for; the whole text is said."""
-        source, length = self.of_file(file), file.header["claim"]["length"]
+        source, length = self.of_file(file), file.claim.longest
 
         def row(words: Sequence[str]) -> Row:
             return row_of(source, line_in(source, words), length)
@@ -237,14 +237,6 @@ class Rewritings(LineKind[Rewriting]):
             )
         letters = range(source.end)
         return [x for n in range(1, length + 1) for x in product(letters, repeat=n)]
-
-    def covers(self, file: ModelFile, source: Rewriting) -> str:
-        """The inputs that a proof covers, in words."""
-        length = file.header["claim"]["length"]
-        return (
-            f"the text of every line of up to {source.longest} letters "
-            f"({source.end}^{source.longest} of this length), as far as {length} tokens go"
-        )
 
 
 def _whole_texts(source: Rewriting) -> int:

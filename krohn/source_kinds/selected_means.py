@@ -11,7 +11,6 @@ from krohn.compiler.attention_layer import SELECTED_MEAN, selected_mean
 from krohn.network.architecture import parameters
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FloatArray
-from krohn.program.wording import at_most
 from krohn.source_kinds.base import Built
 from krohn.source_kinds.real_outputs import Reference
 from krohn.source_kinds.real_sequences import (
@@ -21,7 +20,6 @@ from krohn.source_kinds.real_sequences import (
 )
 from krohn.sources.attention_targets import selected_means
 from krohn.sources.attention_targets.selected_means import (
-    GRAVITY,
     NEAREST,
     SELECTION,
     SelectedMean,
@@ -156,18 +154,3 @@ class SelectedMeans(RealSequences[SelectedMean]):
             none = ~x[..., 2:].any(axis=2)
             x[..., 2][none] = 1.0
         return x
-
-    def covers(self, file: ModelFile, source: SelectedMean) -> str:
-        """The inputs that a proof covers, in words."""
-        claim = file.header["claim"]
-        least = self.least(source, source.length)
-        many = f"{least} to {source.length}" if least < source.length else f"{least}"
-        told = {
-            NEAREST: "points of the grid, one a candidate",
-            GRAVITY: "vectors with masses and segments",
-            SELECTION: "vectors, each of which picks one at least",
-        }
-        return (
-            f"all inputs of {many} {told[source.form]}: every output within "
-            f"{at_most(claim['error'])}"
-        )

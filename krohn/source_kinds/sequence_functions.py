@@ -198,18 +198,6 @@ class SequenceFunctions(SourceKind[SequenceFunction]):
         """Hold what the network says against the interpreter, shortest words first."""
         return _simulated(file, _stated_program(file), inputs, progress)
 
-    def covered(self, file: ModelFile) -> str:
-        """The inputs that a proof of a file covers, in words."""
-        return self.covers(file, _stated_program(file))
-
-    def covers(self, file: ModelFile, source: Realised) -> str:
-        """The inputs that a proof covers, in words."""
-        letters, length = source.program.letters, file.header["claim"]["length"]
-        return (
-            f"all {len(letters)}^{length} words of length {length}, and all shorter: each "
-            "output is the Program's"
-        )
-
 
 def _read(path: Path) -> SequenceFunction:
     """The function of a file.
@@ -243,9 +231,7 @@ def _stated_program(file: ModelFile) -> Realised:
     Raises:
         KrohnError: If it is damaged.
     """
-    return stated(
-        file, lambda said: Realised.from_wire(said, file.header["claim"]["length"])
-    )
+    return stated(file, lambda said: Realised.from_wire(said, file.claim.longest))
 
 
 def _simulated(

@@ -123,10 +123,6 @@ class TextKind(SourceKind[S]):
         found = super().compile(source, replace(asked, formats=(last,)))
         return replace(found, tried=(*tried, *found.tried))
 
-    def inputs(self, file: ModelFile) -> tuple[str, str]:
-        """How long the texts are."""
-        return f"texts of {file.header['claim']['length'] + 1} tokens", "such word"
-
     def begun(self, file: ModelFile, row: Row) -> Example:
         """A prompt, with the beginning of what the network writes behind it."""
         text, first = self.texts(file, [row])[0][:-1], list(row).index(BLANK)
@@ -231,14 +227,14 @@ class LineKind(TextKind[R], ReadableKind[R]):
         """A line, and the beginning of its text."""
         (line,) = self.drawn(file, 1, np.random.default_rng(0))
         source: Any = self.of_file(file)
-        return self.begun(file, row_of(source, line, file.header["claim"]["length"]))
+        return self.begun(file, row_of(source, line, file.claim.longest))
 
     def held(
         self, file: ModelFile, inputs: list[Line], progress: Progress
     ) -> Simulation:
         """Let the network continue lines, the shortest first."""
         source: Any = self.of_file(file)
-        length = file.header["claim"]["length"]
+        length = file.claim.longest
 
         def texts() -> Iterator[tuple[Row, Sequence[int]]]:
             for line in sorted(inputs, key=len):

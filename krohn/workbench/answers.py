@@ -162,7 +162,7 @@ def share(model: Model, logits: Tensor, answers: Answers) -> float:
     if isinstance(answers[0], str):
         found = said(logits, model.classes)
         return float(np.mean([a == b for a, b in zip(found, answers, strict=True)]))
-    most = model.header["claim"]["error"] + ROUNDING
+    most = model.file.claim.error + ROUNDING
     off = (logits.double() - torch.tensor(answers, dtype=torch.float64)).abs()
     return float((off.amax(dim=-1) <= most).double().mean())
 

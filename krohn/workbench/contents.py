@@ -22,7 +22,6 @@ from krohn.network.disguise import is_disguised, running_tensors
 from krohn.network.exports import circuit, destination
 from krohn.network.modelfile import ModelFile
 from krohn.open_model import Model
-from krohn.program import claim
 from krohn.verification import verify
 from krohn.workbench.answers import (
     MODEL,
@@ -171,7 +170,7 @@ def write(
         level=entry.level,
         proved=proved,
         source=entry.source,
-        digest=claim.of(file.header).digest,
+        digest=file.claim.digest,
         words=len(words),
         pairs=len(pairs),
         accuracy=float(np.mean([right(model, row) for row in words])),

@@ -22,7 +22,6 @@ KIND = declare(
         width_of=lambda elman: elman.hidden,
         runtime="krohn.network.recurrent:GatedRecurrent",
         step=Step(Elman.starts, _after),
-        version=lambda _: 5,
         recurrent=True,
     )
 )

@@ -25,7 +25,6 @@ KIND = declare(
         width_of=lambda gru: gru.hidden,
         runtime="krohn.network.recurrent:GatedRecurrent",
         step=Step(Gru.starts, _after),
-        version=lambda shape: 5 if "embedding" in shape else 1,
         recurrent=True,
     )
 )

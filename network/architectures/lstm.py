@@ -30,7 +30,6 @@ KIND = declare(
         width_of=lambda lstm: lstm.hidden,
         runtime="krohn.network.recurrent:GatedRecurrent",
         step=Step(Lstm.starts, _after),
-        version=lambda shape: 5 if "embedding" in shape else 1,
         recurrent=True,
     )
 )

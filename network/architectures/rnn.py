@@ -14,12 +14,6 @@ def _after(
     return (f.relu(before + t["input.weight"][letter]),)
 
 
-def _version(architecture: Mapping[str, Any]) -> int:
-    if "ranks" in architecture:
-        return 5
-    return 3 if "entries" in architecture else 1
-
-
 KIND = declare(
     Kind(
         Rnn,
@@ -28,7 +22,6 @@ KIND = declare(
         runtime="krohn.network.recurrent:Rnn",
         step=Step(("hidden.start",), _after),
         sparse_of=lambda rnn: rnn.sparse,
-        version=_version,
         recurrent=True,
     )
 )

@@ -13,6 +13,7 @@ import numpy as np
 from krohn.network import ExportError
 from krohn.network.disguise import directions, head_of, own_tensors, units_of
 from krohn.network.modelfile import ModelFile, alphabets, names
+from krohn.program.claim import Shows
 from krohn.program.errors import Refused
 from krohn.program.letter_tokenizer import outputs_of_states
 from krohn.program.operations.map import Map
@@ -61,8 +62,8 @@ def labels(file: ModelFile, states: bool = False) -> Labels:
         ModelFileError: If the file is damaged.
     """
     letters, its_states, classes = alphabets(file)
-    says_outputs = file.header["claim"].get("shows", "states") != "states"
-    if "source" in file.header or says_outputs:
+    says_outputs = file.claim.shows is Shows.OUTPUTS
+    if not file.claim.of_machine or says_outputs:
         if states:
             raise ExportError("this network says no states; leave --states out")
         return Labels(letters, classes, ())

@@ -17,7 +17,7 @@ from krohn.network.exports import Destination, circuit
 from krohn.network.exports.circuit import Labels, labels
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FloatArray
-from krohn.program.claim_digest import digest_of
+from krohn.program.claim import digest_of
 from krohn.program.letter_tokenizer import (
     TOKENIZER,
     library_files,
@@ -121,7 +121,7 @@ def check(file: ModelFile) -> None:
             "GPT-2 has plain residuals and one hidden layer in each MLP: compile a "
             "Transformer with --strict"
         )
-    if "machine" not in file.header or "source" in file.header:
+    if "machine" not in file.header or not file.claim.of_machine:
         raise ExportError("networks of machines can be GPT-2s, this is no such file")
     if "program" not in file.header:
         raise ExportError("the file does not say where its variables lie; compile one")

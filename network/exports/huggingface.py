@@ -99,7 +99,7 @@ def write(file: ModelFile, directory: Path, states: bool = False) -> None:
     Raises:
         ExportError: If it is a network of another kind.
     """
-    kind = kind_of(file.header["architecture"])
+    kind = kind_of(file.architecture)
     if kind.answers != "classes" or any(is_index(name) for name in file.tensors):
         raise ExportError(
             "only Transformers and recurrent networks of up to 1,024 units go to "

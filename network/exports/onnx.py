@@ -1,7 +1,7 @@
 """ONNX: a graph whose constants are the tensors of the file, by their names there."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path
@@ -17,11 +17,12 @@ from torch import Tensor
 
 from krohn.network import ExportError
 from krohn.network.architecture import Step, is_index, kind_of
-from krohn.network.architectures.transformer import activations, causal
-from krohn.network.attention_kind import Linear, Rectified, Sparse, attention_kind
 from krohn.network.exports import Destination, StoredNetwork, circuit
 from krohn.network.exports.circuit import labels
 from krohn.network.modelfile import ModelFile
+from krohn.program.architectures.transformer import Block, Transformer
+from krohn.program.attention import Linear, Rectified, Sight, Softmax, Sparse
+from krohn.program.errors import unknown
 
 # Writing an ONNX graph down, node by node, for Transformers and recurrent networks.
 
@@ -85,9 +86,9 @@ def letters(graph: Graph, count: int) -> str:
 
 def transformer(graph: Graph, file: ModelFile, words: str) -> None:
     """The nodes of a Transformer, as docs/model-format.md has its operations."""
-    shape = file.header["architecture"]
+    shape = file.architecture
     count = graph.op("Gather", graph.op("Shape", words), graph.whole(0))
-    bos = graph.whole(shape["vocabulary"] - 1)
+    bos = graph.whole(shape.vocabulary - 1)
     front = graph.op("Expand", bos, graph.op("Concat", count, graph.whole(1), axis=0))
     tokens = graph.op("Concat", front, words, axis=1)
     length = graph.op("Gather", graph.op("Shape", tokens), graph.whole(1))
@@ -99,10 +100,10 @@ def transformer(graph: Graph, file: ModelFile, words: str) -> None:
         graph.op("Gather", "embed.position", t),
         to="blocks.0.hook_resid_pre",
     )
-    for i, block in enumerate(shape["blocks"]):
+    for i, block in enumerate(shape.blocks):
         at = f"blocks.{i}"
-        if block["heads"]:
-            added = _heads(graph, at, block, x, t, shape["d_model"])
+        if block.heads:
+            added = _heads(graph, at, block, x, t, shape.d_model)
             x = graph.op("Add", x, added, to=f"{at}.hook_resid_mid")
         x = _mlp(graph, at, block, x, f"{at}.mlp.residual" in file.tensors)
     later = graph.op("Slice", x, graph.whole(1), length, graph.whole(1))
@@ -110,11 +111,9 @@ def transformer(graph: Graph, file: ModelFile, words: str) -> None:
     graph.op("Add", product, "unembed.bias", to=LOGITS)
 
 
-def _heads(
-    graph: Graph, at: str, block: Mapping[str, Any], x: str, t: str, d: int
-) -> str:
+def _heads(graph: Graph, at: str, block: Block, x: str, t: str, d: int) -> str:
     """The sum that the heads of a block add, ``(batch, time, d)``."""
-    kind, alone = attention_kind(block), graph.op("Unsqueeze", x, graph.whole(1))
+    kind, alone = block.attention, graph.op("Unsqueeze", x, graph.whole(1))
     query, key, value = (
         graph.op("MatMul", alone, f"{at}.attention.{name}")
         for name in ("query", "key", "value")
@@ -123,18 +122,21 @@ def _heads(
         query, key = _feature(graph, query), _feature(graph, key)
     scores = graph.op("MatMul", query, graph.op("Transpose", key, perm=[0, 1, 3, 2]))
     seen = _visible(graph, block, t)
-    if isinstance(kind, Linear | Rectified):
-        if isinstance(kind, Rectified):
+    match kind:
+        case Softmax() | Sparse():
+            shown = graph.op("Where", seen, scores, graph.real(-np.inf))
+            weights = graph.op("Softmax", shown, axis=-1, to=f"{at}.attn.hook_pattern")
+            mixed = graph.op("MatMul", weights, value)
+        case Rectified():
             scores = graph.op("Relu", scores)
-        weights = graph.op("Where", seen, scores, graph.real(0.0))
-        mixed = graph.op("MatMul", weights, value)
-    else:
-        shown = graph.op("Where", seen, scores, graph.real(-np.inf))
-        weights = graph.op("Softmax", shown, axis=-1, to=f"{at}.attn.hook_pattern")
-        mixed = graph.op("MatMul", weights, value)
-    if isinstance(kind, Linear):
-        total = graph.op("ReduceSum", weights, graph.whole(-1), keepdims=1)
-        mixed = graph.op("Div", mixed, total)
+            weights = graph.op("Where", seen, scores, graph.real(0.0))
+            mixed = graph.op("MatMul", weights, value)
+        case Linear():
+            weights = graph.op("Where", seen, scores, graph.real(0.0))
+            total = graph.op("ReduceSum", weights, graph.whole(-1), keepdims=1)
+            mixed = graph.op("Div", graph.op("MatMul", weights, value), total)
+        case other:
+            unknown(other, "the export to ONNX")
     turned = graph.op("Transpose", mixed, perm=[0, 2, 1, 3])
     wide = graph.op("Reshape", turned, graph.whole(0, 0, -1))
     out = graph.op("Reshape", f"{at}.attention.out", graph.whole(-1, d))
@@ -148,11 +150,11 @@ def _feature(graph: Graph, x: str) -> str:
     return graph.op("Where", above, more, graph.op("Exp", x))
 
 
-def _visible(graph: Graph, block: Mapping[str, Any], t: str) -> str:
+def _visible(graph: Graph, block: Block, t: str) -> str:
     """Which positions see which: ``(time, time)``, or for each head."""
     i, j = (graph.op("Unsqueeze", t, graph.whole(axis)) for axis in (1, 0))
     past = graph.op("LessOrEqual", j, i)
-    kind = attention_kind(block)
+    kind = block.attention
     if isinstance(kind, Sparse):
         near = graph.op("Less", graph.op("Sub", i, j), graph.whole(kind.window))
         place = graph.op(
@@ -160,23 +162,24 @@ def _visible(graph: Graph, block: Mapping[str, Any], t: str) -> str:
         )
         end = graph.op("GreaterOrEqual", place, graph.whole(kind.block - kind.last))
         return graph.op("And", past, graph.op("Or", near, end))
-    if all(causal(block)):
+    if Sight.WHOLE not in block.sights:
         return past
-    everywhere = ~np.array(causal(block))[:, None, None]
+    whole = [sight is Sight.WHOLE for sight in block.sights]
+    everywhere = np.array(whole)[:, None, None]
     later = graph.op("Greater", i, graph.whole(0))
     return graph.op("Or", past, graph.op("And", graph.constant(everywhere), later))
 
 
-def _mlp(graph: Graph, at: str, block: Mapping[str, Any], x: str, masked: bool) -> str:
+def _mlp(graph: Graph, at: str, block: Block, x: str, masked: bool) -> str:
     """The stream after the MLP of a block."""
     kept = graph.op("Mul", x, f"{at}.mlp.residual") if masked else x
-    if not block["mlp"]:
+    if not block.mlp:
         return kept
     h = x
-    for j, names in enumerate(activations(block)):
+    for j, names in enumerate(block.activations):
         h = _affine(graph, f"{at}.mlp.{j}", h)
         h = _activated(graph, h, [str(name) for name in names])
-    h = _affine(graph, f"{at}.mlp.{len(block['mlp'])}", h)
+    h = _affine(graph, f"{at}.mlp.{len(block.mlp)}", h)
     return graph.op("Add", kept, h, to=f"{at}.hook_resid_post")
 
 
@@ -372,7 +375,7 @@ def write(file: ModelFile, directory: Path, states: bool = False) -> None:
 
 
 def _check(file: ModelFile) -> None:
-    shape = file.header["architecture"]
+    shape = file.architecture
     kind = kind_of(shape)
     if not kind.program and kind.step is None:
         raise ExportError(f"no graph is known for {kind.called}")
@@ -380,18 +383,18 @@ def _check(file: ModelFile) -> None:
         raise ExportError(
             "only RNNs of up to 1,024 units go to ONNX, and none that are pruned"
         )
-    if shape["dtype"] not in NUMBERS:
+    if (dtype := file.claim.dtype) not in NUMBERS:
         raise ExportError(
-            f"ONNX Runtime has no kernels for {shape['dtype']}; compile it again with "
+            f"ONNX Runtime has no kernels for {dtype}; compile it again with "
             "--dtype float32"
         )
     units = {
         str(name)
-        for block in (shape["blocks"] if kind.program else [])
-        for layer in activations(block)
+        for block in (shape.blocks if isinstance(shape, Transformer) else ())
+        for layer in block.activations
         for name in layer
     }
-    if "gelu" in units and shape["dtype"] == "float64":
+    if "gelu" in units and dtype == "float64":
         raise ExportError(
             "ONNX Runtime has no GeLU in float64; compile it again with --dtype float32"
         )

@@ -18,12 +18,11 @@ from torch import Tensor
 
 from krohn.network import ExportError
 from krohn.network.architecture import kind_of
-from krohn.network.architectures.transformer import activations, causal
-from krohn.network.attention_kind import Softmax, attention_kind
 from krohn.network.exports import Destination, StoredNetwork, circuit
 from krohn.network.exports.circuit import labels
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FloatArray
+from krohn.program.attention import Sight, Softmax
 from krohn.program.strict_json import canonical
 
 ACTIVATIONS = ("relu", "gelu")
@@ -115,41 +114,41 @@ def configuration(file: ModelFile) -> dict[str, Any]:
         ExportError: If the network has what TransformerLens lacks.
     """
     _check(file)
-    shape = file.header["architecture"]
-    blocks = shape["blocks"]
-    widest = max((max(b["d_qk"], b["d_v"]) for b in blocks if b["heads"]), default=1)
+    shape = file.architecture
+    blocks = shape.blocks
+    widest = max((max(b.d_qk, b.d_v) for b in blocks if b.heads), default=1)
     return {
         "act_fn": _activation(file),
         "attention_dir": "causal",
         "d_head": next(4**k for k in range(32) if 4**k >= widest),
-        "d_mlp": max((width for block in blocks for width in block["mlp"]), default=1),
-        "d_model": shape["d_model"],
-        "d_vocab": shape["vocabulary"],
-        "d_vocab_out": shape["outputs"],
-        "dtype": shape["dtype"],
+        "d_mlp": max((width for block in blocks for width in block.mlp), default=1),
+        "d_model": shape.d_model,
+        "d_vocab": shape.vocabulary,
+        "d_vocab_out": shape.outputs,
+        "dtype": file.claim.dtype,
         "init_weights": False,
         "model_name": "krohn",
-        "n_ctx": shape["positions"],
-        "n_heads": max((block["heads"] for block in blocks), default=0) or 1,
+        "n_ctx": shape.positions,
+        "n_heads": max((block.heads for block in blocks), default=0) or 1,
         "n_layers": len(blocks),
         "normalization_type": None,
     }
 
 
 def _check(file: ModelFile) -> None:
-    shape = file.header["architecture"]
+    shape = file.architecture
     if not kind_of(shape).program:
         raise ExportError(
             f"TransformerLens holds Transformers, and this is {kind_of(shape).title}"
         )
-    for i, block in enumerate(shape["blocks"]):
+    for i, block in enumerate(shape.blocks):
         kept = file.tensors.get(f"blocks.{i}.mlp.residual", np.ones(1))
-        if len(block["mlp"]) > 1 or not kept.all():
+        if len(block.mlp) > 1 or not kept.all():
             raise ExportError(
                 f"block {i} has several hidden layers or overwrites dimensions, which "
                 "TransformerLens cannot; compile it again with --strict"
             )
-        if not isinstance(attention_kind(block), Softmax) or not all(causal(block)):
+        if block.attention != Softmax() or Sight.WHOLE in block.sights:
             raise ExportError(
                 f"the heads of block {i} are no causal softmax, which is all that "
                 "TransformerLens has; export to huggingface or onnx"
@@ -162,8 +161,8 @@ def _activation(file: ModelFile) -> str:
     Raises:
         ExportError: If there are several, or one that TransformerLens lacks.
     """
-    blocks = file.header["architecture"]["blocks"]
-    found = {str(a) for b in blocks for layer in activations(b) for a in layer}
+    blocks = file.architecture.blocks
+    found = {str(a) for b in blocks for layer in b.activations for a in layer}
     if len(found) > 1 or not found <= set(ACTIVATIONS):
         raise ExportError(
             f"its hidden units are {' and '.join(sorted(found))}, and TransformerLens has "

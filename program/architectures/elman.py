@@ -7,3 +7,4 @@ class Elman(Gated):
     """h alone, which is its only gate."""
 
     kind, gates, starts = "elman", "h", ("start.hidden",)
+    version = 5

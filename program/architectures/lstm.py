@@ -25,6 +25,11 @@ class Gated(Architecture):
     embedding: Size | None = None
 
     @property
+    def version(self) -> int:
+        """Embeddings are new."""
+        return 1 if self.embedding is None else 5
+
+    @property
     def shapes(self) -> Shapes:
         """Weights of torch have outputs as rows."""
         n, rows = self.hidden, len(self.gates) * self.hidden

@@ -2,10 +2,18 @@
 
 from dataclasses import dataclass
 
-from krohn.program.architecture import Architecture, Count, Shapes, Size
+from krohn.program.architecture import Architecture, Count, Part, Shapes, Size
 from krohn.program.errors import demand
 
 MATRICES = ("hidden", "input", "unembed")
+
+
+@dataclass(frozen=True)
+class RandomNetwork(Part):
+    """The random network that a pruned one is cut from: a label for who makes it anew."""
+
+    seed: Count
+    units: Size
 
 
 @dataclass(frozen=True)
@@ -24,6 +32,17 @@ class Rnn(Architecture):
     rank: Size | None = None
     ranks: dict[str, Size] | None = None
     entries: dict[str, Count] | None = None
+    random: RandomNetwork | None = None
+
+    def __post_init__(self) -> None:
+        pruned = self.ranks is not None
+        demand(self.rank is None or not pruned, "a matrix has two ranks")
+        demand(self.random is None or pruned, "no random network is cut")
+
+    @property
+    def version(self) -> int:
+        """Products and sparse matrices are new."""
+        return 5 if self.ranks is not None else 1 if self.entries is None else 3
 
     @property
     def sparse(self) -> dict[str, tuple[int, int]]:

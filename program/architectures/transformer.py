@@ -1,6 +1,10 @@
 """Transformers: blocks of heads and an MLP on a residual stream."""
 
 from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
 
 from krohn.program.architecture import (
     Architecture,
@@ -11,17 +15,82 @@ from krohn.program.architecture import (
     Sizes,
     affine,
 )
+from krohn.program.attention import BACKWARD, Attention, Sight, Softmax
 from krohn.program.errors import demand
+
+StrArray = npt.NDArray[np.str_]
+SOFTMAX = Softmax()
+Activation: TypeAlias = Literal["relu", "sine", "gelu", "gelu_new"]
 
 
 @dataclass(frozen=True)
 class Block(Part):
-    """Heads, and the hidden layers of an MLP."""
+    """Heads, and the hidden layers of an MLP.
+
+    Attributes:
+        activation: For each hidden layer runs of units with their function; all are
+            ReLUs if it is absent.
+        sine: In version 2: how many units of each layer, the first ones, are sines.
+        causal: For each head whether it sees no position after its own; all if absent.
+        attention: How heads weigh positions; by a softmax if it is absent.
+    """
 
     heads: Count
     d_qk: Count
     d_v: Count
     mlp: Sizes
+    activation: tuple[tuple[tuple[Activation, Count], ...], ...] | None = None
+    sine: tuple[Count, ...] | None = None
+    causal: tuple[bool, ...] | None = None
+    attention: Attention = SOFTMAX
+
+    def __post_init__(self) -> None:
+        named = self.causal is None or len(self.causal) == self.heads
+        demand(named, "not every head says what it sees")
+        ahead = isinstance(self.attention, BACKWARD) and Sight.WHOLE in self.sights
+        demand(not ahead, f"a {self.attention.kind} head sees the whole word")
+        stated = [x for x in (self.activation, self.sine) if x is not None]
+        demand(len(stated) < 2, "units are named twice")
+        alike = all(len(x) == len(self.mlp) for x in stated)
+        demand(alike, "not every hidden layer has its activations")
+        for layer, width in zip(self._runs, self.mlp, strict=True):
+            counts = [count for _, count in layer]
+            right = sum(counts) == width and min(counts, default=0) >= 0
+            demand(right, "a hidden layer has other units than named")
+
+    @property
+    def version(self) -> int:
+        """The first version of model files whose readers know such a block."""
+        if self.causal is not None or self.attention != SOFTMAX:
+            return 5
+        if any("gelu" in layer for layer in self.activations):
+            return 5
+        if self.activation is not None:
+            return 4
+        return 1 if self.sine is None else 2
+
+    @property
+    def sights(self) -> tuple[Sight, ...]:
+        """The positions that each head sees."""
+        causal = (True,) * self.heads if self.causal is None else self.causal
+        return tuple(Sight.CAUSAL if each else Sight.WHOLE for each in causal)
+
+    @property
+    def activations(self) -> tuple[StrArray, ...]:
+        """The function of each unit of each hidden layer, by name."""
+        return tuple(
+            np.repeat([name for name, _ in runs], [count for _, count in runs])
+            for runs in self._runs
+        )
+
+    @property
+    def _runs(self) -> tuple[tuple[tuple[str, int], ...], ...]:
+        if self.activation is not None:
+            return self.activation
+        if self.sine is None:
+            return tuple((("relu", width),) for width in self.mlp)
+        both = zip(self.sine, self.mlp, strict=True)
+        return tuple((("sine", n), ("relu", width - n)) for n, width in both)
 
     def shapes(self, at: str, d: int) -> Shapes:
         """The shapes of its tensors, without a residual mask."""
@@ -59,6 +128,7 @@ class Transformer(Architecture):
 
     kind = "transformer"
     check = "transformer"
+    marks = 1
     d_model: Size
     vocabulary: Size
     positions: Size
@@ -66,6 +136,11 @@ class Transformer(Architecture):
     blocks: tuple[Block, ...]
     strict: bool = False
     disguise: Disguise | None = None
+
+    @property
+    def version(self) -> int:
+        """Disguises, kinds of attention and units are new."""
+        return 6 if self.disguise else max((b.version for b in self.blocks), default=1)
 
     @property
     def shapes(self) -> Shapes:

@@ -15,10 +15,10 @@ import krohn
 from krohn.algebra import zoo
 from krohn.compiled_model import CompiledModel
 from krohn.compiler.units import NEAREST, Expression, Stage, slope
-from krohn.network.architectures.transformer import activations
 from krohn.network.model import Model
 from krohn.network.modelfile import ModelFile, pack
 from krohn.network.precision import PRECISIONS, FloatArray
+from krohn.program.architectures.transformer import Block
 from krohn.program.errors import Refused
 from krohn.source_kinds.chains_of_thought import ChainsOfThought
 from krohn.verify.checker.network import recheck
@@ -41,7 +41,7 @@ def built(
 
 def units(file: ModelFile) -> set[str]:
     blocks = file.header["architecture"]["blocks"]
-    layers = [layer for block in blocks for layer in activations(block)]
+    layers = [layer for block in blocks for layer in Block.of(block).activations]
     return {str(name) for layer in layers for name in layer}
 
 

@@ -247,7 +247,9 @@ def test_the_ideal_network_is_held_against_what_is_shown() -> None:
     assert len(report.counterexample.word) == 1
 
 
-def test_a_file_that_only_names_states_is_held_against_what_was_learned_from_it() -> None:
+def test_a_file_that_only_names_states_is_held_against_what_was_learned_from_it() -> (
+    None
+):
     file = flip_flop(8, 4.0)
     right = states_of(FLIP_FLOP)
     report = krohn.verify(file, right)

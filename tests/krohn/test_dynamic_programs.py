@@ -14,7 +14,7 @@ import krohn
 from krohn.algebra.errors import KrohnError
 from krohn.cli import run
 from krohn.compilation import Asked
-from krohn.network.attention_kind import parts
+from krohn.network.attention_cost import parts
 from krohn.source_kinds.chains_of_thought import ChainsOfThought
 from krohn.sources.dynamic_programs import CATALOGUE
 

@@ -31,8 +31,9 @@ from krohn.network.exports import Destination, StoredNetwork
 from krohn.network.model import Model
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FloatArray
-from krohn.program import Map, Program, Token, table
+from krohn.program import Map, Program, Token, inputs, table
 from krohn.program.errors import demand
+from krohn.program.inputs import Stated
 from krohn.source_kinds.base import Built
 from krohn.source_kinds.real_outputs import Reference
 from krohn.source_kinds.real_sequences import Box, RealSequences
@@ -180,11 +181,15 @@ class Gains(RealSequences[Gain]):
 
 def established(model: CheckedModel, said: Any, machine: Machine | None) -> Established:
     """Products with powers of two are exact, if the state stays 0."""
-    t, header = model.tensors, model.header
+    t = model.tensors
     demand(not t["input.weight"].any(), "it remembers")
-    off = t["skip.weight"] - 2.0 ** header["source"]["power"]
+    off = t["skip.weight"] - 2.0 ** model.source["power"]
     error = Interval.of(np.abs(off)).most + 2.0**-1000
-    return Established(model.format, header["claim"]["length"], "all", {}, error)
+    return Established(model.format, unit_box({}, {}, model.length), {}, error)
+
+
+def unit_box(source: Stated, claim: Stated, length: int | None) -> inputs.Box:
+    return inputs.Box(((-1.0, 1.0),), 1, length or 0)
 
 
 def test_a_kind_of_source_is_compiled_proved_run_and_explained(
@@ -199,6 +204,7 @@ def test_a_kind_of_source_is_compiled_proved_run_and_explained(
     entry = source_kinds.Entry(("gains", "Gains"), r"Gain\d", objects=(__name__,))
     monkeypatch.setitem(source_kinds.ENTRIES, "gain", entry)
     monkeypatch.setitem(registry.READERS, ("linear-recurrence", "gain"), "gains")
+    monkeypatch.setitem(inputs.OF_SOURCES, "gain", unit_box)
     path = tmp_path / "gain.safetensors"
     assert cli.run(["compile", "Gain3", "-T", "4", "-o", str(path)]) == 0
     assert cli.run(["verify", str(path), "--proof", "--sample", "20"]) == 0

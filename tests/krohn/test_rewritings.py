@@ -10,7 +10,7 @@ from model_files import restated
 
 import krohn
 from krohn import cli
-from krohn.network.attention_kind import parts
+from krohn.network.attention_cost import parts
 from krohn.verify.proof import prove
 
 Call = Callable[..., tuple[int, Any]]

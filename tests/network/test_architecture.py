@@ -52,7 +52,7 @@ def test_every_kind_tells_the_sizes_of_its_networks() -> None:
         assert kind.shapes(shape) == shapes
         assert kind.width(shape) in {size for s in shapes.values() for size in s}
         letters = len(file.header["machine"]["letters"])
-        assert shape["vocabulary"] == letters + kind.marks
+        assert shape["vocabulary"] == letters + kind.declared.marks
         assert kind.recurrent == ("length" not in file.header["claim"])
         assert kind.program == ("program" in file.header)
         attending = sum("attention.query" in name for name in shapes)

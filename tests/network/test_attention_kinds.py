@@ -10,11 +10,11 @@ from torch import Tensor
 
 from krohn.network import ModelFileError
 from krohn.network.architecture import expected_shapes
-from krohn.network.attention_kind import Sparse
 from krohn.network.cache import Tree
 from krohn.network.mixing import SoftmaxMixing, SparseMixing
-from krohn.network.modelfile import version_of
 from krohn.network.transformer import Attention, Transformer
+from krohn.program.attention import Sparse
+from krohn.program.claim import first_version
 
 LINEAR = {"kind": "linear"}
 KINDS = {
@@ -185,7 +185,7 @@ def test_bos_is_seen_from_everywhere(last: int) -> None:
     ],
 )
 def test_other_kinds_are_refused(attention: Any) -> None:
-    with pytest.raises(ModelFileError, match="attention"):
+    with pytest.raises(ModelFileError, match="is damaged"):
         expected_shapes(architecture(attention))
 
 
@@ -194,9 +194,9 @@ def test_neither_linear_nor_sparse_attention_sees_the_whole_word(
     kind: Mapping[str, Any],
 ) -> None:
     shape = architecture(kind)
-    assert version_of({"architecture": shape}) == 5
+    assert first_version({"architecture": shape}) == 5
     shape["blocks"][0]["causal"] = [True, False]
-    with pytest.raises(ModelFileError, match="see the whole word"):
+    with pytest.raises(ModelFileError, match="sees the whole word"):
         expected_shapes(shape)
 
 

@@ -140,7 +140,7 @@ def test_its_kind_tells_the_sizes(changed: Any) -> None:
     assert kind.shapes(shape) == {n: t.shape for n, t in file.tensors.items()}
     assert kind.width(shape) == len(file.tensors["attention.query"])
     assert list(kind.layers(shape)) == [{"heads": 1, "mlp": [4, 7, 8]}]
-    assert (kind.program, kind.recurrent, kind.marks) == (False, False, 0)
+    assert (kind.program, kind.recurrent, kind.declared.marks) == (False, False, 0)
 
 
 @pytest.mark.parametrize("changed", FORMS)

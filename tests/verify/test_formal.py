@@ -6,6 +6,7 @@ import shutil
 import subprocess
 from collections.abc import Callable, Iterator, Mapping
 from copy import deepcopy
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -464,7 +465,7 @@ def mutated_programs(count: int) -> Iterator[tuple[bytes, str]]:
             rows = tables[int(generator.integers(len(tables)))]["rows"]
             row = rows[int(generator.integers(len(rows)))]
             row[-1] = max(0, row[-1] + int(generator.choice([-1, 1])))
-        changed = model._replace(header=header)
+        changed = replace(model, header=header)
         yield pack(header, model.tensors), written(changed, part).text
 
 

@@ -11,11 +11,12 @@ from model_files import lowered, with_tensors
 
 from krohn.algebra.automaton import Automaton, Semiautomaton
 from krohn.compiler import CompileError
-from krohn.network.attention_kind import Sparse
 from krohn.network.model import Model
-from krohn.network.modelfile import ModelFile, version_of
+from krohn.network.modelfile import ModelFile
 from krohn.network.precision import PRECISIONS
 from krohn.program import Map, Operation, Program, Shift, Token, table
+from krohn.program.attention import Sparse
+from krohn.program.claim import first_version
 from krohn.verify.attack.campaign import Extent, attack
 from krohn.verify.proof import prove
 from krohn.verify.testing.exhaustive import exhaustive
@@ -68,7 +69,7 @@ def test_look_backs_within_the_window_are_proved(dtype: str, sparse: Sparse) -> 
     file = lowered(program(), MACHINE, dtype, sparse=sparse)
     proof = prove(file, MACHINE)
     assert (proof.verdict, proof.reason) == ("verified", "")
-    assert version_of(file.header) == 5
+    assert first_version(file.header) == 5
     assert exhaustive(Model(file), MACHINE, 9).passed
 
 

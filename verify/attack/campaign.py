@@ -9,11 +9,12 @@ import numpy as np
 import torch
 
 from krohn.algebra.automaton import Automaton, IntArray
-from krohn.network.attention_kind import Linear, attention_kind
-from krohn.network.disguise import is_disguised
 from krohn.network.generator import Generator
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import BoolArray
+from krohn.program.architectures.transformer import Block, Transformer
+from krohn.program.attention import Linear, Rectified, Softmax, Sparse
+from krohn.program.errors import unknown
 from krohn.verify.attack import rnns, transformers
 from krohn.verify.attack.worst_seen import (
     Batch,
@@ -128,15 +129,23 @@ def check_attackable(file: ModelFile, proof: Proof) -> None:
         raise CheckError(
             f"there is nothing to attack: the proof is {proof.verdict} ({proof.reason})"
         )
-    shape = file.header["architecture"]
-    if is_disguised(file.header):
+    shape = file.architecture
+    for block in shape.blocks if isinstance(shape, Transformer) else ():
+        _check_block(block)
+    if getattr(shape, "disguise", None) is not None:
         raise CheckError("there is no attack on disguised networks yet")
-    if any(attention_kind(block) == Linear() for block in shape.get("blocks", [])):
-        raise CheckError("there is no attack on blocks of linear attention yet")
-    if shape["kind"] not in ROUNDS or "ranks" in shape:
-        raise CheckError(
-            f"there is no attack on networks of kind {shape['kind']!r} yet"
-        )
+    if shape.kind not in ROUNDS or getattr(shape, "ranks", None) is not None:
+        raise CheckError(f"there is no attack on networks of kind {shape.kind!r} yet")
+
+
+def _check_block(block: Block) -> None:
+    match block.attention:
+        case Softmax() | Sparse() | Rectified():
+            pass
+        case Linear():
+            raise CheckError("there is no attack on blocks of linear attention yet")
+        case other:
+            unknown(other, "the attack")
 
 
 def attack(
@@ -167,7 +176,7 @@ def attack(
             known yet.
     """
     check_attackable(file, proof)
-    kind = file.header["architecture"]["kind"]
+    kind = file.architecture.kind
     began, record = time.monotonic(), Record()
     rng = np.random.default_rng(seed)
     try:

@@ -15,11 +15,11 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from krohn.algebra.automaton import IntArray
 from krohn.network import forward_pass
-from krohn.network.architectures.transformer import StrArray, activations
 from krohn.network.mixing import SoftmaxMixing
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FloatArray, Precision
 from krohn.network.transformer import Attention, Mlp, Transformer, activated
+from krohn.program.architectures.transformer import StrArray
 from krohn.verify.checker.arithmetic import (
     AT_ZERO,
     COARSE,
@@ -196,11 +196,11 @@ def permute(file: ModelFile, rng: np.random.Generator) -> Run:
     for name in ("embed.token", "embed.position"):
         new[name] = new[name][:, order]
     new["unembed.weight"] = new["unembed.weight"][order]
-    for i, block in enumerate(file.header["architecture"]["blocks"]):
-        if block["heads"]:
+    for i, block in enumerate(file.architecture.blocks):
+        if block.heads:
             _permute_heads(new, f"blocks.{i}.attention", order, rng)
-        if block["mlp"]:
-            _permute_units(new, f"blocks.{i}.mlp", order, activations(block), rng)
+        if block.mlp:
+            _permute_units(new, f"blocks.{i}.mlp", order, block.activations, rng)
         residual = f"blocks.{i}.mlp.residual"
         if residual in new:
             new[residual] = new[residual][order]

@@ -7,8 +7,6 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from krohn.network.architectures.transformer import causal
-from krohn.network.attention_kind import attention_kind
 from krohn.network.mixing import SoftmaxMixing, mixing
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FloatArray
@@ -61,9 +59,9 @@ def heads(file: ModelFile, bounds: Established) -> Iterator[Head]:
             torch.from_numpy(file.tensors[f"{at}.{n}"][place.head]).to(dtype)
             for n in ("query", "key")
         )
-        shape = file.header["architecture"]["blocks"][(place.born - 1) // 2]
+        shape = file.architecture.blocks[(place.born - 1) // 2]
         assert place.head is not None
-        kind = mixing(attention_kind(shape), [causal(shape)[place.head]])
+        kind = mixing(shape.attention, [shape.sights[place.head]])
         assert isinstance(kind, SoftmaxMixing)
         yield Head(name, operation, look, place.born - 1, query, key, kind)
 

@@ -197,8 +197,7 @@ class Target:
 
     @cached_property
     def _shows(self) -> IntArray:
-        what = self.file.header["claim"].get("shows", "states")
-        return output_classes(self.machine, what).of
+        return output_classes(self.machine, self.file.claim.shows.value).of
 
 
 def by_operation(record: Record) -> Mapping[str, Worst]:

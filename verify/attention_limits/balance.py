@@ -81,7 +81,7 @@ def _terms(file: ModelFile, machine: Automaton) -> _Terms:
     with told_as(about="balance is not defined: "):
         claim = claimed(model, machine_of(machine))
         rows, _ = tokens(model, claim, model.format)
-    at = f"layers.{len(file.header['architecture']['layers']) - 1}"
+    at = f"layers.{len(file.architecture.layers) - 1}"
     query, key, value = (
         rows @ file.tensors[f"{at}.attention.{name}"]
         for name in ("query", "key", "value")

@@ -8,11 +8,11 @@ import numpy as np
 
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.structure import as_memory
-from krohn.network.architecture import kind_of
-from krohn.network.architectures.transformer import StrArray, activations
-from krohn.network.attention_kind import Softmax, attention_kind
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FloatArray
+from krohn.program.architectures.transformer import Block, StrArray, Transformer
+from krohn.program.attention import Linear, Rectified, Sight, Softmax, Sparse
+from krohn.program.errors import unknown
 from krohn.verify.attention_limits.dilution import (
     holds_among,
     kept_apart,
@@ -99,12 +99,12 @@ def head_boxes(file: ModelFile) -> Iterator[HeadBox]:
     words = (letters[:, None] + rows[1:]).reshape(-1, rows.shape[1])
     every = np.concatenate([start, words])
     stream = Box(every.min(axis=0), every.max(axis=0))
-    for i, block in enumerate(file.header["architecture"]["blocks"]):
+    for i, block in enumerate(file.architecture.blocks):
         added = []
-        for h in range(block["heads"]):
+        for h in range(block.heads):
             names = ("query", "key", "value", "out")
             query, key, value, out = (at[f"blocks.{i}.attention.{n}"][h] for n in names)
-            if attention_kind(block) == Softmax():
+            if _sees_all_before(block, h):
                 yield HeadBox(i, h, query, key, stream)
             added.append(stream.by(value).by(out))
         for box in added:
@@ -112,14 +112,25 @@ def head_boxes(file: ModelFile) -> Iterator[HeadBox]:
         stream = _mlp(file, i, stream)
 
 
+def _sees_all_before(block: Block, head: int) -> bool:
+    """Whether limits are known of a head: of a softmax of all that came before."""
+    match block.attention:
+        case Softmax():
+            return block.sights[head] is Sight.CAUSAL
+        case Linear() | Sparse() | Rectified():
+            return False
+        case other:
+            return unknown(other, "a limit of heads")
+
+
 def _mlp(file: ModelFile, block: int, stream: Box) -> Box:
     at, where = file.tensors, f"blocks.{block}.mlp"
-    shape = file.header["architecture"]["blocks"][block]
+    shape = file.architecture.blocks[block]
     mask = at.get(f"{where}.residual", np.ones(stream.low.shape[-1]))
     kept = stream.by(np.diag(mask))
-    if not shape["mlp"]:
+    if not shape.mlp:
         return kept
-    for j, names in enumerate((*activations(shape), None)):
+    for j, names in enumerate((*shape.activations, None)):
         stream = stream.by(at[f"{where}.{j}.weight"]).plus(at[f"{where}.{j}.bias"])
         if names is not None:
             stream = stream.activate(names)
@@ -340,7 +351,7 @@ def head_bounds(file: ModelFile, machine: Automaton) -> tuple[HeadBounds, ...]:
         file: The file.
         machine: What it should compute, with the letters of the file in their order.
     """
-    if not kind_of(file.header["architecture"]).program:
+    if not isinstance(file.architecture, Transformer):
         return ()
     return tuple(_bounds(file, machine, box) for box in head_boxes(file))
 

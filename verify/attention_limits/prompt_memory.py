@@ -10,15 +10,16 @@ that one meets: the longest increasing subsequence of 250 numbers takes 1,206 bi
 three layers of linear heads with 16-bit numbers keep them at a width of 9.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from itertools import accumulate
-from typing import Any
 
 import numpy as np
 
-from krohn.network.attention_kind import Linear, Sparse, attention_kind
 from krohn.network.precision import FloatArray
+from krohn.program.architectures.transformer import Transformer
+from krohn.program.attention import Linear, Rectified, Softmax, Sparse
 from krohn.program.domains import IntArray
+from krohn.program.errors import unknown
 
 
 def linear_bits(layers: int, heads: int, width: int, bits: int) -> float:
@@ -54,7 +55,7 @@ def _positions_seen(kind: Sparse, prompt: int) -> int:
     return min(prompt, min(prompt, kind.window) + kind.last * (prompt // kind.block))
 
 
-def kept_numbers(shape: Mapping[str, Any], prompt: int) -> int:
+def kept_numbers(shape: Transformer, prompt: int) -> int:
     """How many numbers of a prompt a compiled Transformer keeps for its heads.
 
     It keeps keys and values of the positions still seen; of linear heads, their sums.
@@ -64,13 +65,18 @@ def kept_numbers(shape: Mapping[str, Any], prompt: int) -> int:
         prompt: The tokens of the prompt.
     """
     total = 0
-    for block in shape["blocks"]:
-        kind, each = attention_kind(block), block["d_qk"] + block["d_v"]
-        if isinstance(kind, Linear):
-            total += block["heads"] * block["d_qk"] * (block["d_v"] + 1)
-        else:
-            seen = _positions_seen(kind, prompt) if isinstance(kind, Sparse) else prompt
-            total += block["heads"] * each * seen
+    for block in shape.blocks:
+        each = block.d_qk + block.d_v
+        match block.attention:
+            case Linear():
+                kept = block.d_qk * (block.d_v + 1)
+            case Sparse():
+                kept = each * _positions_seen(block.attention, prompt)
+            case Softmax() | Rectified():
+                kept = each * prompt
+            case other:
+                unknown(other, "the memory of prompts")
+        total += block.heads * kept
     return total
 
 

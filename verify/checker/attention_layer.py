@@ -2,7 +2,6 @@
 
 from typing import NamedTuple
 
-from krohn.program.architecture import held
 from krohn.program.architectures.attention_layer import AttentionLayer
 from krohn.program.errors import demand
 from krohn.verify.checker.arithmetic import Format
@@ -49,7 +48,7 @@ def layer_of(model: Model) -> Layer:
     """
     narrow = model.format.narrow
     demand(not narrow, f"{model.format.name} is too narrow for real numbers")
-    shape, t = held(AttentionLayer, model.header, model.tensors), model.tensors
+    shape, t = model.network(AttentionLayer), model.tensors
     at = "memory" if shape.memory else "attention"
     depths = {"features": shape.features_units, "output": shape.output_units}
     layers = {

@@ -11,10 +11,9 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
-from krohn.program.architecture import held
-from krohn.program.architectures.transformer import Transformer
 from krohn.program.domains import BoolArray, FloatArray
 from krohn.program.errors import demand
+from krohn.program.inputs import PossibleWords
 from krohn.verify.checker.arithmetic import Format, Interval, fits_between, gamma
 from krohn.verify.checker.doubling_tensors import Product, Scaling, steps
 from krohn.verify.checker.established import Established
@@ -231,11 +230,10 @@ def shown(model: Model) -> Established:
     Raises:
         Refused: If the network is another one.
     """
-    source, form = source_of(model.header["source"]), model.format
+    source, form = source_of(model.source), model.format
     demand(form.unit == form.sum_unit, f"{form.name} is too narrow for these products")
-    length = model.header["claim"].get("length")
-    demand(type(length) is int and length > 0, "the file claims no length")
-    held(Transformer, model.header, model.tensors)
+    length = model.length or 0
+    demand(length > 0, "the file claims no length")
     place, done = steps(model, source, length)
     token = model.tensors["embed.token"][:, place.matrix(0)]
     whole = place.whole(token.reshape(len(token), place.held, place.size))
@@ -257,8 +255,7 @@ def shown(model: Model) -> Established:
         "least": 2.0**smallest,
         "spread": known.columns.most,
     }
-    covers = f"all possible words of up to {length} letters"
-    return Established(form, length, covers, told, off.most)
+    return Established(form, PossibleWords(length), told, off.most)
 
 
 class Spread(NamedTuple):

@@ -12,6 +12,7 @@ import numpy as np
 
 from krohn.program.domains import FloatArray
 from krohn.program.errors import demand
+from krohn.program.inputs import Box
 from krohn.program.strict_json import real, reals
 from krohn.verify.checker.arithmetic import (
     STEPS,
@@ -142,7 +143,7 @@ def established(model: Model, said: Any, machine: Machine | None) -> Established
     Raises:
         Refused: If the network is another one.
     """
-    source, layer = source_of(model.header["source"]), layer_of(model)
+    source, layer = source_of(model.source), layer_of(model)
     demand(layer.bias is None, "the layer has a memory")
     demand(not layer.code.size, "the layer sees positions")
     demand(layer.inputs == 1, "the layer reads several numbers of each vector")
@@ -163,9 +164,8 @@ def established(model: Model, said: Any, machine: Machine | None) -> Established
     parts = {"logits": spread.most, "logits_rounding": logits.off.most}
     parts |= {"f_and_mean": mean.error.most, "modulus": source.moduli[0]}
     parts |= {"outer": of_outer, "inputs": entering.most}
-    many = f"all inputs of up to {source.length} numbers in [0, 1]"
-    told = {**REAL, "parts": parts}
-    return Established(layer.form, source.length, many, told, error)
+    box = Box(((0.0, 1.0),), 1, source.length)
+    return Established(layer.form, box, {**REAL, "parts": parts}, error)
 
 
 def selected(axis: Axis, matrix: FloatArray) -> Axis:

@@ -12,6 +12,7 @@ import numpy as np
 
 from krohn.program.domains import BoolArray, FloatArray
 from krohn.program.errors import demand
+from krohn.program.inputs import PossibleWords
 from krohn.program.operations.letter_matrix import LetterMatrix
 from krohn.program.statement import Statement
 from krohn.verify.checker.arithmetic import (
@@ -385,7 +386,7 @@ def shown(model: Model, program: Statement, said: Any) -> Established:
     Raises:
         Refused: If the network, or its Program, is another one.
     """
-    source = source_of(model.header["source"])
+    source = source_of(model.source)
     check_window(program)
     start = np.array(program.vector)
     demand(np.array_equal(start > 0, source.start > 0), "it starts elsewhere")
@@ -398,9 +399,8 @@ def shown(model: Model, program: Statement, said: Any) -> Established:
     metric = Projective.of(source.operators, start, held, program.length)
     streams, looks = walked(model, program, said, metric)
     error = _read_out(model, streams[-1], begun, metric).most
-    covers, told = f"all words of up to {program.length} letters", metric.facts
-    form = model.format
-    return Established(form, program.length, covers, told, error, streams, looks)
+    inputs, told = PossibleWords(program.length), metric.facts
+    return Established(model.format, inputs, told, error, streams, looks)
 
 
 def _read_out(

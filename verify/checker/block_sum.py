@@ -2,13 +2,14 @@
 
 import numpy as np
 
+from krohn.program.attention import Linear
 from krohn.program.domains import BoolArray, IntArray
 from krohn.program.errors import demand
 from krohn.program.operations.block_sum import BlockSum, members
 from krohn.program.statement import Channel
 from krohn.verify.checker.affine_arithmetic import Noisy
 from krohn.verify.checker.arithmetic import Interval, gamma
-from krohn.verify.checker.heads import LINEAR, Heads, Look
+from krohn.verify.checker.heads import Heads, Look, hidden_positions
 from krohn.verify.checker.model_file import FloatArray
 from krohn.verify.checker.residual_stream import per_value
 from krohn.verify.checker.scores import CELLS, MOST
@@ -16,7 +17,7 @@ from krohn.verify.checker.scores import CELLS, MOST
 FEATURE_ERROR, SILENT_ERROR = 50, 10
 """How far elu(x) + 1 may be off, in roundings of the larger of it and 1; and where e^x is
 below one rounding (A13)."""
-KINDS = frozenset({LINEAR})
+KINDS = frozenset({Linear})
 
 
 def noise(heads: Heads, channel: Channel, gain: float) -> tuple[FloatArray, Look]:
@@ -73,7 +74,7 @@ def _weights(
     can be beside the least that it can be; and the largest weight.
     """
     form, j, entries = heads.stream.form, np.arange(own.shape[1]), q.shape[1]
-    hidden = heads.kind.hidden(t, len(j))
+    hidden = hidden_positions(heads.block.attention, t, len(j))
     demand(~(own & hidden), "a head may not see its block")
     load = gamma(2 * len(j) + 2 * entries + 32, form.sum_unit)
     demand(load < 0.25, "too many weights to add up")

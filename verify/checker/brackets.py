@@ -5,9 +5,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from krohn.program.architectures.generator import Generator
 from krohn.program.domains import IntArray
 from krohn.program.errors import Refused, demand
-from krohn.program.strict_json import whole
 from krohn.verify.checker.model_file import Machine, Model
 
 NO_STACK = "the machine is no empty stack of brackets"
@@ -86,23 +86,20 @@ def claimed(model: Model, machine: Machine) -> Claim:
     Raises:
         Refused: If the machine is no empty stack, or the claim does not fit the file.
     """
-    stack, shape = brackets(machine), model.header["architecture"]
-    said, letters = model.header["claim"], 2 * stack.kinds
-    demand(shape["vocabulary"] == shape["outputs"] == letters, "other letters")
+    stack, shape, said = brackets(machine), model.network(Generator), model.claim
+    letters = 2 * stack.kinds
+    demand(shape.vocabulary == shape.outputs == letters, "other letters")
     moves = [1 if a in stack.opens else -1 for a in range(letters)]
-    same = np.array_equal(whole(shape["moves"], 1, least=-1), moves)
-    demand(same, "other letters open than in the machine")
-    length, tolerance, text = (said.get(k) for k in ("length", "tolerance", "opening"))
-    demand(type(length) is int and length > 0, "the file claims no length")
-    number = type(tolerance) is float and 0 <= tolerance < 1
-    demand(number, "the file claims no tolerance")
+    demand(shape.moves == tuple(moves), "other letters open than in the machine")
+    demand(said.length is not None, "the file claims no length")
+    demand(said.error < 1, "the file claims no tolerance")
     try:
-        opening = Fraction(*map(int, text.split("/")))
-    except (AttributeError, TypeError, ValueError, ZeroDivisionError):
+        opening = Fraction(*map(int, said.opening.split("/")))
+    except (TypeError, ValueError, ZeroDivisionError):
         raise Refused("the file claims no probability of opening") from None
-    plain = str(opening) == text and 0 < opening < 1
+    plain = str(opening) == said.opening and 0 < opening < 1
     demand(plain, "the probability of opening is no fraction between 0 and 1")
-    return Claim(stack, opening, length, Fraction(tolerance))
+    return Claim(stack, opening, said.length or 0, Fraction(said.error))
 
 
 def brackets(machine: Machine) -> Brackets:

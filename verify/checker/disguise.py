@@ -10,8 +10,7 @@ from functools import cached_property
 
 import numpy as np
 
-from krohn.program.architecture import held
-from krohn.program.architectures.transformer import Transformer
+from krohn.program.architectures.transformer import Block, Transformer
 from krohn.program.errors import demand
 from krohn.verify.checker.arithmetic import (
     FORMATS,
@@ -47,7 +46,6 @@ NEVER = 2000
 EXACT = FORMATS["float64"]._replace(digits=NEVER)
 """What MLPs and logits of the plain network are followed in: all that the disguised one
 rounds is counted apart, and the checker itself computes in float64."""
-BLOCK = {"heads", "d_qk", "d_v", "mlp"}
 PLAIN, DISGUISE = "plain.", "disguise."
 Pairs = tuple[tuple[int, ...], ...]
 Affine = tuple[FloatArray, FloatArray]
@@ -59,15 +57,15 @@ def plain(model: Model) -> Model:
     Raises:
         Refused: If no rule is about such a disguise.
     """
-    shape = held(Transformer, model.header, model.tensors)
+    shape = model.network(Transformer)
     assert shape.disguise is not None
-    demand(model.header["version"] > 5, "this version has no disguised networks")
-    demand("source" not in model.header, "a disguised network is about no machine")
+    demand(model.claim.of_machine, "a disguised network is about no machine")
     demand(shape.strict and not model.format.narrow, "no rule is about this disguise")
     said = model.header["architecture"]
-    blocks = [*said["blocks"], *said["disguise"]["blocks"]]
-    demand([block.keys() == BLOCK for block in blocks], "a block of an unknown kind")
-    demand([len(block["mlp"]) < 2 for block in blocks], "an MLP has several layers")
+    blocks = [*shape.blocks, *shape.disguise.blocks]
+    usual = [Block(b.heads, b.d_qk, b.d_v, b.mlp) for b in blocks]
+    demand(blocks == usual, "a block of an unknown kind")
+    demand([len(block.mlp) < 2 for block in blocks], "an MLP has several layers")
     for name, values in model.tensors.items():
         check_numbers(name, values, model.format)
     pairs = [
@@ -96,7 +94,7 @@ def plain(model: Model) -> Model:
     )
     form = model.format._replace(digits=NEVER)
     header = {**model.header, "architecture": told}
-    return model._replace(format=form, tensors=own, header=header, disguise=disguise)
+    return replace(model, format=form, tensors=own, header=header, disguise=disguise)
 
 
 @dataclass(frozen=True)

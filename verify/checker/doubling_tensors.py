@@ -4,13 +4,15 @@ What a file may choose is read from it: the matrices of letters, how much wrong 
 lose, and the points and factors by which sums are made to be near 1.
 """
 
-from typing import Any, NamedTuple
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
+from krohn.program.architectures.transformer import Block, Transformer
+from krohn.program.attention import Rectified
 from krohn.program.domains import BoolArray, FloatArray, IntArray
 from krohn.program.errors import demand
-from krohn.program.strict_json import alike
 from krohn.verify.checker.model_file import Model
 from krohn.verify.checker.situations import Source
 
@@ -185,7 +187,7 @@ def steps(model: Model, source: Source, length: int) -> tuple[Place, list[Step]]
     """
     demand(len(source.start) > 1, "there is nothing to be multiplied")
     demand(length <= LONGEST, "words are too long to be checked")
-    place = _place(model.header["architecture"], source, length)
+    place = _place(model.network(Transformer), source, length)
     found, level, which, at = list[Step](), 0, 0, 0
     bos = model.tensors["embed.token"][-1]
     begun = bos[: place.one // 2 : place.size][place.rows] * place.possible[-1]
@@ -218,7 +220,7 @@ def steps(model: Model, source: Source, length: int) -> tuple[Place, list[Step]]
     return place, found
 
 
-def _place(said: dict[str, Any], source: Source, length: int) -> Place:
+def _place(said: Transformer, source: Source, length: int) -> Place:
     """Where what lies: each scaling is two blocks and a number, or also a vector.
 
     Raises:
@@ -227,11 +229,11 @@ def _place(said: dict[str, Any], source: Source, length: int) -> Place:
     moves = (source.operators > 0).any(axis=2)
     possible = np.concatenate([moves, (source.start > 0)[None]])
     none = Place(len(source.start), length, 0, 0, rows_of(possible), possible)
-    count = len(said["blocks"]) - none.shared
+    count = len(said.blocks) - none.shared
     factors = (count - none.levels) // 2
     place = none._replace(factors=factors)
-    place = place._replace(stages=(said["d_model"] - place.width) // place.held)
-    fits = said["d_model"] == place.width and said["positions"] == length + 1
+    place = place._replace(stages=(said.d_model - place.width) // place.held)
+    fits = said.d_model == place.width and said.positions == length + 1
     demand(
         fits,
         "the stream has another width, or other positions; if Krohn 0.3 compiled it, "
@@ -240,9 +242,9 @@ def _place(said: dict[str, Any], source: Source, length: int) -> Place:
     there = 0 <= place.stages <= factors
     whole = count == place.levels + 2 * factors
     demand(there and whole, "there are other blocks")
-    for block in said["blocks"]:
-        some = min(block["heads"], block["d_v"]) > 0
-        demand(some and block["d_qk"] == place.wide, "heads are other ones")
+    for block in said.blocks:
+        some = min(block.heads, block.d_v) > 0
+        demand(some and block.d_qk == place.wide, "heads are other ones")
     return place
 
 
@@ -257,9 +259,9 @@ def _shut(model: Model, place: Place, at: int) -> float:
 
 def _check_block(model: Model, place: Place, at: int, right: Heads) -> None:
     count, _, wide = right["value"].shape
-    shape = {"heads": count, "mlp": [], "d_qk": place.wide, "d_v": wide}
-    shape |= {"attention": {"kind": "relu"}, "causal": [True] * count}
-    demand(alike(model.header["architecture"]["blocks"][at], shape), OTHER)
+    causal, relus = (True,) * count, Rectified()
+    shape = Block(count, place.wide, wide, (), causal=causal, attention=relus)
+    demand(model.network(Transformer).blocks[at] == shape, OTHER)
     for name, each in right.items():
         same = np.array_equal(model.tensors[f"blocks.{at}.attention.{name}"], each)
         demand(same, f"block {at} has another {name}")
@@ -267,19 +269,10 @@ def _check_block(model: Model, place: Place, at: int, right: Heads) -> None:
 
 def _check_ends(model: Model, place: Place) -> None:
     """Refuse other embeddings and read-outs, but for the matrices of letters and BOS."""
-    tensors, said = model.tensors, model.header["architecture"]
-    token = tensors["embed.token"]
-    sizes = {k: v for k, v in said.items() if k != "blocks"}
-    right = {
-        "kind": "transformer",
-        "dtype": model.format.name,
-        "strict": True,
-        "d_model": place.width,
-        "vocabulary": len(token),
-        "positions": place.length + 1,
-        "outputs": place.size,
-    }
-    demand(alike(sizes, right), OTHER)
+    tensors, said = model.tensors, model.network(Transformer)
+    token, length = tensors["embed.token"], place.length + 1
+    right = replace(said, d_model=place.width, vocabulary=len(token), positions=length)
+    demand(said == replace(right, outputs=place.size, strict=True), OTHER)
     demand(len(token) == len(place.possible), "there are other letters")
     told = np.zeros_like(token)
     told[:, place.states] = place.possible[:, : len(place.states)]

@@ -5,8 +5,10 @@ from dataclasses import dataclass, field
 from math import inf
 from typing import TYPE_CHECKING, Any
 
+from krohn.program.claim import Claim, Sense
 from krohn.program.domains import Matrices
-from krohn.program.errors import demand
+from krohn.program.errors import demand, unknown
+from krohn.program.inputs import Inputs
 from krohn.verify.checker.arithmetic import Format, Interval
 
 if TYPE_CHECKING:
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
     from krohn.verify.checker.heads import Look
     from krohn.verify.checker.residual_stream import Stream
     from krohn.verify.checker.sublayers import Readings
+    from krohn.verify.checker.verdict import Proved
 
 REAL = {"argument": "real vectors"}
 
@@ -27,8 +30,7 @@ class Established:
 
     Attributes:
         form: The format that it computes in.
-        length: The longest input; None if there is no longest.
-        covers: Which inputs, in words.
+        inputs: Which inputs the rules have gone through.
         told: What else was shown, by name; ``argument`` is how.
         error: How far any output can be off, at any position; infinite if that is not
             shown.
@@ -40,11 +42,11 @@ class Established:
         readings: Of a Transformer that says classes, for each tuple of output values
             that occurs the class that it means.
         logits: ``(readings, classes)``: the logits of each tuple, in that order.
+        proved: The whole claim, once it is shown.
     """
 
     form: Format
-    length: int | None
-    covers: str
+    inputs: Inputs
     told: Mapping[str, Any] = field(default_factory=dict)
     error: float = inf
     streams: "tuple[Stream, ...]" = ()
@@ -52,6 +54,7 @@ class Established:
     margin: float = 0.0
     readings: "Readings" = field(default_factory=dict)
     logits: "Noisy | None" = None
+    proved: "Proved | None" = None
 
     @property
     def model(self) -> float:
@@ -65,8 +68,10 @@ class Established:
 
     def facts(self) -> dict[str, Any]:
         """As plain values; of a Transformer the noise of channels, the leak of heads."""
-        told = dict[str, Any](covers=self.covers, length=self.length)
-        told["dtype"] = self.form.name
+        told = dict[str, Any](covers=str(self.inputs), dtype=self.form.name)
+        if self.proved is not None:
+            told["covers"] = str(self.proved)
+            told["length"] = self.proved.claim.length
         if self.error < inf:
             told["error"] = self.error
         told |= self.told
@@ -79,12 +84,12 @@ class Established:
 
 
 def added_up(
-    form: Format, length: int, covers: str, parts: Mapping[str, Interval]
+    form: Format, inputs: Inputs, parts: Mapping[str, Interval]
 ) -> Established:
     """The proved statement about a network of real vectors, whose error has parts."""
     told = {name: part.most for name, part in parts.items()}
     error = sum(parts.values(), Interval.of(0.0)).most
-    return Established(form, length, covers, {**REAL, "parts": told}, error)
+    return Established(form, inputs, {**REAL, "parts": told}, error)
 
 
 def _noise(stream: "Stream", name: str) -> float:
@@ -94,53 +99,33 @@ def _noise(stream: "Stream", name: str) -> float:
     return float(noise.max())
 
 
-def judge(
-    found: Established, header: Mapping[str, Any], said: Mapping[str, Any]
-) -> None:
+def judge(found: Established, claim: Claim, said: Mapping[str, Any]) -> None:
     """Demand that a file and its evidence claim no more than was shown.
 
     Args:
         found: What was shown.
-        header: That of the file.
+        claim: That of the file.
         said: The evidence, whose bounds other readers go by.
 
     Raises:
         Refused: If less was shown, or neither an error nor a margin.
     """
-    claim, shown = header["claim"], found.error < inf
-    if claim.get("kind") == "within" or (shown and "source" in header):
-        claimed(claim, found.error, found.model)
-    margin = f"{found.margin:.2g}"
-    right = shown or found.margin > 0
-    demand(right, f"the read-out can confuse two states (margin {margin})")
+    match claim.sense:
+        case Sense.WITHIN | Sense.LAWS:
+            error, most = f"{found.error:.3g}", claim.error
+            enough = 0 <= found.error <= most
+            demand(enough, f"the error may be {error}, and the file claims {most:.3g}")
+            exact = found.model <= claim.model_error
+            demand(exact, "the claimed error of the model is not shown")
+        case Sense.EXACT | Sense.GENERATES:
+            margin = f"{found.margin:.2g}"
+            reason = f"the read-out can confuse two states (margin {margin})"
+            demand(found.margin > 0, reason)
+        case other:
+            unknown(other, "the checker")
     demand(found.error <= said.get("error", inf), "the error is not shown")
     demand(found.margin >= said.get("margin", 0), "the margin is not shown")
     facts = found.facts()
     for kind in ("noise", "leak"):
         for name, most in said.get(kind, {}).items():
             demand(facts[kind][name] <= most, f"the {kind} of {name!r} is not shown")
-
-
-def claimed(said: Mapping[str, Any], shown: float, model: float = inf) -> None:
-    """Demand that a file claims no more than was shown.
-
-    Args:
-        said: The claim.
-        shown: The error.
-        model: That of exact arithmetic alone; infinite if nothing is shown of it.
-
-    Raises:
-        Refused: If it claims less, or no error.
-    """
-    demand(
-        said.get("kind") == "within", "the file does not claim to be within an error"
-    )
-    error = said.get("error", 0.0)
-    stated = type(error) is float and 0 < error < inf
-    demand(stated, "the file claims no error")
-    enough = 0 <= shown <= error
-    demand(enough, f"the error may be {shown:.3g}, and the file claims {error:.3g}")
-    demand(
-        model <= said.get("model_error", inf),
-        "the claimed error of the model is not shown",
-    )

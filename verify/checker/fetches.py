@@ -10,13 +10,14 @@ from typing import NamedTuple
 
 import numpy as np
 
+from krohn.program.attention import Softmax, Sparse
 from krohn.program.domains import BoolArray, FloatArray, IntArray, joint
 from krohn.program.errors import demand
 from krohn.program.operations.base import LookBack, Match
 from krohn.program.statement import Channel
 from krohn.verify.checker.affine_arithmetic import Noisy
 from krohn.verify.checker.arithmetic import summed
-from krohn.verify.checker.heads import SOFTMAX, SPARSE, Bounds, Heads, Look
+from krohn.verify.checker.heads import Bounds, Heads, Look, hidden_positions
 from krohn.verify.checker.scores import (
     CELLS,
     MOST,
@@ -29,7 +30,7 @@ from krohn.verify.checker.scores import (
     worst_leak,
 )
 
-KINDS = frozenset({SOFTMAX, SPARSE})
+KINDS = frozenset({Softmax, Sparse})
 MOST_ROWS = MOST // 16
 """Rows are listed before their scores are counted: some 400 MB. No proof rests on it."""
 WALKED, MOST_NUMBERS = 2**20, 2**24
@@ -77,7 +78,7 @@ def look(heads: Heads, channel: Channel) -> Bounds:
     _of_bos(heads, channel, asks, k)
     rows = rows_of(heads, channel, asks)
     # Not every score is looked at on its own where there are many.
-    each = len(rows.t) * len(k.value) <= WALKED or heads.kind.name != SOFTMAX
+    each = len(rows.t) * len(k.value) <= WALKED or heads.block.attention != Softmax()
     way = _one_by_one if each else _by_nodes
     wanted = rows.asked[0] if isinstance(operation, Match) else np.ones_like(rows.t)
     worst = np.array([NEVER, 0.0, 0.0, 0.0])
@@ -100,7 +101,7 @@ def rows_of(heads: Heads, channel: Channel, asks: Sequence[Channel]) -> Rows:
     assert isinstance(operation, LookBack)
     last, used = len(positions) - 1, heads.query[channel.head].any(axis=1)
     features = positions[:, used]
-    one = operation.grows and heads.kind.name != SPARSE
+    one = operation.grows and not isinstance(heads.block.attention, Sparse)
     each = np.arange(1, last + 1)
     if asks and all(c.values.given is not None for c in asks):
         t, end = each, each if operation.causal else np.full(last, last)
@@ -144,11 +145,11 @@ def _seen(
     low, high, default = operation.candidates(rows.end, rows.asked)
     j = np.arange(size)
     inside = (low[:, None] <= j) & (j <= high[:, None])
-    if heads.kind.name == SPARSE and operation.compared and not default:
+    if isinstance(heads.block.attention, Sparse) and operation.compared and not default:
         # Elsewhere one row may stand for others. The key of some candidate is right.
         near = heads.stream.program.near.get(channel.name, size)
         inside &= rows.end[:, None] - j <= near
-    hidden = heads.kind.hidden(rows.end, size)
+    hidden = hidden_positions(heads.block.attention, rows.end, size)
     demand(~(inside & hidden), f"a head may not see {channel.name!r}")
     return inside, default, hidden
 

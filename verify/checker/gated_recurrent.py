@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from krohn.program.architecture import held
 from krohn.program.architectures.lstm import Gated
 from krohn.program.domains import BoolArray, FloatArray, IntArray
 from krohn.program.errors import demand
@@ -304,7 +303,7 @@ def established(model: Model, said: Any, machine: Machine | None) -> Established
 
 def opened(model: Model, said: Any = None) -> Cell:
     """The network that a file holds, with the nodes of evidence, or with its start."""
-    shape, t = held(Gated, model.header, model.tensors), model.tensors
+    shape, t = model.network(Gated), model.tensors
     bias = np.stack([t[f"recurrent.bias_{part}_l0"] for part in ("ih", "hh")])
     inputs, weight = (t[f"recurrent.weight_{part}_l0"].T for part in ("ih", "hh"))
     letters = _letters(model.format, inputs, t.get("embed.token"))

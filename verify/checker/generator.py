@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from krohn.program.architecture import held
 from krohn.program.architectures.generator import Generator
 from krohn.program.domains import IntArray
 from krohn.program.errors import demand
+from krohn.program.inputs import LegalPrefixes
 from krohn.verify.checker.affine_arithmetic import Noisy, exact
 from krohn.verify.checker.arithmetic import Format, Interval
 from krohn.verify.checker.brackets import Claim, claimed
@@ -186,14 +186,13 @@ def shown(model: Model, claim: Claim, form: Format) -> Established:
     Raises:
         Refused: If a step cannot be established.
     """
-    layers = held(Generator, model.header, model.tensors).layers
+    layers = model.network(Generator).layers
     normed = all(layer.norm == "layer" for layer in layers)
     demand(normed, "a layer without LayerNorm")
     rows, first = tokens(model, claim, form)
     law = _law(model, claim, rows, form)
     told = {"argument": "brackets that cancel", "first": first, "law": law}
-    covers = f"all legal prefixes of up to {claim.length} letters"
-    return Established(form, claim.length, covers, told, law["error"])
+    return Established(form, LegalPrefixes(claim.length), told, law["error"])
 
 
 def tokens(
@@ -204,7 +203,7 @@ def tokens(
     Raises:
         Refused: If it is not a function of letter and depth, computed exactly.
     """
-    layers = len(model.header["architecture"]["layers"])
+    layers = len(model.network(Generator).layers)
     table, start = model.tensors["embed.letter"], model.tensors["embed.start"]
     stack = claim.brackets
     if layers == 1 and table.shape[1] == stack.depth + 1:
@@ -244,7 +243,7 @@ def _found_depth(
 
 def _followed(model: Model, layer: int, numbers: Noisy) -> Noisy:
     """Numbers through the MLP of a layer; a sum of one product by 1 is exact."""
-    for j in range(len(model.header["architecture"]["layers"][layer]["mlp"]) + 1):
+    for j in range(len(model.network(Generator).layers[layer].mlp) + 1):
         before = numbers.relu() if j else numbers
         at = f"layers.{layer}.mlp.{j}"
         weight, bias = (model.tensors[f"{at}.{part}"] for part in ("weight", "bias"))
@@ -257,7 +256,7 @@ def _followed(model: Model, layer: int, numbers: Noisy) -> Noisy:
 
 def _law(model: Model, claim: Claim, rows: FloatArray, form: Format) -> dict[str, Any]:
     """The last layer: brackets cancel, LayerNorm, g."""
-    layer = len(model.header["architecture"]["layers"]) - 1
+    layer = len(model.network(Generator).layers) - 1
     found = head(model, layer, rows, form)
     cases, facts = all_cases(found, claim)
     token = np.array([case.token for case in cases])

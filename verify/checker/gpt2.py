@@ -7,6 +7,7 @@ The files of the tokenizer are to be those that the names of the machine give.
 
 import hashlib
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,7 +15,7 @@ import numpy as np
 from safetensors import deserialize
 
 from krohn.program import strict_json
-from krohn.program.claim_digest import check_stated
+from krohn.program.claim import Claim, Shows, check_digest
 from krohn.program.errors import Refused, demand
 from krohn.program.files import names_in, read_bytes
 from krohn.program.letter_tokenizer import TOKENIZER, library_files, tokens
@@ -152,14 +153,14 @@ def _model(files: Files) -> Model:
     found = {name: tensor.shape for name, tensor in tensors.items()}
     demand(found == _shapes(shape), "tensors differ from those of such a GPT-2")
     taken = _Taken(config, header, form, shape, tensors)
-    model = taken.model()._replace(tokenizer=tokenizer)
-    check_stated(header, model.digest, told["digest"])
+    model = replace(taken.model(), tokenizer=tokenizer)
+    check_digest({**header, "digest": told["digest"]}, tokenizer)
     return model
 
 
 def _tokenizer(told: Mapping[str, bytes], header: Any, shape: Shape) -> dict[str, Any]:
     """The tokenizer that the names of the machine give; others are refused."""
-    outputs = header["claim"].get("shows", "states") != "states"
+    outputs = Claim.of(header).shows is Shows.OUTPUTS
     called = tokens(header["machine"], outputs)
     right = library_files(
         called, header["architecture"]["vocabulary"] - 1, shape.positions

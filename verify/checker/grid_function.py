@@ -12,6 +12,7 @@ import numpy as np
 
 from krohn.program.domains import FloatArray, IntArray
 from krohn.program.errors import demand
+from krohn.program.inputs import Points
 from krohn.program.strict_json import reals
 from krohn.verify.checker.affine_arithmetic import Noisy, exact
 from krohn.verify.checker.arithmetic import STEPS, Format, Interval, fits, flushed, lost
@@ -65,7 +66,7 @@ def established(model: Model, said: Any, machine: Machine | None) -> Established
     Raises:
         Refused: If the network is another one, or a number can overflow.
     """
-    source, layer = source_of(model.header["source"]), layer_of(model)
+    source, layer = source_of(model.source), layer_of(model)
     form, length = layer.form, source.values.shape[1]
     demand(layer.bias is None, "the layer has a memory")
     demand(not layer.code.size, "the layer sees positions")
@@ -92,9 +93,8 @@ def established(model: Model, said: Any, machine: Machine | None) -> Established
         found = _held(through(layer.output, mean))[:, 0]
         off = abs(found - source.values[:, t]).most
         error = float(np.maximum(error, off))
-    many = f"all {len(source.values):,} inputs of {length} points of the grid"
-    told = {**REAL, "parts": {}}
-    return Established(form, length, many, told, error)
+    inputs = Points(len(source.values), length)
+    return Established(form, inputs, {**REAL, "parts": {}}, error)
 
 
 def _held(numbers: Noisy) -> Interval:

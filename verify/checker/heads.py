@@ -6,8 +6,17 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from krohn.program.architectures.transformer import Block
+from krohn.program.attention import (
+    Attention,
+    Linear,
+    Rectified,
+    Sight,
+    Softmax,
+    Sparse,
+)
 from krohn.program.domains import BoolArray, IntArray, Matrices
-from krohn.program.errors import demand
+from krohn.program.errors import demand, unknown
 from krohn.program.operations.base import LookBack
 from krohn.program.statement import Channel
 from krohn.verify.checker.affine_arithmetic import Noisy, joined, snaps
@@ -27,60 +36,17 @@ from krohn.verify.checker.registry import rule
 from krohn.verify.checker.residual_stream import FEATURE, FREE, Stream, per_value
 from krohn.verify.checker.softmax_weights import at_zero, exponentials, factors
 
-SOFTMAX, SPARSE, LINEAR = "softmax", "sparse", "linear"
-_SIZES = ("block", "windows", "last")
-_KEYS = {SOFTMAX: {"kind"}, LINEAR: {"kind"}, SPARSE: {"kind", *_SIZES}}
-_BLOCK = {"heads", "d_qk", "d_v", "mlp", "activation", "sine", "causal", "attention"}
 
-
-@dataclass(frozen=True)
-class Kind:
-    """The arithmetic that all heads of a block have in common.
-
-    Attributes:
-        name: `SOFTMAX`, `SPARSE` or `LINEAR`.
-        causal: For each head whether it sees no position after its own.
-        sizes: Of a sparse one the positions of a block, how many blocks back everything
-            is seen, and how many positions at the end of each block always are.
-    """
-
-    name: str
-    causal: list[bool]
-    sizes: tuple[int, ...] = ()
-
-    def hidden(self, t: IntArray, size: int) -> BoolArray:
-        """``(rows, size)``: where positions t do not look, though it may be before."""
-        j, i = np.arange(size), t[:, None]
-        if self.name != SPARSE:
+def hidden_positions(attention: Attention, t: IntArray, size: int) -> BoolArray:
+    """``(rows, size)``: where positions t do not look, though it may be before."""
+    j, i = np.arange(size), t[:, None]
+    match attention:
+        case Softmax() | Linear() | Rectified():
             return j > i
-        block, windows, last = self.sizes
-        return (j > i) | (i - j >= block * windows) & ((j - 1) % block < block - last)
-
-
-def kind_of(header: Any, block: int) -> Kind:
-    """The kind of the heads of a block.
-
-    Raises:
-        Refused: If it is not stated, or not known.
-    """
-    shape, version = header["architecture"]["blocks"][block], header["version"]
-    demand(shape.keys() <= _BLOCK, "a block states a key that no rule is about")
-    told = shape.get("attention", {"kind": SOFTMAX})
-    name = str(told["kind"]) if type(told) is dict else ""
-    known = name in _KEYS and told.keys() == _KEYS[name]
-    demand(known, f"there is no rule for a block whose attention is {str(told)[:60]}")
-    new = shape.keys() & {"causal", "attention"}
-    demand(version > 4 or not new, "this version has no blocks of this kind")
-    causal: list[bool] = shape.get("causal", [True] * shape["heads"])
-    demand(len(causal) == shape["heads"], "not every head says what it sees")
-    demand(all(type(x) is bool for x in causal), "a head does not say what it sees")
-    demand(name == SOFTMAX or all(causal), f"a {name} head sees later positions")
-    if name != SPARSE:
-        return Kind(name, causal)
-    sizes = tuple(told[n] for n in _SIZES)
-    demand(all(type(n) is int and n > 0 for n in sizes), "a sparse block has no size")
-    demand(sizes[2] <= sizes[0], "a head always sees more than a block")
-    return Kind(name, causal, sizes)
+        case Sparse():
+            return ~np.asarray(attention.sees(i, j))
+        case other:
+            return unknown(other, "the checker")
 
 
 ROWS = 2**14
@@ -124,7 +90,7 @@ class Heads:
     key: FloatArray
     value: FloatArray
     out: FloatArray
-    kind: Kind
+    block: Block
     unsure: FloatArray
     gain: float
     looks: dict[Any, Any]
@@ -156,11 +122,13 @@ class Heads:
         name, attends = channel.operation.check, channel.operation.is_attention
         demand(bool(name) and attends, f"no head computes {channel.name!r}")
         check = rule(name)
+        kind = self.block.attention
         demand(
-            self.kind.name in check.KINDS,
-            f"there is no rule for {channel.op!r} where attention is {self.kind.name}",
+            type(kind) in check.KINDS,
+            f"there is no rule for {channel.op!r} where attention is {kind.kind}",
         )
-        seen = self.kind.causal[channel.head or 0] == channel.operation.causal
+        right = Sight.CAUSAL if channel.operation.causal else Sight.WHOLE
+        seen = self.block.sights[channel.head or 0] is right
         demand(seen, f"the head of {channel.name!r} sees other positions")
         gain = self.out[channel.head][:, channel.span].sum(axis=0)
         demand((gain == gain[0]) & (np.frexp(gain)[0] == 0.5), "an uneven gain")

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from krohn.program.errors import demand
+from krohn.program.inputs import PossibleWords
 from krohn.program.statement import Statement
 from krohn.verify.checker import refinement, sublayers
 from krohn.verify.checker.arithmetic import Interval
@@ -25,13 +26,13 @@ def established(model: Model, said: Any, machine: Machine | None) -> Established
     Raises:
         Refused: If the network, or its Program, is another one.
     """
-    if not model.header["program"]:
+    if not model.program:
         # No other proof rests on it.
         from krohn.verify.checker import attention_products
 
         return attention_products.shown(model)
-    letters = len(names(model.header["source"], "letters"))
-    channels = model.header["program"]["channels"]
+    letters = len(names(model.source, "letters"))
+    channels = model.program["channels"]
     if any(channel["op"] == "letter-matrix" for channel in channels):
         from krohn.verify.checker import belief_products  # no other proof rests on it
 
@@ -40,7 +41,7 @@ def established(model: Model, said: Any, machine: Machine | None) -> Established
 
 
 def _by_situations(model: Model, program: Statement, said: Any) -> Established:
-    source, machine = source_of(model.header["source"]), followed_by(model)
+    source, machine = source_of(model.source), followed_by(model)
     demand(len(program.outputs) == 1, "a belief is said by one channel")
     output = program.channels[program.outputs[0]]
     demand(output.vectors is not None, "the output is not laid out as vectors")
@@ -63,5 +64,5 @@ def _by_situations(model: Model, program: Statement, said: Any) -> Established:
         "total variation": (off.sum(axis=1) / 2).most,
         "situations": len(values),
     }
-    covers, form = f"all possible words of up to {program.length} letters", model.format
-    return Established(form, program.length, covers, told, off.most, streams, looks)
+    inputs = PossibleWords(program.length)
+    return Established(model.format, inputs, told, off.most, streams, looks)

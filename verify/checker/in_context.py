@@ -6,18 +6,19 @@ the limit R and the step. `krohn.verify.checker.descent` has the errors.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from functools import partial
-from itertools import product as tuples_of
+from itertools import product as tuples_of, repeat
+from operator import eq
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from krohn.program.architecture import held
-from krohn.program.architectures.transformer import Transformer
+from krohn.program.architectures.transformer import Block, Transformer
+from krohn.program.attention import Rectified
 from krohn.program.domains import FloatArray
 from krohn.program.errors import demand
-from krohn.program.strict_json import alike
-from krohn.verify.checker.arithmetic import Format
+from krohn.program.inputs import WholePrompts
 from krohn.verify.checker.descent import Descent, Given, sizes_of
 from krohn.verify.checker.established import Established
 from krohn.verify.checker.model_file import Machine, Model, names
@@ -27,39 +28,28 @@ ATTENTION = ("query", "key", "value", "out")
 Tensors = dict[str, FloatArray]
 
 
-def check_architecture(said: Mapping[str, Any], given: Given, form: Format) -> None:
+def check_architecture(said: Transformer, given: Given) -> None:
     """Refuse a shape that is not the one of prompts of this form.
 
     Blocks are compared one by one: what a header claims may be far larger than its file.
     """
-    right = {
-        "kind": "transformer",
-        "dtype": form.name,
-        "strict": True,
-        "d_model": Place.of(given).width,
-        "vocabulary": given.letters + 2,
-        "positions": given.length + 1,
-        "outputs": given.targets,
-    }
     reason = "the architecture is another one than prompts of this form need"
-    blocks, sizes = said["blocks"], {k: v for k, v in said.items() if k != "blocks"}
-    demand(alike(sizes, right), reason)
-    demand(len(blocks) == given.copies + given.steps + 1, reason)
-    demand(all(map(alike, blocks, _blocks(given))), reason)
+    sizes = Place.of(given).width, given.letters + 2, given.length + 1, given.targets
+    demand(said == Transformer(*sizes, said.blocks, strict=True), reason)
+    demand(len(said.blocks) == given.copies + given.steps + 1, reason)
+    demand(all(map(eq, said.blocks, _blocks(given))), reason)
 
 
-def _blocks(given: Given) -> Iterator[dict[str, Any]]:
+def _blocks(given: Given) -> Iterator[Block]:
     for b in range(given.copies):
         ends = b == given.copies - 1 and given.ahead > 1
-        mlp, back = [given.targets] if ends else [], b < given.window - 1
-        told = {"heads": 1, "d_qk": 2, "d_v": given.letters + 1, "mlp": mlp}
-        yield {**told, "causal": [back]}
-    heads = 2 * given.targets
-    relus = {"attention": {"kind": "relu"}, "mlp": [], "heads": heads}
-    relus["causal"] = [False] * heads
-    m = given.features
-    yield from ({**relus, "d_qk": m + 2, "d_v": m} for _ in range(given.steps))
-    yield {**relus, "d_qk": m + 1, "d_v": 1}
+        mlp, back = (given.targets,) if ends else (), b < given.window - 1
+        yield Block(1, 2, given.letters + 1, mlp, causal=(back,))
+    heads, m = 2 * given.targets, given.features
+    ahead = (False,) * heads
+    step = Block(heads, m + 2, m, (), causal=ahead, attention=Rectified())
+    yield from repeat(step, given.steps)
+    yield replace(step, d_qk=m + 1, d_v=1)
 
 
 class Place(NamedTuple):
@@ -256,11 +246,11 @@ def established(model: Model, said: Any, machine: Machine | None) -> Established
     Raises:
         Refused: If the network is another one.
     """
-    held(Transformer, model.header, model.tensors)
-    given, form = source_of(model.header["source"]), model.format
+    shape = model.network(Transformer)
+    given, form = source_of(model.source), model.format
     demand(not form.narrow, f"{form.name} is too narrow for real numbers")
     demand(model.length == given.length, "it claims another length")
-    check_architecture(model.header["architecture"], given, form)
+    check_architecture(shape, given)
     place = Place.of(given)
     limit, step = free(model, given, place)
     for name, tensor in right(model, given, place, limit, step).items():
@@ -269,8 +259,13 @@ def established(model: Model, said: Any, machine: Machine | None) -> Established
     errors = Descent(given, form, astray, limit, step).errors()
     told: dict[str, Any] = {"argument": "gradient descent", "leak": {"copies": astray}}
     told["noise"] = {"copies": errors.feature, "weights": errors.weights}
-    covers = f"all prompts of up to {given.demonstrations} demonstrations"
-    return Established(form, given.length, covers, told, errors.answer)
+    sizes = (
+        given.demonstrations,
+        given.window + given.ahead,
+        given.window,
+        given.history,
+    )
+    return Established(form, WholePrompts(*sizes), told, errors.answer)
 
 
 def _looking(model: Model, given: Given) -> Iterable[tuple[int, bool]]:

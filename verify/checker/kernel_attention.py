@@ -38,7 +38,7 @@ def established(model: Model, said: Any, machine: Machine | None) -> Established
     Raises:
         Refused: If the network is another one, or nothing can be shown.
     """
-    source, layer = source_of(model.header["source"]), layer_of(model)
+    source, layer = source_of(model.source), layer_of(model)
     size, form = source.length, layer.form
     demand(layer.length == size <= MOST_INPUTS, "it is for another length")
     demand(layer.causal == (source.order is None), "it sees other positions")
@@ -197,11 +197,8 @@ def _shown(
     total = sum(named.values(), Interval.of(0.0)).high
     at = int(total.argmax())
     parts = {name: float(part.high[at]) for name, part in named.items()}
-    covers = f"all real inputs of the box, up to {size} of them"
-    if source.order is not None:
-        covers = f"all {size} real inputs of the box"
     told = {**REAL, "parts": parts}
-    return Established(form, size, covers, told, float(total[at]))
+    return Established(form, source.box, told, float(total[at]))
 
 
 def _matrix(source: Source) -> Interval:

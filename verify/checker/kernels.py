@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from krohn.program.architecture import held
 from krohn.program.architectures.linear_recurrence import BANDS, LinearRecurrence
 from krohn.program.domains import FloatArray, IntArray
 from krohn.program.errors import demand
+from krohn.program.inputs import Box
 from krohn.program.strict_json import reals
 from krohn.verify.checker.arithmetic import (
     STEPS,
@@ -82,11 +82,9 @@ def recurrence_of(model: Model) -> Recurrence:
     """
     narrow = model.format.narrow
     demand(not narrow, f"{model.format.name} is too narrow for real numbers")
-    shape, t = held(LinearRecurrence, model.header, model.tensors), model.tensors
+    shape, t = model.network(LinearRecurrence), model.tensors
     n, banded = shape.hidden, shape.form == "banded"
     demand(n <= MOST_UNITS, "too many units")
-    stated = model.header["architecture"]["dtype"] == model.format.name
-    demand(stated, "another kind")
     demand(shape.inputs == shape.outputs == 1, "one input and one output")
     rows, columns, values = _entries(t, n, banded)
     ends = t["input.weight"][0], t["unembed.weight"][:, 0]
@@ -213,6 +211,14 @@ class Source(NamedTuple):
     order: tuple[int, ...] | None
 
     @property
+    def box(self) -> Box:
+        """Its inputs; those that are permuted are all there."""
+        low, high = self.inputs.tolist()
+        return Box(
+            ((low, high),), 1 if self.order is None else self.length, self.length
+        )
+
+    @property
     def largest(self) -> float:
         """X: the largest absolute value of an input."""
         return float(np.abs(self.inputs).max())
@@ -261,7 +267,7 @@ def established(model: Model, said: Any, machine: Machine | None) -> Established
     Raises:
         Refused: If nothing can be shown.
     """
-    source, form = source_of(model.header["source"]), model.format
+    source, form = source_of(model.source), model.format
     length = source.length
     demand(source.order is None, "a recurrence reads its inputs in their order")
     w, groups = recurrence_of(model), listed(said["groups"])
@@ -274,8 +280,7 @@ def established(model: Model, said: Any, machine: Machine | None) -> Established
         "rounding": _rounding(w, source, form, (kappa, back)),
         "inputs": (form.unit * Interval.of(source.largest) + flushed(1)) * gain,
     }
-    covers = f"all real inputs of the box, up to {length} of them"
-    return added_up(form, length, covers, found)
+    return added_up(form, source.box, found)
 
 
 def worst(source: Source, off: FloatArray) -> Interval:

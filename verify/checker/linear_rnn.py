@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from krohn.program.architecture import held
 from krohn.program.architectures.rnn import Rnn
 from krohn.program.domains import FloatArray
 from krohn.program.errors import demand
+from krohn.program.inputs import Words
 from krohn.verify.checker.arithmetic import (
     STEPS,
     Format,
@@ -47,12 +47,12 @@ def established(model: Model, said: Any, machine: Machine | None) -> Established
     Raises:
         Refused: If the network is another one.
     """
-    source, length = source_of(model.header["source"]), model.length or MOST_LETTERS + 1
+    source, length = source_of(model.source), model.length or MOST_LETTERS + 1
     demand(length <= MOST_LETTERS, "no length is claimed, or too long a one")
     norm = norm_of(said, source.matrices, length)
     error = _error(model, source, norm, _gates(model, source), length)
-    covers = f"all words of up to {length} letters"
-    return Established(model.format, length, covers, norm.facts, error.most)
+    words = Words(len(source.matrices), length)
+    return Established(model.format, words, norm.facts, error.most)
 
 
 def _gates(model: Model, source: Source) -> Gates:
@@ -61,7 +61,7 @@ def _gates(model: Model, source: Source) -> Gates:
     Raises:
         Refused: If they are others.
     """
-    held(Rnn, model.header, model.tensors)
+    model.network(Rnn)
     t, (letters, n, _) = model.tensors, source.matrices.shape
     narrow = model.format.narrow
     demand(not narrow, f"{model.format.name} cannot hold states of real numbers")

@@ -10,6 +10,7 @@ import numpy as np
 
 from krohn.program.domains import FloatArray
 from krohn.program.errors import demand
+from krohn.program.inputs import Words
 from krohn.program.operations.letter_matrix import LetterMatrix
 from krohn.program.operations.matrix_product import MatrixProduct
 from krohn.program.operations.normalised import Normalised
@@ -98,15 +99,14 @@ def established(model: Model, said: Any, machine: Machine | None) -> Established
     Raises:
         Refused: If the network, or its Program, is another one.
     """
-    source = source_of(model.header["source"])
+    source = source_of(model.source)
     program = stated(model, len(source.matrices), matrices=True)
     check_program(program, source)
     norm = norm_of(said, source.matrices, program.length)
     streams, looks = walked(model, program, said, norm)
     error = sum(read_out(model, streams[-1], source, norm), Interval.of(0.0)).most
-    covers, told = f"all words of up to {program.length} letters", norm.facts
-    form = model.format
-    return Established(form, program.length, covers, told, error, streams, looks)
+    words = Words(len(source.matrices), program.length)
+    return Established(model.format, words, norm.facts, error, streams, looks)
 
 
 def read_out(

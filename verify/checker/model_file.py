@@ -1,16 +1,19 @@
 """Reading the model file and the machine: the first lines of the trusted base."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 from safetensors import SafetensorError, deserialize
 
 from krohn.program import strict_json
-from krohn.program.claim_digest import check_stated, digest_of
+from krohn.program.architecture import Architecture
+from krohn.program.claim import LABELS, Claim, Shows, check_digest
 from krohn.program.domains import IntArray
-from krohn.program.errors import Refused, demand
+from krohn.program.errors import Refused, demand, unknown
 from krohn.program.strict_json import whole
 from krohn.verify.checker.arithmetic import FORMATS, Format
 
@@ -51,7 +54,52 @@ class Machine(NamedTuple):
     shows: IntArray
 
 
-class Model(NamedTuple):
+class Read(dict[str, Any]):
+    """An object of a header, which knows the keys of it that a rule has read.
+
+    Whoever goes through all of them has read none: that refuses a file, and lets none in.
+    """
+
+    def __init__(self, stated: Any, labels: tuple[str, ...] = ()) -> None:
+        demand(type(stated) is dict, "the file does not say what it is about")
+        super().__init__({key: _followed(value) for key, value in stated.items()})
+        self._labels, self._read = labels, set(labels)
+
+    def __getitem__(self, key: str) -> Any:
+        self._read.add(key)
+        return super().__getitem__(key)
+
+    def get(self, key: str, default: Any = None) -> Any:
+        """What stands under a key; if there is none, the default."""
+        self._read.add(key)
+        return super().get(key, default)
+
+    def left(self) -> list[str]:
+        """The keys that no rule has read, here and in the objects inside."""
+        inside = [
+            part
+            for key, value in self.items()
+            if key in self._read and key not in self._labels
+            for part in (value if isinstance(value, list) else [value])
+            if isinstance(part, Read)
+        ]
+        own = self.keys() - self._read
+        return sorted({*own, *(key for part in inside for key in part.left())})
+
+
+def _followed(value: Any) -> Any:
+    """A value whose objects know what is read of them."""
+    if type(value) is dict:
+        return Read(value)
+    objects = type(value) is list and {*map(type, value)} == {dict}
+    return [Read(part) for part in value] if objects else value
+
+
+A = TypeVar("A", bound=Architecture)
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
     """A model file: its format, its tensors as float64, and what its header says.
 
     What is read of the stream passes the LayerNorms ``norms``, if there are any. The last
@@ -69,22 +117,47 @@ class Model(NamedTuple):
     disguise: "Disguise | None" = None
     gain: float = 1.0
 
-    @property
-    def digest(self) -> str:
-        """The digest of its claim, which a proof is about."""
-        return digest_of(self.header, self.tokenizer)
+    @cached_property
+    def claim(self) -> Claim:
+        """What a proof of it is about."""
+        return Claim.of(self.header, self.tokenizer)
 
     @property
     def length(self) -> int | None:
-        """The longest input that the file makes a claim about; None for every length.
+        """The longest input that the file makes a claim about; None for every length."""
+        return self.claim.length
+
+    @cached_property
+    def source(self) -> Read:
+        """The other source that it is about.
 
         Raises:
-            Refused: If it says something else.
+            Refused: If it is about a machine.
         """
-        length = self.header["claim"].get("length")
-        right = length is None or (type(length) is int and length > 0)
-        demand(right, "the file claims no length")
-        return length  # type: ignore[no-any-return]
+        demand(not self.claim.of_machine, "the file is about a machine")
+        return Read(self.header["source"], ("kind", *LABELS))
+
+    @cached_property
+    def program(self) -> Read:
+        """The Program that it states.
+
+        Raises:
+            Refused: If it states none.
+        """
+        return Read(self.header.get("program"))
+
+    def network(self, kind: type[A]) -> A:
+        """Its architecture, whose tensors it has, and no others.
+
+        Raises:
+            Refused: If the file is of another kind, or has other tensors.
+        """
+        found = self.claim.architecture
+        demand(isinstance(found, kind), "the network is of another kind")
+        assert isinstance(found, kind)
+        shapes = {name: tensor.shape for name, tensor in self.tensors.items()}
+        demand(shapes == found.shapes, "the tensors are not as stated")
+        return found
 
     @property
     def machine(self) -> Machine:
@@ -93,7 +166,7 @@ class Model(NamedTuple):
         Raises:
             Refused: If it is no complete deterministic machine.
         """
-        said = self.header["machine"]
+        said, claim = self.header["machine"], self.claim
         transitions = whole(said["transitions"], 2)
         letters, states = len(names(said, "letters")), len(names(said, "states"))
         demand(transitions.shape == (letters, states), "the machine is not complete")
@@ -101,14 +174,15 @@ class Model(NamedTuple):
             letters and states and np.all(transitions < states),
             "a transition leads nowhere",
         )
-        claimed = self.header["claim"]
-        alike = claimed.get("start", said["start"]) == said["start"]
-        demand(alike, "the file claims another start state than that of its machine")
-        what, on, table = claimed.get("shows", "states"), *_outputs(said)
-        demand(what in ("states", "outputs"), "the file claims to say something else")
-        if what == "outputs":
-            demand(on == "states", "the outputs are not those of states")
-        shows = table if what == "outputs" else np.arange(states)
+        on, table = _outputs(said)
+        match claim.shows:
+            case Shows.STATES:
+                shows = np.arange(states)
+            case Shows.OUTPUTS:
+                demand(on == "states", "the outputs are not those of states")
+                shows = table
+            case other:
+                unknown(other, "the checker")
         return Machine(said["states"].index(said["start"]), transitions, shows)
 
 
@@ -125,19 +199,16 @@ def read(data: bytes) -> Model:
         header = strict_json.read(text)
         canonical = strict_json.canonical(header)
         form = FORMATS[header["architecture"]["dtype"]]
-        right = digest_of(header)
+        check_digest(header)
+    except Refused:
+        raise
     except DAMAGE as error:
         raise Refused(f"the model file is damaged: {str(error)[:200]}") from None
     demand(text == canonical, "the header is not canonical: readers may differ on it")
-    check_stated(header, right, header.get("digest", right))
     demand(header.get("format") == "krohn-model", "this is no model of Krohn")
     version = header.get("version")
     known = type(version) is int and 1 <= version <= 7
     demand(known, "the model has an unknown version")
-    alike = header["claim"].get("dtype", form.name) == form.name
-    demand(alike, "the file claims another format than that of its tensors")
-    strict = header["architecture"].get("strict", False)
-    demand(type(strict) is bool, "the file does not say whether it is strict")
     tensors = tensors_of(entries, form)
     if "stored" in header:
         tensors = _whole(tensors, header, form)
@@ -150,7 +221,6 @@ def _whole(
     """The tensors of a compact file; refused if they are not what it states."""
     from krohn.program.stored_tensors import expanded  # no other file rests on it
 
-    demand(header["version"] >= 7, "files of this version are not compact")
     try:
         found = expanded(header["stored"], tensors, header["architecture"]["dtype"])
     except DAMAGE as error:

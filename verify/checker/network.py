@@ -1,17 +1,21 @@
 """The whole proof: a model file and its evidence."""
 
 import hashlib
+from dataclasses import replace
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from krohn.program import strict_json
+from krohn.program.claim import Claim
 from krohn.program.errors import Refused, demand
 from krohn.program.files import read_bytes
 from krohn.verify.checker.established import Established, judge
 from krohn.verify.checker.model_file import LARGEST_FILE, Machine, Model, names, read
 from krohn.verify.checker.registry import reader, reader_of
+from krohn.verify.checker.verdict import Proved, Speaker
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,34 +33,11 @@ class Evidence(dict[str, Any]):
         )
 
 
-READ = ("source", "program")
-"""The parts of a header of which a proof must have read each key."""
-
-
-class Read(dict[str, Any]):
-    """An object of a header, which knows the keys of it that a rule has read.
-
-    Whoever goes through all of them has read none: that refuses a file, and lets none in.
-    """
-
-    def __init__(self, stated: Any) -> None:
-        demand(type(stated) is dict, "the file does not say what it is about")
-        super().__init__(stated)
-        self.read: set[str] = {"name"}
-        """What it is called is a label, and about nothing."""
-
-    def __getitem__(self, key: str) -> Any:
-        self.read.add(key)
-        return super().__getitem__(key)
-
-    def get(self, key: str, default: Any = None) -> Any:
-        """What stands under a key; if there is none, the default."""
-        self.read.add(key)
-        return super().get(key, default)
-
-
 def recheck(
-    data: "bytes | Files", evidence: bytes, machine: Machine | None = None
+    data: "bytes | Files",
+    evidence: bytes,
+    machine: Machine | None = None,
+    claim: Claim | None = None,
 ) -> Established:
     """The statement that a model file and its evidence prove.
 
@@ -64,6 +45,7 @@ def recheck(
         data: The model file, or the files of a GPT-2.
         evidence: The evidence, as JSON.
         machine: What it must compute; that of the file's own header if absent.
+        claim: Of a file that states this machine, with its names.
 
     Returns:
         What was established.
@@ -82,7 +64,7 @@ def recheck(
             demand(
                 said["model"] == digest(data), "the evidence is for another model file"
             )
-            return established(opened(data), said, machine)
+            return established(opened(data), said, machine, claim=claim)
     except Refused:
         raise
     except Exception as error:
@@ -114,7 +96,7 @@ def opened(data: "bytes | Files") -> Model:
 
 def undisguised(model: Model) -> Model:
     """The network that a file is proved by: in a disguised one a plain one beside it."""
-    if "disguise" not in model.header["architecture"]:
+    if getattr(model.claim.architecture, "disguise", None) is None:
         return model
     from krohn.verify.checker import disguise  # no other file rests on it
 
@@ -131,6 +113,7 @@ def established(
     said: Any,
     machine: Machine | None,
     progress: "Callable[[Established], None] | None" = None,
+    claim: Claim | None = None,
 ) -> Established:
     """The statement that is proved of a network, if its file claims no more.
 
@@ -140,43 +123,41 @@ def established(
         machine: What it must compute; that of its own header if absent.
         progress: Called after each step of the proof of a Transformer's Program, with all
             that is shown up to there.
+        claim: Of a file that states the machine, with its names; by default its own.
 
     Raises:
         Refused: If nothing is shown, or less than is claimed; other errors, too, if the
             evidence is damaged.
     """
-    stated, claim = model.header, model.header["claim"]
-    parts = {part: Read(stated[part]) for part in READ if part in stated}
-    header: dict[str, Any] = {**stated, **parts}
-    about = "source" in header
-    if about:
-        alone = machine is None and "machine" not in header
-        demand(alone, "the file claims to compute no machine")
-        demand(header["version"] >= 5, "this version is for machines only")
-        called = stated["source"].get("name", "")
-        demand(type(called) is str, "what a source is called is no text")
-    followed = model.gain == 1 or bool(stated.get("program", {}).get("channels"))
-    demand(followed, "no rule is about scores of such a network that are multiplied")
-    exact = claim.get("kind", "exact") == "exact"
-    demand(exact or about, "a claim of a wrong kind")
-    name = reader_of(header)
-    told = {"progress": progress} if name == "transformer" else {}
-    length = model.length
-    found: Established = reader(name)(
-        model._replace(header=header), said, machine, **told
+    own, model = model.claim, replace(model)
+    demand(own.of_machine or machine is None, "the file claims to compute no machine")
+    claim = own if machine is None or claim is None else claim
+    alike = (own.sense, own.inputs, own.dtype) == (
+        claim.sense,
+        claim.inputs,
+        claim.dtype,
     )
-    _check_read(header)
-    demand(found.length == length, "the claim is about another length")
-    judge(found, header, said)
-    return found
+    demand(alike, "the machine is claimed for other inputs than those of the file")
+    followed = model.gain == 1 or bool(model.header.get("program", {}).get("channels"))
+    demand(followed, "no rule is about scores of such a network that are multiplied")
+    name = reader_of(model)
+    told = {"progress": progress} if name == "transformer" else {}
+    found: Established = reader(name)(model, said, machine, **told)
+    _check_read(model)
+    demand(found.inputs == claim.inputs, f"what is shown is about {found.inputs}")
+    judge(found, claim, said)
+    error = found.error if found.error < inf else 0.0
+    return replace(found, proved=Proved(claim, Speaker.RULES, error, found.margin))
 
 
-def _check_read(header: dict[str, Any]) -> None:
+def _check_read(model: Model) -> None:
     """Refuse a key that no rule has read, and another number of names than outputs."""
-    for part in (part for part in READ if part in header):
-        left = ", ".join(sorted(header[part].keys() - header[part].read))
+    parts = {} if model.claim.of_machine else {"source": model.source}
+    parts |= {"program": model.program} if "program" in model.header else {}
+    for part, stated in parts.items():
+        left = ", ".join(stated.left())
         demand(not left, f"no rule looks at the {left} of such a {part}")
-    if "classes" in header.get("source", ()):
-        each = len(names(header["source"], "classes"))
-        right = each == header["architecture"]["outputs"]
+    if "classes" in parts.get("source", ()):
+        each = len(names(model.source, "classes"))
+        right = each == vars(model.claim.architecture)["outputs"]
         demand(right, "the file does not name each output")

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from krohn.program.errors import demand
+from krohn.program.inputs import Box, UnitVectors
 from krohn.program.strict_json import real, reals
 from krohn.verify.checker.arithmetic import (
     STEPS,
@@ -175,7 +176,7 @@ def established(model: Model, said: Any, machine: Machine | None) -> Established
     Raises:
         Refused: If the network is no softmax over a memory, or nothing is shown.
     """
-    layer, said = layer_of(model), Stated.of(model.header["source"])
+    layer, said = layer_of(model), Stated.of(model.source)
     demand(layer.inputs == len(said.emissions), "it reads other vectors")
     _check_plain(layer)
     values = said.guesses()
@@ -184,10 +185,11 @@ def established(model: Model, said: Any, machine: Machine | None) -> Established
     fits(largest * len(layer.key), layer.form, "a sum of values", STEPS)
     shown = _letters if said.radius is None else _points
     parts = shown(layer, said, values, largest)
-    covers = "every letter"
-    if said.radius is not None:
-        covers = f"every point with coordinates within {said.radius!r}"
-    return added_up(model.format, layer.length, covers, parts)
+    d, radius = len(said.emissions), said.radius
+    inputs: UnitVectors | Box = UnitVectors(d, layer.length)
+    if radius is not None:
+        inputs = Box(((-radius, radius),) * d, 1, layer.length)
+    return added_up(model.format, inputs, parts)
 
 
 def _check_plain(layer: Layer) -> None:

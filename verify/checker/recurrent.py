@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from krohn.program.architecture import held
 from krohn.program.architectures.rnn import Rnn
 from krohn.program.domains import FloatArray, IntArray
 from krohn.program.errors import demand
@@ -168,7 +167,7 @@ def opened(model: Model, said: Any = None) -> Network:
 
     A dense weight hands on the hidden state times itself, and that drives the next one.
     """
-    shape, t = held(Rnn, model.header, model.tensors), model.tensors
+    shape, t = model.network(Rnn), model.tensors
     names = ("hidden.start", "hidden.bias", "unembed.bias")
     start, bias, logits = (t[name] for name in names)
     if shape.entries is None:

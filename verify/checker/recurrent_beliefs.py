@@ -11,6 +11,7 @@ import numpy as np
 
 from krohn.program.domains import FloatArray, IntArray
 from krohn.program.errors import demand
+from krohn.program.inputs import PossibleWords
 from krohn.verify.checker import situations
 from krohn.verify.checker.arithmetic import (
     FORMATS,
@@ -88,7 +89,7 @@ def followed(model: Model) -> Beliefs:
         Refused: If it states none, or makes another claim.
     """
     demand(model.length is None, "an RNN has no longest word")
-    source = situations.source_of(model.header["source"])
+    source = situations.source_of(model.source)
     machine = situations.followed_by(model)
     demand(machine is not None, "the file states no situations")
     assert machine is not None
@@ -127,5 +128,4 @@ def established(model: Model, said: Any, machine: Machine | None) -> Established
     error = Interval.of(max(off := -least, 0.0)) + beliefs.off
     demand(np.isfinite(off), "an output has no bound")
     told = {"argument": "hidden states", "situations": beliefs.count, "pairs": pairs}
-    covers = "all possible words of any length"
-    return Established(model.format, None, covers, told, error.most)
+    return Established(model.format, PossibleWords(None), told, error.most)

@@ -4,12 +4,14 @@ A proof rests on what is imported to check it, so a reader of one proof reads no
 (`krohn verify F --trusted`).
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from krohn.program.architecture import architecture_named
 from krohn.program.errors import demand
+
+if TYPE_CHECKING:
+    from krohn.verify.checker.model_file import Model
 
 FOLDER = "krohn.verify.checker"
 READERS = {
@@ -35,19 +37,18 @@ READERS = {
 architecture says itself who reads its claims about machines."""
 
 
-def reader_of(header: Mapping[str, Any]) -> str:
+def reader_of(model: "Model") -> str:
     """The name of the module that reads a file.
 
     Raises:
         Refused: If there is none for such a network and its source.
     """
-    shape = header["architecture"]
-    kind = architecture_named(shape["kind"])
-    pruned, name = "ranks" in shape, kind.check
-    if "source" in header:
-        pair = kind.kind, header["source"]["kind"]
-        name = "" if pruned else READERS.get(pair, "")
-    elif pruned and name == "recurrent":
+    claim, shape = model.claim, model.claim.architecture
+    name = "" if shape is None else shape.check
+    pruned = getattr(shape, "ranks", None) is not None
+    if shape is not None and not claim.of_machine:
+        name = "" if pruned else READERS.get((shape.kind, claim.kind), "")
+    elif pruned:
         name = "relu_boxes"
     demand(name, "there is no rule for a network of such a source")
     return name

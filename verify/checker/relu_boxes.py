@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from krohn.program.architecture import held
 from krohn.program.architectures.rnn import MATRICES, Rnn
 from krohn.program.domains import BoolArray, FloatArray, IntArray
 from krohn.program.errors import demand
@@ -190,7 +189,7 @@ def opened(model: Model, said: Any = None) -> Steps:
     Raises:
         Refused: If it is another one, too large, or in a format of 16 bits.
     """
-    shape, t = held(Rnn, model.header, model.tensors), model.tensors
+    shape, t = model.network(Rnn), model.tensors
     stored = model.format.unit == model.format.sum_unit
     demand(stored, f"{model.format.name} rounds inner numbers too coarsely")
     few = shape.vocabulary <= MOST_LETTERS

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from krohn.program.errors import demand
+from krohn.program.inputs import Selections
 from krohn.verify.checker.arithmetic import SUM, Interval, fits, gamma, store_error
 from krohn.verify.checker.attention_layer import Layer, layer_of
 from krohn.verify.checker.established import Established, added_up
@@ -74,7 +75,7 @@ def established(model: Model, said: Any, machine: Machine | None) -> Established
     Raises:
         Refused: If the network is another one.
     """
-    source, layer = source_of(model.header["source"]), layer_of(model)
+    source, layer = source_of(model.source), layer_of(model)
     demand(layer.bias is None and not layer.causal, "the layer sees other positions")
     demand(layer.length == source.length, "another length")
     axes, form = axes_of(layer.features), layer.form
@@ -101,16 +102,8 @@ def established(model: Model, said: Any, machine: Machine | None) -> Established
     }
     if source.form != NEAREST:  # its points are numbers of the format
         parts["inputs"] = store_error(form, 1.0)
-    return added_up(form, length, _covers(source), parts)
-
-
-def _covers(source: Source) -> str:
-    words = {
-        NEAREST: "all inputs of points of the grid, with a candidate",
-        GRAVITY: "all inputs of masses in segments",
-        SELECTION: "all inputs in which each vector picks one at least",
-    }
-    return f"{words[source.form]}, of up to {source.length} vectors"
+    least = length if source.form == SELECTION else 1
+    return added_up(form, Selections(source.form, least, length), parts)
 
 
 def _check_projections(layer: Layer, values: int) -> None:

@@ -12,6 +12,7 @@ import numpy as np
 
 from krohn.program.domains import BoolArray, FloatArray, IntArray
 from krohn.program.errors import demand
+from krohn.program.inputs import Words
 from krohn.verify.checker.arithmetic import LARGEST_FLOAT64, Interval
 from krohn.verify.checker.established import Established
 from krohn.verify.checker.model_file import Machine, Model
@@ -175,12 +176,9 @@ def proved(
 
 def shown(model: Model, told: Mapping[str, Any], margin: float) -> Established:
     """The proved statement about a network that computes a machine, up to its claim."""
-    length = model.length
-    up_to = "any length" if length is None else f"up to {length} letters"
+    words = Words(vars(model.claim.architecture)["vocabulary"], model.length)
     margin = min(margin, LARGEST_FLOAT64)
-    return Established(
-        model.format, length, f"all words of {up_to}", told, margin=margin
-    )
+    return Established(model.format, words, told, margin=margin)
 
 
 def machine_of(model: Model, machine: Machine | None, letters: int) -> Machine:

@@ -145,10 +145,9 @@ def _ray(vector: list[int]) -> list[int]:
 
 def followed_by(model: Model) -> Machine | None:
     """The machine of situations that a file states; None if it states none."""
-    source, program = model.header.get("source", {}), model.header.get("program", {})
-    if source.get("kind") != KIND or "machine" not in program:
+    if model.claim.kind != KIND or "machine" not in model.program:
         return None
-    return machine_of(program["machine"], len(source["letters"]), least=-1)
+    return machine_of(model.program["machine"], len(model.claim.letters), least=-1)
 
 
 def window(program: Statement, output: Channel, source: Source) -> Law:

@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from krohn.program.architecture import held
 from krohn.program.architectures.ssm import StateSpace
 from krohn.program.domains import BoolArray, FloatArray, IntArray
 from krohn.program.errors import demand
@@ -356,7 +355,7 @@ def opened(model: Model) -> list[Layer]:
     Raises:
         Refused: If its tensors are others than its architecture says.
     """
-    shape, t = held(StateSpace, model.header, model.tensors), model.tensors
+    shape, t = model.network(StateSpace), model.tensors
     demand(len(shape.layers) <= MOST_LAYERS, "too many layers")
     layers = list[Layer]()
     for i, layer in enumerate(shape.layers):

@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from krohn.program.architectures.transformer import Transformer
 from krohn.program.domains import IntArray, Matrices
 from krohn.program.errors import demand
 from krohn.program.statement import Channel, Statement
-from krohn.program.strict_json import whole
 from krohn.verify.checker.affine_arithmetic import ACTIVATIONS, Noisy
 from krohn.verify.checker.arithmetic import LARGEST_FLOAT64, Interval, summed
-from krohn.verify.checker.heads import Heads, Look, kind_of
+from krohn.verify.checker.heads import Heads, Look
 from krohn.verify.checker.mlp import Mlp
-from krohn.verify.checker.model_file import FloatArray, Model, StrArray
+from krohn.verify.checker.model_file import FloatArray, Model
 from krohn.verify.checker.residual_stream import FEATURE, FREE, Stream, owners
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def followed(
     """
     stream = _read(model, stream, None, 0)
     yield stream, {}
-    for block in range(len(model.header["architecture"]["blocks"])):
+    for block in range(len(model.network(Transformer).blocks)):
         before = stream
         stream, looks = attention(model, stream, block)
         stream = _read(model, stream, before, 2 * block + 1)
@@ -107,13 +107,13 @@ def attention(
     parts = [f"blocks.{block}.attention.{n}" for n in ("query", "key", "value", "out")]
     noise: Noise = {}
     looks: dict[str, Look] = {}
-    kind = kind_of(model.header, block)
+    shape = model.network(Transformer).blocks[block]
     if parts[0] in model.tensors:
         query, key, value, out = (model.tensors[n] for n in parts)
         unsure = np.zeros(len(query))
         if model.disguise is not None:
             unsure = model.disguise.scores(stream, block)
-        heads = Heads(stream, query, key, value, out, kind, unsure, model.gain, {})
+        heads = Heads(stream, query, key, value, out, shape, unsure, model.gain, {})
         heads.copies(new)
         for channel in new:
             noise[channel.name], looks[channel.name] = heads.noise(channel)
@@ -124,36 +124,17 @@ def attention(
 
 def mlp_of(model: Model, stream: Stream, block: int, cases: Mapping[str, Any]) -> Mlp:
     """The MLP of a block; one without layers if it has none."""
-    shape, at = model.header["architecture"]["blocks"][block], f"blocks.{block}.mlp."
-    count, tensors = len(shape["mlp"]) + 1 if shape["mlp"] else 0, model.tensors
+    shape, at = model.network(Transformer).blocks[block], f"blocks.{block}.mlp."
+    count, tensors = len(shape.mlp) + 1 if shape.mlp else 0, model.tensors
     layers = [
         (tensors[f"{at}{j}.weight"], tensors[f"{at}{j}.bias"]) for j in range(count)
     ]
     mask = tensors.get(f"{at}residual", np.ones(len(stream.owner)))
     demand(np.isin(mask, (0, 1)), "a residual mask has other entries than 0 and 1")
-    return Mlp(layers, _activations(shape, model), mask, stream, cases)
-
-
-def _activations(shape: Any, model: Model) -> list[StrArray]:
-    """The activation of each unit of each hidden layer, stated as runs of units.
-
-    Files of version 2 state of each layer how many units, the first ones, are sines.
-    """
-    version = model.header["version"]
-    told = shape.keys() & {"sine", "activation"}
-    known = told <= {"sine" if version == 2 else "activation" if version > 3 else ""}
-    demand(known, "this version states activations in another way")
-    widths, sines = shape["mlp"], shape.get("sine", [0] * len(shape["mlp"]))
-    first = [[["sine", n], ["relu", w - n]] for n, w in zip(sines, widths, strict=True)]
-    found = []
-    for width, runs in zip(widths, shape.get("activation", first), strict=True):
-        names, counts = zip(*runs, strict=True)
-        allowed = {*ACTIVATIONS} - (set() if version > 4 else {"gelu"})
-        allowed -= set() if model.norms else {"gelu_new"}
-        demand(set(names) <= allowed, "an activation of an unknown name")
-        demand(whole(counts, 1).sum() == width, "a unit has not one activation")
-        found.append(np.repeat(names, counts))
-    return found
+    named = {str(name) for layer in shape.activations for name in layer}
+    known = {*ACTIVATIONS} - (set() if model.norms else {"gelu_new"})
+    demand(named <= known, "an activation of an unknown name")
+    return Mlp(layers, list(shape.activations), mask, stream, cases)
 
 
 def after(stream: Stream, mlp: Mlp, snapshot: int, noise: Noise) -> Stream:

@@ -4,12 +4,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from krohn.program.attention import Softmax
 from krohn.program.domains import IntArray
 from krohn.program.errors import demand
 from krohn.program.statement import Channel
 from krohn.verify.checker.affine_arithmetic import Noisy
 from krohn.verify.checker.arithmetic import Format, Interval
-from krohn.verify.checker.heads import SOFTMAX, Heads, Look
+from krohn.verify.checker.heads import Heads, Look
 from krohn.verify.checker.model_file import FloatArray
 from krohn.verify.checker.residual_stream import per_value
 from krohn.verify.checker.scores import scores_of
@@ -19,7 +20,7 @@ WHOLE = 2**53
 """Below it, sums and their products with floats are what they are."""
 
 
-KINDS = frozenset({SOFTMAX})
+KINDS = frozenset({Softmax})
 
 
 class Keys(NamedTuple):

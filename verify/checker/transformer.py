@@ -10,11 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from krohn.program.architecture import held
 from krohn.program.architectures.transformer import Transformer
-from krohn.program.errors import demand
+from krohn.program.errors import Refused, demand
+from krohn.program.inputs import Inputs, Lines, Lists, Prompts, Words
 from krohn.program.statement import Statement, parse
-from krohn.program.strict_json import whole
 from krohn.verify.checker import sublayers
 from krohn.verify.checker.affine_arithmetic import exact
 from krohn.verify.checker.established import Established
@@ -36,12 +35,9 @@ def established(
     ``progress`` is called after each step, with all that is shown up to there.
     """
     program, readings = _referenced(model, said, machine)
-    kind = model.header.get("source", {"kind": "machine"})["kind"]
-    covers = COVERS.get(kind, WORDS).format(program.length)
     found = Established(
         model.format,
-        program.length,
-        covers,
+        _inputs(model, program),
         {"readings": len(readings)},
         readings=readings,
         logits=exact(np.zeros((0, 0)), model.format),
@@ -67,19 +63,11 @@ def _referenced(
     model: Model, said: Any, machine: Machine | None
 ) -> tuple[Statement, Readings]:
     """The stated Program, which computes what the file claims; and what it can show."""
-    source, claim = model.header.get("source"), model.header["claim"]
-    about = "machine" if source is None else source["kind"]
-    kind = "exact" if about in ("machine", "program") else "generates"
-    stands = claim.get("kind", "exact" if source is None else None) == kind
-    demand(stands, "a claim of a wrong kind")
-    if about == CHAIN:
-        return _generated(model, source)
-    if about in COMPARED:
-        return _compared(model, source, said["same"])
-    if source is not None:
-        from krohn.program.blocks import check_words
-
-        check_words(claim, int(whole(source["block"], 0)))
+    kind = model.claim.kind
+    if kind == CHAIN:
+        return _generated(model, model.source)
+    if kind in COMPARED:
+        return _compared(model, model.source, said["same"])
     from krohn.verify.checker import refinement
 
     followed_beside = machine or beside(model)
@@ -93,14 +81,42 @@ def beside(model: Model) -> Machine | None:
 
     Of texts in blocks it is that of legal texts (Theorem 5j).
     """
-    source = model.header.get("source")
-    if source is None:
+    if model.claim.of_machine:
         return model.machine
-    if source["kind"] != BLOCKS:
+    if model.claim.kind != BLOCKS:
         return None
     from krohn.program.blocks import Blocks
 
-    return Machine(*Blocks.from_wire(source).legal())
+    return Machine(*Blocks.from_wire(model.source).legal())
+
+
+def _inputs(model: Model, program: Statement) -> Inputs:
+    """The inputs on which a Program was followed."""
+    length, kind = program.length, model.claim.kind
+    match kind:
+        case "machine" | "program":
+            return Words(program.letters, length)
+        case "text-in-blocks":
+            from krohn.program.blocks import Blocks, words_of
+
+            blocks = Blocks.from_wire(model.source)
+            return words_of(model.claim, len(blocks.letters), blocks.block)
+        case "chain-of-thought":
+            from krohn.program.chain_of_thought import ChainOfThought
+
+            prompt = ChainOfThought.from_wire(model.source).prompt
+            return Prompts(tuple(high - low + 1 for low, high in prompt), length)
+        case "rewriting":
+            from krohn.program.rewriting import Rewriting
+
+            rules = Rewriting.from_wire(model.source)
+            return Lines(rules.end, rules.longest, length)
+        case "increasing":
+            from krohn.program.increasing import Increasing
+
+            lists = Increasing.from_wire(model.source)
+            return Lists(lists.longest, lists.largest)
+    raise Refused(f"no rule is about a Program of {kind}")
 
 
 def _generated(model: Model, source: Any) -> tuple[Statement, Readings]:
@@ -170,24 +186,13 @@ def stated(
     """The Program that a Transformer claims to compute; whether of real numbers, too."""
     length = model.length or 0
     demand(length > 0, "the file claims no length")
-    shape = held(Transformer, model.header, model.tensors)
+    shape = model.network(Transformer)
     demand(length < shape.positions, "too few positions")
     other = "the file has another number of letters than the machine"
     demand(shape.vocabulary == letters + 1, other)
-    demand(
-        isinstance(model.header.get("program"), dict),
-        "the file does not say what its channels are",
-    )
-    return parse(model.header["program"], letters, length, matrices, vectors)
+    return parse(model.program, letters, length, matrices, vectors)
 
 
-WORDS = "all words of up to {} letters"
-COVERS = {
-    CHAIN: "the text after every prompt, of {} tokens and the last",
-    "increasing": "each next token in the texts of all lists, after up to {} tokens",
-    "rewriting": "each next token in the texts of all lines, after up to {} tokens",
-    BLOCKS: "all texts of up to {} tokens in which states are written in time",
-}
 COMPARED: dict[str, Callable[[Model, Any], tuple[Statement, Statement]]] = {
     "program": _written,
     "rewriting": _rewritten,

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from krohn.program.blocks import check_words
+from krohn.program.blocks import words_of
 from krohn.program.errors import demand
 from krohn.program.operations.letter_matrix import LetterMatrix
 from krohn.program.strict_json import whole
@@ -56,9 +56,8 @@ def established(model: Model, said: Any, machine: Machine | None) -> Established
     Raises:
         Refused: If the network, or its Program, is another one.
     """
-    source, block = source_of(model.header["source"])
-    check_words(model.header["claim"], block)
-    letters = len(names(model.header["source"], "letters"))
+    source, block = source_of(model.source)
+    letters = len(names(model.source, "letters"))
     program = stated(model, letters, matrices=True)
     system, length = affine(source), program.length
     linear_system.check_program(program, system, block + 1)
@@ -74,7 +73,6 @@ def established(model: Model, said: Any, machine: Machine | None) -> Established
     read, rounded = linear_system.read_out(model, streams[-1], system, norm)
     window, blocks = read + norm.size * rounded, length // (block + 1) + 1
     error = settled(lambda _: blocks * plain.growth * window, room).most
-    covers, told = f"all texts of up to {length} tokens", dict(norm.facts)
-    told["window"] = window.most
-    form = model.format
-    return Established(form, length, covers, told, error, streams, looks)
+    told = {**norm.facts, "window": window.most}
+    words = words_of(model.claim, letters - 1, block)
+    return Established(model.format, words, told, error, streams, looks)

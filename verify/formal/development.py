@@ -4,10 +4,9 @@ Nothing here is trusted: Coq checks the proof, and `krohn.verify.formal.comparin
 the terms with the file.
 """
 
-from krohn.program.architecture import architecture_named
 from krohn.program.architectures.rnn import Rnn
 from krohn.program.architectures.transformer import Transformer
-from krohn.program.errors import demand
+from krohn.program.errors import Refused, demand
 from krohn.verify.checker.network import opened
 from krohn.verify.formal.coq import Development
 from krohn.verify.formal.programs import of_program
@@ -26,11 +25,11 @@ def development(data: bytes) -> Development:
             Coq's checker can follow is found.
     """
     model = opened(data)
-    shape = architecture_named(model.header["architecture"]["kind"])
-    demand("source" not in model.header, "a file about a source is not written for Coq")
-    if shape is Transformer:
-        return transformer(model) if computed(model) else of_program(model)
-    demand(
-        shape is Rnn, "of recurrent networks only RNNs with ReLUs are written for Coq"
-    )
-    return recurrent(model)
+    machine = model.claim.of_machine
+    demand(machine, "a file about a source is not written for Coq")
+    match model.claim.architecture:
+        case Transformer():
+            return transformer(model) if computed(model) else of_program(model)
+        case Rnn():
+            return recurrent(model)
+    raise Refused("of recurrent networks only RNNs with ReLUs are written for Coq")

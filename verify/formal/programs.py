@@ -88,7 +88,7 @@ def invariant_of(model: Model) -> Mapping[str, Any]:
     Raises:
         Refused: If it has operations that Coq's checker has not, or none is found.
     """
-    for channel in model.header["program"]["channels"]:
+    for channel in model.program["channels"]:
         kind = channel.get("function", channel["op"])
         demand(kind in FORMS, f"{kind} is no operation of Coq's checker")
     machine = model.machine
@@ -109,7 +109,7 @@ def of_program(model: Model) -> Development:
 def written(model: Model, part: Mapping[str, Any]) -> Development:
     """The theorem, with an invariant in one part (docs/recheck.md, section 2)."""
     terms = ProgramTerms(model, part)
-    length = model.header["claim"]["length"]
+    length = model.length
     text = PROGRAM.format(
         library=" ".join(PROGRAMS),
         machine=machine_term(model.machine),
@@ -141,9 +141,9 @@ class ProgramTerms:
     def __init__(
         self, model: Model, part: Mapping[str, Any], position: bool = False
     ) -> None:
-        said = model.header["program"]
+        said = model.program
         listed = Operations(said["channels"], part, len(model.machine.transitions))
-        length, told = model.header["claim"]["length"], listed.told
+        length, told = model.length or 0, listed.told
         if position:
             term = f"Position {integers(range(length + 1))}"
             told = [*told, (term, "(Hidden, false)", ["[]"] * len(part["states"]))]

@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from krohn.program.architecture import held
 from krohn.program.architectures.rnn import Rnn
 from krohn.program.domains import FloatArray
 from krohn.program.errors import demand
@@ -65,7 +64,7 @@ def recurrent(model: Model) -> Development:
     Raises:
         Refused: If the network is another one, too large, or remembers too much.
     """
-    machine, shape = model.machine, held(Rnn, model.header, model.tensors)
+    machine, shape = model.machine, model.network(Rnn)
     demand(shape.entries is None, "RNNs with sparse matrices are not written for Coq")
     demand(
         len(machine.transitions) == shape.vocabulary, "the machine has other letters"

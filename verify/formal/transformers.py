@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from krohn.program.architectures.transformer import Block, Transformer
 from krohn.program.domains import FloatArray, IntArray
 from krohn.program.errors import Refused, demand
 from krohn.program.statement import Statement
@@ -72,14 +73,13 @@ Print Assumptions network_correct.
 
 def computed(model: Model) -> bool:
     """Whether Coq's checker has a theorem for all that the network does."""
-    blocks = model.header["architecture"]["blocks"]
-    channels = model.header["program"]["channels"]
-    plain = all(set(b) == {"heads", "d_qk", "d_v", "mlp"} for b in blocks)
+    channels, blocks = model.program["channels"], model.network(Transformer).blocks
+    plain = all(b == Block(b.heads, b.d_qk, b.d_v, b.mlp) for b in blocks)
     heads = [c for c in channels if "head" in c]
     return (
         plain
         and model.disguise is None
-        and model.header["claim"]["length"] <= LONGEST
+        and (model.length or 0) <= LONGEST
         and model.format.name in ("float32", "float64")
         and all(c["op"] in HEADS for c in heads)
         and all(c.get("code", "integer") in ("integer", "one-hot") for c in channels)
@@ -101,7 +101,7 @@ def transformer(model: Model) -> Development:
         layout = Layout(model, terms).term
     except Refused:
         return written(model, part)
-    length = model.header["claim"]["length"]
+    length = model.length
     text = TRANSFORMER.format(
         library=" ".join(TRANSFORMERS),
         machine=machine_term(model.machine),
@@ -124,10 +124,10 @@ def transformer(model: Model) -> Development:
 
 def network_term(model: Model) -> str:
     """The tensors of a Transformer, as a definition."""
-    t, shape = model.tensors, model.header["architecture"]
+    t, shape = model.tensors, model.network(Transformer)
     return NETWORK.format(
-        width=shape["d_model"],
-        answers=shape["outputs"],
+        width=shape.d_model,
+        answers=shape.outputs,
         embed_token=numbers(t["embed.token"]),
         embed_position=numbers(t["embed.position"]),
         blocks="[" + ";\n  ".join(_blocks(model)) + "]",
@@ -143,21 +143,21 @@ def numbers(tensor: FloatArray) -> str:
 
 
 def _blocks(model: Model) -> Iterable[str]:
-    t, shape = model.tensors, model.header["architecture"]
-    for b, block in enumerate(shape["blocks"]):
+    t, shape = model.tensors, model.network(Transformer)
+    for b, block in enumerate(shape.blocks):
         at = f"blocks.{b}."
         heads, layers = [], []
-        for h in range(block["heads"]):
+        for h in range(block.heads):
             names = ("query", "key", "value", "out")
             four = (numbers(t[f"{at}attention.{name}"][h]) for name in names)
             heads.append("(" + ",\n  ".join(four) + ")")
-        for j in range(len(block["mlp"]) + 1 if block["mlp"] else 0):
+        for j in range(len(block.mlp) + 1 if block.mlp else 0):
             weight, bias = t[f"{at}mlp.{j}.weight"], t[f"{at}mlp.{j}.bias"]
             layers.append(f"({len(bias)},{numbers(weight)},\n  {numbers(bias[None])})")
-        mask = t.get(f"{at}mlp.residual", np.ones(shape["d_model"]))
+        mask = t.get(f"{at}mlp.residual", np.ones(shape.d_model))
         whole = (mask == 0) | (mask == 1)
         demand(whole, "a residual mask has other entries than 0 and 1")
-        sizes = f"{block['d_qk']},{block['d_v']}"
+        sizes = f"{block.d_qk},{block.d_v}"
         yield (
             f"([{';'.join(heads)}],{sizes},[{';'.join(layers)}],"
             f"{integers(map(int, mask))})"
@@ -197,20 +197,20 @@ class Layout:
         self._model, self._terms = model, terms
         self._tensors = model.tensors
         self._program: Statement = stated(model, len(model.machine.transitions))
-        self._channels = {c["name"]: c for c in model.header["program"]["channels"]}
+        self._channels = {c["name"]: c for c in model.program["channels"]}
         (self._token,) = (
             name for name, c in self._channels.items() if c["op"] == "token"
         )
-        self._length = model.header["claim"]["length"]
+        self._length = model.length or 0
         self._work = 0.0
 
     @cached_property
     def term(self) -> str:
         """The evidence for Coq's checker."""
-        blocks = self._model.header["architecture"]["blocks"]
+        blocks = self._model.network(Transformer).blocks
         steps = [self._step(b, block) for b, block in enumerate(blocks)]
         last = 2 * len(blocks)
-        outputs = self._origins(self._model.header["program"]["outputs"], last)
+        outputs = self._origins(self._model.program["outputs"], last)
         return (
             f"{{|\n  grain := {GRAIN}%Z; token_channel := {self._place(self._token)};\n"
             f"  position_channel := {self._place(None)};\n"
@@ -239,7 +239,7 @@ class Layout:
         )
 
     def _is_feature(self, dim: int) -> bool:
-        features = self._model.header["program"]["features"].values()
+        features = self._model.program["features"].values()
         return any(low <= dim < high for low, high in features)
 
     def _origins(self, names: Sequence[str], snapshot: int) -> list[str | None]:
@@ -263,7 +263,7 @@ class Layout:
 
     @property
     def _width(self) -> int:
-        return int(self._model.header["architecture"]["d_model"])
+        return self._model.network(Transformer).d_model
 
     def _places(self, snapshot: int) -> str:
         """For each dimension what it holds, and of what that is a function."""
@@ -291,8 +291,8 @@ class Layout:
         )
 
     def _units(self, snapshot: int) -> int:
-        blocks = self._model.header["architecture"]["blocks"]
-        return 1 + sum(blocks[snapshot // 2 - 1]["mlp"]) if snapshot else 1
+        blocks = self._model.network(Transformer).blocks
+        return 1 + sum(blocks[snapshot // 2 - 1].mlp) if snapshot else 1
 
     def _is_computed(self, held: Lives, snapshot: int) -> bool:
         op = self._channels[held.channel]["op"]
@@ -303,8 +303,8 @@ class Layout:
             return list(range(1, self._length + 1))
         return list(map(int, self._program.channels[name].later))
 
-    def _step(self, b: int, block: Mapping[str, Any]) -> str:
-        plans = [self._plan(b, h) for h in range(block["heads"])]
+    def _step(self, b: int, block: Block) -> str:
+        plans = [self._plan(b, h) for h in range(block.heads)]
         return (
             f"{{|\n  plans := [{';'.join(plans)}];\n"
             f"  after_heads := {self._places(2 * b + 1)};\n"

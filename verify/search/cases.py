@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from krohn.program.architectures.transformer import Transformer
 from krohn.program.domains import BoolArray, IntArray, Matrices
 from krohn.program.errors import Refused, demand
 from krohn.program.piecewise import Piecewise
@@ -34,9 +35,10 @@ def find(model: Model) -> dict[str, Any]:
     """
     found = dict[str, Any]()
     try:
-        letters = model.header["architecture"]["vocabulary"] - 1
+        shape = model.network(Transformer)
+        letters = shape.vocabulary - 1
         program = stated(model, letters, matrices=True, vectors=True)
-        for block in range(len(model.header["architecture"]["blocks"])):
+        for block in range(len(shape.blocks)):
             stream = _stream(model, program, 2 * block + 1)
             mlp = mlp_of(model, stream, block, {})
             for channel in born(stream, 2 * block + 2):

@@ -12,8 +12,9 @@ import numpy as np
 
 from krohn.algebra.automaton import Automaton, IntArray
 from krohn.network.architecture import kind_of
-from krohn.network.modelfile import ModelFile, version_of
+from krohn.network.modelfile import ModelFile
 from krohn.network.precision import one_thread
+from krohn.program.claim import Claim
 from krohn.program.errors import Refused
 from krohn.verify.checker import network, transformer
 from krohn.verify.checker.arithmetic import FORMATS
@@ -34,9 +35,8 @@ Watch = Callable[[dict[str, Any], Established], None]
 
 def model_of(file: ModelFile, gain: float = 1.0) -> Model:
     """A model file that was read; where it runs, scores are ``gain`` times its own."""
-    header = {"version": version_of(file.header), **file.header}
     form = FORMATS[file.precision.name]
-    return network.undisguised(Model(form, file.tensors, header, gain=gain))
+    return network.undisguised(Model(form, file.tensors, file.header, gain=gain))
 
 
 def machine_of(machine: Automaton, shows: IntArray | None = None) -> Machine:
@@ -69,7 +69,10 @@ def for_file(data: "bytes | Files", told: dict[str, Any]) -> dict[str, Any]:
 
 
 def search(
-    model: Model, machine: Machine | None, watch: Watch | None = None
+    model: Model,
+    machine: Machine | None,
+    watch: Watch | None = None,
+    claim: Claim | None = None,
 ) -> tuple[dict[str, Any], Established]:
     """The evidence that the small checker must be given of a model, and the claim it shows.
 
@@ -78,14 +81,16 @@ def search(
         machine: The machine; None for the file's own, or if it is about another source.
         watch: Called after each step of the proof of a Transformer, with the evidence
             and all that is shown up to there.
+        claim: Of a file that states the machine, with its names; by default its own.
 
     Raises:
         Refused: If nothing is found that shows the claim.
         WrongWord: With a shortest word, if the stated Program, or an exact recurrent
             network, is another one.
     """
-    evidence, about = dict[str, Any](), model.header.get("source", {}).get("kind")
-    if of_program := kind_of(model.header["architecture"]).program:
+    evidence, about = dict[str, Any](), model.claim.kind
+    assert model.claim.architecture is not None
+    if of_program := kind_of(model.claim.architecture).program:
         evidence["cases"] = cases.find(model)
     if about in transformer.COMPARED:
         from krohn.verify.search import same_program  # no other source needs it
@@ -103,7 +108,7 @@ def search(
         program = transformer.stated(model, len(beside.transitions), vectors=spoken)
         evidence["program"] = refinement.find(program, beside)
     step = partial(watch, evidence) if watch else None
-    return evidence, network.established(model, evidence, machine, step)
+    return evidence, network.established(model, evidence, machine, step, claim)
 
 
 def _least(

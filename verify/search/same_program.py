@@ -40,8 +40,7 @@ def of_model(model: Model) -> list[tuple[int, str, int]]:
     Raises:
         Refused: If one of the two cannot be read.
     """
-    source = model.header["source"]
-    return find(*transformer.COMPARED[source["kind"]](model, source))
+    return find(*transformer.COMPARED[model.claim.kind](model, model.source))
 
 
 def find(file: Statement, source: Statement) -> list[tuple[int, str, int]]:

@@ -37,7 +37,7 @@ def find(model: Model, machine: Machine | None) -> dict[str, Any]:
         WrongWord: With a shortest word, if a read-out is wrong; of an LSTM or a GRU, with
             some word.
     """
-    found = FINDERS.get(reader_of(model.header))
+    found = FINDERS.get(reader_of(model))
     if found is None:
         return {}
     name = "groups" if found is _groups else "simulation"

@@ -195,7 +195,7 @@ def encode(file: ModelFile, length: int) -> Encoding:
     for t, options in enumerate(letters, start=1):
         rows = token[:-1] + position[t]
         stream.append([_one_of(options, column) for column in rows.T])
-    for block in range(len(file.header["architecture"]["blocks"])):
+    for block in range(len(file.architecture.blocks)):
         stream = _block(file, block, stream, found)
     weight, bias = (fractions(file.tensors[f"unembed.{n}"]) for n in ("weight", "bias"))
     for x in stream[1:]:
@@ -217,7 +217,7 @@ def _one_of(conditions: list[Any], values: Rationals) -> Term:
 def _block(
     file: ModelFile, block: int, stream: list[Vector], found: Encoding
 ) -> list[Vector]:
-    if file.header["architecture"]["blocks"][block]["heads"]:
+    if file.architecture.blocks[block].heads:
         stream = _attend(file, block, stream, found)
     layers, mask = layers_of(file, block), mask_of(file, block)
     return [after_mlp(layers, mask, x) for x in stream]

@@ -9,7 +9,6 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
-from krohn.network.architectures.transformer import activations
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FloatArray
 from krohn.verify.errors import Rejected
@@ -47,13 +46,13 @@ def layers_of(file: ModelFile, block: int) -> Layers:
     Raises:
         Rejected: If it has units that are no ReLUs.
     """
-    shape = file.header["architecture"]["blocks"][block]
-    if any((names != "relu").any() for names in activations(shape)):
+    shape = file.architecture.blocks[block]
+    if any((names != "relu").any() for names in shape.activations):
         raise Rejected(
             "sines and GeLUs are no rational functions; SMT is for ReLUs only"
         )
     at = f"blocks.{block}.mlp"
-    count = len(shape["mlp"]) + 1 if shape["mlp"] else 0
+    count = len(shape.mlp) + 1 if shape.mlp else 0
     parts = [(f"{at}.{j}.weight", f"{at}.{j}.bias") for j in range(count)]
     return tuple(
         (fractions(file.tensors[w]), fractions(file.tensors[b])) for w, b in parts
@@ -87,8 +86,8 @@ def logits(file: ModelFile, word: Sequence[int], choose: Choose) -> list[Rationa
     position = fractions(file.tensors["embed.position"])
     tokens = [len(token) - 1, *word]
     stream = [token[a] + position[t] for t, a in enumerate(tokens)]
-    for block, shape in enumerate(file.header["architecture"]["blocks"]):
-        if shape["heads"]:
+    for block, shape in enumerate(file.architecture.blocks):
+        if shape.heads:
             stream = list(_attend(file, block, stream, choose))
         layers, mask = layers_of(file, block), mask_of(file, block)
         stream = [after_mlp(layers, mask, x) for x in stream]

@@ -14,10 +14,11 @@ import z3
 
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.minimisation import Shown, output_classes
-from krohn.network.architecture import kind_of
-from krohn.network.attention_kind import Softmax, attention_kind
 from krohn.network.modelfile import ModelFile
 from krohn.program import MarkedSum, PrefixSum
+from krohn.program.architectures.transformer import Block, Transformer
+from krohn.program.attention import Linear, Rectified, Sight, Softmax, Sparse
+from krohn.program.errors import unknown
 from krohn.verify.errors import Rejected
 from krohn.verify.smt.encoding import Encoding, Vector, encode
 from krohn.verify.smt.exact import Rationals, logits
@@ -175,7 +176,7 @@ def question(file: ModelFile, machine: Automaton, length: int) -> Question:
         Rejected: If the file holds another kind of network.
     """
     _check(file, machine, length)
-    classes = output_classes(machine, file.header["claim"].get("shows", "states"))
+    classes = output_classes(machine, file.claim.shows.value)
     encoding = encode(file, length)
     states = _states(machine, encoding.letters)
     wrong = [
@@ -186,25 +187,33 @@ def question(file: ModelFile, machine: Automaton, length: int) -> Question:
 
 
 def _check(file: ModelFile, machine: Automaton, length: int) -> None:
-    shape = file.header["architecture"]
-    if not kind_of(shape).program:
+    shape = file.architecture
+    if not isinstance(shape, Transformer):
         raise Rejected("SMT decides Transformers; this file holds another network")
-    if shape["vocabulary"] != len(machine.letters) + 1:
+    if shape.vocabulary != len(machine.letters) + 1:
         raise Rejected("the file has another number of letters than the machine")
-    if not 1 <= length < shape["positions"]:
-        raise Rejected(
-            f"the model is for words of 1 to {shape['positions'] - 1} letters"
-        )
-    if any(attention_kind(block) != Softmax() for block in shape["blocks"]):
-        raise Rejected(
-            "the ideal network has heads that see all that came before; this one has a "
-            "sparse or linear block"
-        )
+    if not 1 <= length < shape.positions:
+        raise Rejected(f"the model is for words of 1 to {shape.positions - 1} letters")
+    for block in shape.blocks:
+        _check_block(block)
     if _adds_up(file):
         raise Rejected(
             "a head of this network adds up, so that hard attention is another function; "
             "use --proof"
         )
+
+
+def _check_block(block: Block) -> None:
+    """Refuse heads that the ideal network has not: it sees all that came before."""
+    match block.attention:
+        case Softmax():
+            pass
+        case Linear() | Sparse() | Rectified():
+            raise Rejected(f"SMT is not about {block.attention.kind} attention")
+        case other:
+            unknown(other, "SMT")
+    if Sight.WHOLE in block.sights:
+        raise Rejected("SMT is not about heads that see the whole word")
 
 
 def _adds_up(file: ModelFile) -> bool:

@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 import z3
 
-from krohn.network.architecture import kind_of
-from krohn.network.disguise import is_disguised
 from krohn.network.modelfile import ModelFile
 from krohn.program import Map, Refused
+from krohn.program.architectures.transformer import Transformer
 from krohn.program.chain_of_thought import ChainOfThought
 from krohn.program.domains import IntArray, joint
 from krohn.program.expressions import Atom, Expression
@@ -145,12 +144,12 @@ def gadgets(file: ModelFile) -> Iterator[Gadget]:
         Rejected: If the file holds no Transformer with a Program, or one whose MLPs are
             no tables of stored channels.
     """
-    if not kind_of(file.header["architecture"]).program:
+    if not isinstance(file.architecture, Transformer):
         raise Rejected("only Transformers have MLPs that hold tables")
     statement = _statement(file)
     width = file.tensors["embed.token"].shape[1]
-    for block, shape in enumerate(file.header["architecture"]["blocks"]):
-        if shape["mlp"]:
+    for block, shape in enumerate(file.architecture.blocks):
+        if shape.mlp:
             before = channels_of_dimensions(statement, 2 * block + 1, width)
             channels_of_dimensions(
                 statement, 2 * block + 2, width
@@ -165,11 +164,11 @@ def _statement(file: ModelFile) -> Statement:
     Raises:
         Rejected: If it cannot be read, or its channels have no dimensions of their own.
     """
-    if is_disguised(file.header):
+    if file.architecture.disguise is not None:
         raise Rejected("the variables of a disguised network have no dimensions")
-    letters = file.header["architecture"]["vocabulary"] - 1
-    length, said = file.header["claim"].get("length"), file.header.get("program")
-    if type(length) is not int or not isinstance(said, dict):
+    letters = file.architecture.vocabulary - 1
+    length, said = file.claim.length, file.header.get("program")
+    if length is None or not isinstance(said, dict):
         raise Rejected("the file does not say what its channels are")
     try:
         return parse(said, letters, length)

@@ -10,8 +10,8 @@ from krohn.algebra.errors import KrohnError
 from krohn.compare.models import EfficientGpt, Gpt, build, load, save
 from krohn.compare.models.cost import flops
 from krohn.compare.models.gpt import attention_weights
-from krohn.network.attention_kind import Linear, Sparse
 from krohn.network.mixing import mixing
+from krohn.program.attention import Linear, Sparse
 
 pytest.importorskip("transformers")
 

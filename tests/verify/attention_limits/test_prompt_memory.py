@@ -10,10 +10,10 @@ import torch
 
 import krohn
 from krohn.compare.tasks.texts import subsequences
-from krohn.network.attention_kind import Sparse
 from krohn.network.model import Model
 from krohn.network.precision import FloatArray
 from krohn.network.transformer import Transformer
+from krohn.program.attention import Sparse
 from krohn.program.chain_of_thought import ChainOfThought
 from krohn.program.domains import IntArray
 from krohn.source_kinds.chains_of_thought import ChainsOfThought

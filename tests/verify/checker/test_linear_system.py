@@ -24,7 +24,6 @@ from krohn.network.precision import FloatArray
 from krohn.program.errors import Refused
 from krohn.sources.linear_systems import LinearSystem
 from krohn.verify.checker.arithmetic import Interval
-from krohn.verify.checker.established import claimed
 from krohn.verify.checker.heads import Heads
 
 IN, OUT = "blocks.1.mlp.0.weight", "blocks.1.mlp.1.weight"
@@ -109,11 +108,11 @@ def test_what_a_format_cannot_hold_is_refused() -> None:
 
 def test_the_claim_must_be_no_less_than_what_is_shown() -> None:
     file = built("MatMul5,5@3", 9)
-    error = shown(file).error
-    claimed({"kind": "within", "error": error}, error)
-    for claim in ({"error": error}, {"kind": "within"}):
+    claim = {**file.header["claim"], "error": (error := shown(file).error)}
+    assert shown(restated(file, "claim", error=error)).error == error
+    for wrong in ({**claim, "error": error / 2}, {"error": error}, {"kind": "within"}):
         with pytest.raises(Refused):
-            claimed(claim, error)
+            shown(replace(file, header={**file.header, "claim": wrong}))
 
 
 @pytest.mark.slow

@@ -1,0 +1,87 @@
+"""How the heads of a block weigh positions, and which of them each head sees.
+
+A header is read into these types once. Whoever runs, proves, exports or measures heads
+matches them, and refuses by name what it is not about (`krohn.program.errors.unknown`).
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Literal, TypeAlias
+
+from krohn.program.architecture import Part, Size
+from krohn.program.errors import demand
+
+
+class Sight(StrEnum):
+    """The positions that a head sees; from BOS every head sees BOS only."""
+
+    CAUSAL = "causal"
+    """None after its own."""
+    WHOLE = "whole"
+    """All of the word."""
+
+
+@dataclass(frozen=True)
+class Softmax(Part):
+    """Weights are proportional to exp(score), over all positions that a head sees."""
+
+    kind: Literal["softmax"] = "softmax"
+
+
+@dataclass(frozen=True)
+class Linear(Part):
+    """Weights are proportional to φ(k_j)·φ(q_i), φ(x) = elu(x) + 1 entry by entry.
+
+    Katharopoulos et al. 2020: sums over the positions so far are all that is remembered.
+    """
+
+    kind: Literal["linear"] = "linear"
+
+
+@dataclass(frozen=True)
+class Sparse(Part):
+    """A softmax over the last positions and some of the earlier ones.
+
+    Position i sees those j ≤ i with i − windows·block < j or (j − 1) mod block ≥ block −
+    last (Yang et al. 2024, equation 6, and causal): the last few of each block of letters.
+    Position 0, BOS, is by this formula the last one of the block before the first
+    letter, and so is always seen: `last` is 1 at least.
+
+    Attributes:
+        block: B, the positions of a block.
+        windows: How many blocks back a position sees everything.
+        last: How many positions at the end of each block are seen from everywhere.
+    """
+
+    block: Size
+    windows: Size
+    last: Size
+    kind: Literal["sparse"] = "sparse"
+
+    def __post_init__(self) -> None:
+        demand(self.last <= self.block, "sparse attention with more than whole blocks")
+
+    @property
+    def window(self) -> int:
+        """How many of the last positions are seen, the own one among them."""
+        return self.block * self.windows
+
+    def sees(self, i: Any, j: Any) -> Any:
+        """Whether positions i see positions j, arrays or tensors, BOS being 0."""
+        last = (j - 1) % self.block >= self.block - self.last
+        return (j <= i) & ((i - j < self.window) | last)
+
+
+@dataclass(frozen=True)
+class Rectified(Part):
+    """Weights are max(score, 0), over all positions that a head sees; no sum divides them.
+
+    So a head adds up (Bai et al. 2023, whose attention is also divided by the length).
+    """
+
+    kind: Literal["relu"] = "relu"
+
+
+Attention: TypeAlias = Softmax | Linear | Sparse | Rectified
+BACKWARD = (Linear, Sparse)
+"""Those whose heads are all causal."""

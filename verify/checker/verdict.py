@@ -1,0 +1,58 @@
+"""What was proved, as a value that only the checker makes, and the sentence about it."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from math import inf
+
+from krohn.program.claim import Claim, Sense
+from krohn.program.errors import unknown
+from krohn.program.wording import at_most
+
+
+class Speaker(StrEnum):
+    """Who says that a claim holds."""
+
+    RULES = "rules"
+    """The rules of `krohn.verify.checker`, in Python."""
+
+
+@dataclass(frozen=True)
+class Proved:
+    """A claim that was proved.
+
+    Attributes:
+        claim: The claim, with its inputs and its digest.
+        by: Who says so.
+        error: How far any output can be off, as it was shown; 0 where answers are chosen.
+        margin: How far the right logit stays above every other one; 0 of numbers.
+    """
+
+    claim: Claim
+    by: Speaker
+    error: float
+    margin: float
+
+    @property
+    def digest(self) -> str:
+        """Of the claim, 64 hexadecimal digits."""
+        return self.claim.digest
+
+    def __str__(self) -> str:
+        """The sentence that is printed wherever this is told; errors are rounded up."""
+        return f"{_quality(self.claim)} {self.claim.inputs}, in {self.claim.dtype}"
+
+
+def _quality(claim: Claim) -> str:
+    """How right answers are, and where, up to the inputs."""
+    match claim.sense:
+        case Sense.EXACT | Sense.GENERATES:
+            return "right on"
+        case Sense.WITHIN:
+            alone = f" ({at_most(claim.model_error)} without rounding)"
+            told = alone if claim.model_error < inf else ""
+            return f"within {at_most(claim.error)} of the source{told} on"
+        case Sense.LAWS:
+            law = f"the law that opens with q = {claim.opening}"
+            return f"within {at_most(claim.error)} of {law} on"
+        case other:
+            return unknown(other, "a sentence")
