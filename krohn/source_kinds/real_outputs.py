@@ -153,7 +153,7 @@ def outputs(file: ModelFile, words: IntArray, network: Opened = None) -> FloatAr
 
     One word alone is read without torch, whose import would take longer.
     """
-    longest = file.claim.longest
+    longest = file.claim.length
     if longest is not None and words.shape[1] > longest:
         raise KrohnError(f"the file is for words of up to {longest} letters")
     if network is None and len(words) > 1:

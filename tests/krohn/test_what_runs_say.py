@@ -72,7 +72,7 @@ def test_all_words_up_to_a_length_that_is_asked_about(kind: str) -> None:
     letters = len(compiled(kind).claim.letters)
     assert (report.verdict, report.length) == ("verified", 3)
     assert report.covers == (
-        f"all {letters}^3 words of length 3, and all shorter, run as here"
+        f"right on all {letters}^3 words of length 3, and all shorter, run as here"
     )
     assert krohn.verify(compiled(kind).file, sample=9, length=3).verdict == "undecided"
 
