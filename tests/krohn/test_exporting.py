@@ -225,7 +225,7 @@ def test_what_goes_somewhere_is_proved_there(
     assert proof.bounds is not None
     card = (tmp_path / "out" / NAME).read_text("utf-8")
     line = line_of_verdict(card)
-    assert line.startswith("**Not proved: " if to == "onnx" else "**Proved in ")
+    assert line.startswith("**Not proved: " if to == "onnx" else "**Proved: ")
     assert (found.verdict == "verified") == (to != "onnx")
     assert proof.bounds.covers in line
     shown = re.findall(r"within ([\d.e-]+[\d]) of the right one", line)
