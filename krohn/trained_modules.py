@@ -18,6 +18,7 @@ from krohn.network.forward_pass import evaluation_mode
 from krohn.network.model import Model
 from krohn.network.modelfile import ModelFile
 from krohn.network.reading import chosen
+from krohn.network.recurrent import MODULES
 from krohn.network.running_file import APART, CALLED, beside_parameters
 from krohn.report import Report
 from krohn.verify.verdict import OfTensors
@@ -97,13 +98,15 @@ def _holds_numbers(value: object) -> bool:
     return isinstance(value, Tensor | np.ndarray)
 
 
-def about_tensors(model: object, report: Report) -> Report:
+def about_tensors(model: object, file: ModelFile, report: Report) -> Report:
     """The report, which of a module says that it is about its tensors alone."""
     if not isinstance(model, nn.Module):
         return report
-    kind = type(next(m for m in model.modules() if isinstance(m, nn.RNNBase))).__name__
-    name = cut(type(model).__name__, 40)
-    about = f"the tensors of {name}, run by torch.nn.{kind} and a linear layer alone: "
+    shape, name = file.header["architecture"], cut(type(model).__name__, 40)
+    layers = "an embedding, " * ("embedding" in shape) + (
+        f"torch.nn.{MODULES[shape['kind']].__name__} and a linear layer alone"
+    )
+    about = f"the tensors of {name}, run by {layers}: "
     note = (
         f"the Python code of {name} is not proved: krohn.from_torch(module, machine) makes "
         "the network that runs these tensors and nothing else"

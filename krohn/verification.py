@@ -70,7 +70,7 @@ def _trained(model: object, checks: Checks) -> Report:
         report = of_file(file).verify(file, checks)
         if report.verdict == "verified":
             check_forward(model, file, LONG, proved=True)
-        return about_tensors(model, report)
+        return about_tensors(model, file, report)
     if isinstance(model, str | Path):
         return examined(model, checks)
     raise KrohnError(

@@ -19,6 +19,7 @@ from krohn.network.architecture import is_index
 from krohn.network.model import current_file
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import PRECISIONS
+from krohn.network.running_file import APART
 from krohn.open_model import Model
 from krohn.run_result import RunResult
 
@@ -211,6 +212,26 @@ def test_a_network_that_no_file_says_is_refused(
     assert "not proved" in repr(model)
     assert model._repr_svg_() is None
     assert model.model._repr_svg_() is None
+
+
+@EACH
+def test_every_attribute_of_a_running_network_is_its_own(kind: str) -> None:
+    """What decides what it says beside numbers, as which heads see later letters."""
+    net = Model(compiled(kind).compiled)
+    for module in net.modules():
+        for name, value in vars(module).items():
+            if name in {*APART, "_buffers", "file"}:
+                continue
+            vars(module)[name] = object()
+            with pytest.raises(ModelFileError, match="was changed since it was opened"):
+                current_file(net)
+            vars(module)[name] = value
+    for buffer in net.buffers():
+        buffer.add_(1)
+        with pytest.raises(ModelFileError, match="was changed since it was opened"):
+            current_file(net)
+        buffer.sub_(1)
+    assert current_file(net) is net.file
 
 
 def test_a_sparse_matrix_with_entries_that_are_0_is_in_no_file() -> None:

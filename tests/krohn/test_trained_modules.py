@@ -58,6 +58,32 @@ class Remembering(Net):
         return super().forward(letters) * (1 if self.calls < 1000 else -1)
 
 
+class Cell(nn.Module):
+    """Parameters by the names of torch's layer, and code of its own."""
+
+    def __init__(self, layer: nn.RNN) -> None:
+        super().__init__()
+        for name, parameter in layer.named_parameters():
+            self.register_parameter(name, parameter)
+
+    def forward(self, x: Tensor) -> tuple[Tensor]:
+        h, seen = x.new_zeros(len(x), 8), []
+        own = self._parameters
+        for letter in x.unbind(1):
+            now = letter @ own["weight_ih_l0"].T + h @ own["weight_hh_l0"].T  # type: ignore[union-attr]
+            h = (now + own["bias_ih_l0"] + own["bias_hh_l0"]).tanh()  # type: ignore[operator]
+            seen.append(h)
+        return (torch.stack(seen, dim=1),)
+
+
+class Handmade(Net):
+    """One without a layer of torch's."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layer = Cell(self.layer)  # type: ignore[assignment]
+
+
 def with_closure() -> nn.Module:
     more = torch.tensor([1e-9, 0.0])
 
@@ -68,7 +94,7 @@ def with_closure() -> nn.Module:
     return Closed()
 
 
-@pytest.mark.parametrize("make", [Net, Later, Remembering, with_closure])
+@pytest.mark.parametrize("make", [Net, Later, Remembering, Handmade, with_closure])
 def test_a_verdict_about_a_module_is_about_its_tensors(
     make: Callable[[], nn.Module], tmp_path: Path
 ) -> None:
@@ -121,6 +147,21 @@ def test_it_shares_no_memory_with_the_module(dtype: torch.dtype) -> None:
             parameter.fill_(1)
     assert not model.changed
     assert model.network(torch.zeros(1, 2, dtype=torch.long)).isfinite().all()
+
+
+def test_an_embedding_is_named() -> None:
+    class Embedded(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.table, self.layer = nn.Embedding(2, 3), nn.GRU(3, 4, batch_first=True)
+            self.head = nn.Linear(4, 2)
+
+        def forward(self, letters: Tensor) -> Tensor:
+            said: Tensor = self.head(self.layer(self.table(letters))[0])
+            return said
+
+    report = krohn.verify(Embedded(), "C2")
+    assert "run by an embedding, torch.nn.GRU and a linear layer alone" in report.reason
 
 
 class Own(nn.RNN):
