@@ -182,9 +182,9 @@ def beside_parameters(module: nn.Module) -> str:
     if any(getattr(module, name) for name in HOOKS):
         return "has hooks"
     if isinstance(module, nn.RNNBase):
-        names = module._flat_weights_names
-        pairs = zip(names, module._flat_weights, strict=True)
-        if any(getattr(module, name) is not weight for name, weight in pairs):
+        own, flat = module._parameters, module._flat_weights
+        other = [*map(id, own.values())] != [*map(id, flat)]
+        if other or module._flat_weights_names != list(own):
             return "runs other tensors than its parameters"
     return ""
 
