@@ -50,21 +50,21 @@ class CompiledModel:
     its open network or in its file, has no proof, no claim and no digest.
 
     Attributes:
-        compiled: What the model file holds, as it was compiled.
+        original: What the model file holds, as it was compiled.
         construction: How it was built.
-        shown: The proof of that; None if it was not asked for.
+        original_proof: The proof of that; None if it was not asked for.
         seconds: How long compiling and proving took.
         tried: What was tried before, and why that is not proved.
     """
 
-    compiled: ModelFile
+    original: ModelFile
     construction: str
-    shown: Proof | None
+    original_proof: Proof | None
     seconds: float = field(compare=False)
     tried: tuple[Tried, ...] = ()
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "_fingerprint", modelfile.fingerprint(self.compiled))
+        object.__setattr__(self, "_fingerprint", modelfile.fingerprint(self.original))
 
     @property
     def file(self) -> ModelFile:
@@ -75,13 +75,13 @@ class CompiledModel:
         """
         opened = vars(self).get("model")
         if opened is None:
-            return self.compiled
+            return self.original
         from krohn.network.model import current_file
 
         return current_file(opened)
 
     @property
-    def changed(self) -> bool:
+    def is_changed(self) -> bool:
         """Whether the file, or the open network, is another one than was compiled."""
         try:
             return bool(modelfile.fingerprint(self.file) != vars(self)["_fingerprint"])
@@ -91,7 +91,7 @@ class CompiledModel:
     @property
     def proof(self) -> Proof | None:
         """The proof; None if it was not asked for, or the network was changed since."""
-        return None if self.changed else self.shown
+        return None if self.is_changed else self.original_proof
 
     def save(self, path: str | Path, compact: bool = False) -> None:
         """Write the model file whole or not at all.
@@ -109,7 +109,7 @@ class CompiledModel:
                 does now.
         """
         file = self.file
-        if self.changed:
+        if self.is_changed:
             file = with_evidence(file, None)
             warnings.warn(
                 f"{path}: the network was changed since it was compiled, and nothing is "
@@ -126,12 +126,12 @@ class CompiledModel:
         Raises:
             ModelFileError: If the network was changed since: nothing is claimed of it.
         """
-        if self.changed:
+        if self.is_changed:
             raise modelfile.ModelFileError(
                 "the network was changed since it was compiled, and nothing is claimed of "
                 "it; krohn.verify says what it computes"
             )
-        return self.compiled.claim
+        return self.original.claim
 
     @cached_property
     def machine(self) -> Automaton:
@@ -140,14 +140,14 @@ class CompiledModel:
         Raises:
             KrohnError: If it is about another source.
         """
-        return own_machine(self.compiled)
+        return own_machine(self.original)
 
     @cached_property
     def model(self) -> "Model":
         """The open network: words in, answers out, and every variable by name."""
         from krohn.open_model import Model  # torch, only where words are run
 
-        return Model(self.compiled)
+        return Model(self.original)
 
     @overload
     def write(self, prompts: str) -> "Text": ...  # type: ignore[overload-overlap]
@@ -172,8 +172,8 @@ class CompiledModel:
             raise AttributeError(f"a compiled model has no {name!r}{opened}")
 
     def __repr__(self) -> str:
-        header = self.compiled.header
-        shape, length = header["architecture"], self.compiled.claim.length
+        header = self.original.header
+        shape, length = header["architecture"], self.original.claim.length
         changed = "changed since it was compiled, not proved"
         parts = (
             self.construction,
@@ -182,7 +182,7 @@ class CompiledModel:
             self.proof.verdict
             if self.proof
             else changed
-            if self.changed
+            if self.is_changed
             else "not proved",
         )
         return f"<CompiledModel {called(header)}: {', '.join(filter(None, parts))}>"
@@ -196,7 +196,7 @@ class CompiledModel:
         """Sizes and timing, as ``krohn compile --json`` prints them."""
         file, proof = self.file, self.proof
         shape, claimed = file.header["architecture"], file.claim
-        kind, about = kind_of(shape), None if self.changed else self.claim
+        kind, about = kind_of(shape), None if self.is_changed else self.claim
         layers = kind.layers(shape)
         return {
             "construction": self.construction,

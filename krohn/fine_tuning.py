@@ -44,7 +44,7 @@ def fine_tuned(
         KrohnError: If no theorem is about such a network, or the weights are not its own.
     """
     began = time.monotonic()
-    before = plain.compiled if isinstance(plain, CompiledModel) else plain
+    before = plain.original if isinstance(plain, CompiledModel) else plain
     file = before if isinstance(before, ModelFile) else before.file
     _check(file)
     tensors = _tensors(file, weights)

@@ -18,7 +18,14 @@ from krohn.foreign import own_machine
 from krohn.network import modelfile
 from krohn.network.architecture import kind_of
 from krohn.network.modelfile import ModelFile, alphabets, check_length
-from krohn.network.reading import NOT_FINITE, TIED, Array, Opened, named, reads
+from krohn.network.reading import (
+    NOT_FINITE,
+    TIED,
+    Array,
+    Opened,
+    named,
+    output_function,
+)
 from krohn.program.claim import Shows
 from krohn.source_kinds.kind import Answers, in_batches, marked
 from krohn.sources import split_letters
@@ -48,7 +55,7 @@ class Runner:
     @cached_property
     def logits(self) -> Callable[[IntArray], Array]:
         """The network: words ``(batch, time)`` to logits ``(batch, time, classes)``."""
-        return reads(self.file, self.network)
+        return output_function(self.file, self.network)
 
     @property
     def longest(self) -> int | None:
@@ -67,7 +74,7 @@ class Runner:
             KrohnError: If a letter is unknown, the word is too long, or the network gives
                 no answer.
         """
-        return answered(self.run_alike([word])[0])
+        return require_answers(self.run_alike([word])[0])
 
     def run_alike(self, words: Sequence[list[str]]) -> list[dict[str, Any]]:
         """The answers for several words of one length, which are run together.
@@ -109,7 +116,7 @@ class Runner:
         return marked(self.file, Answers(result, range(1, len(word) + 1), chosen))
 
 
-def answered(result: dict[str, Any]) -> dict[str, Any]:
+def require_answers(result: dict[str, Any]) -> dict[str, Any]:
     """A result of a run, every answer of which is one.
 
     Raises:
@@ -345,7 +352,7 @@ def check_labels(runner: "Runner", words: Sequence[Labelled]) -> Wrong:
         raise KrohnError("the network says outputs, so the labels must be outputs")
     letters = [_letters(w, runner) for w in words]
     results, shown = runner.run_all(letters), "states" if by_state else "outputs"
-    answers = [answered(result)[shown][-1] for result in results]
+    answers = [require_answers(result)[shown][-1] for result in results]
     differ = [i for i, label in enumerate(expected) if answers[i] != label]
     first = None
     if differ:

@@ -66,7 +66,9 @@ def plain_reader(file: ModelFile) -> Begin | None:
     return partial(Texts, _Transformer(shape, tensors))
 
 
-def reads(file: ModelFile, network: Opened = None) -> Callable[[IntArray], Array]:
+def output_function(
+    file: ModelFile, network: Opened = None
+) -> Callable[[IntArray], Array]:
     """The function from words ``(batch, time)`` to outputs ``(batch, time, classes)``.
 
     Args:

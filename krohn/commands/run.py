@@ -269,7 +269,7 @@ def _answers(file: str) -> "Runs":
     """The function that answers inputs: a network of a file, or a source's interpreter."""
     from krohn.machines import MODEL
     from krohn.network import modelfile
-    from krohn.running import answered
+    from krohn.running import require_answers
 
     other = None if file.endswith(MODEL) else named(file)
     if other is not None:
@@ -285,7 +285,7 @@ def _answers(file: str) -> "Runs":
     except modelfile.ModelFileError as error:
         raise _with_remedy(file, error) from None
     runs = of_file(model).runs(model)
-    return lambda inputs: map(answered, runs(inputs))
+    return lambda inputs: map(require_answers, runs(inputs))
 
 
 def _with_remedy(file: str, error: "ModelFileError") -> "KrohnError | ModelFileError":

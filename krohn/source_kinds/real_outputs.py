@@ -14,7 +14,7 @@ import numpy.typing as npt
 from krohn.algebra.errors import KrohnError
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FloatArray
-from krohn.network.reading import Opened, reads
+from krohn.network.reading import Opened, output_function
 from krohn.program.domains import IntArray
 from krohn.program.user_input import read_text
 from krohn.report import Progress
@@ -160,7 +160,7 @@ def outputs(file: ModelFile, words: IntArray, network: Opened = None) -> FloatAr
         from krohn.network.running_file import plain_network
 
         network = plain_network(file)
-    return reads(file, network)(words).astype(np.float64)
+    return output_function(file, network)(words).astype(np.float64)
 
 
 def held(

@@ -21,7 +21,7 @@ from krohn.network.modelfile import (
     longest,
     names,
 )
-from krohn.network.reading import Opened, named, reads
+from krohn.network.reading import Opened, named, output_function
 from krohn.program.domains import IntArray
 from krohn.program.user_input import read_text
 from krohn.report import Progress
@@ -154,7 +154,7 @@ class SequenceFunctions(SourceKind[SequenceFunction]):
         word = names_in(words, letters)
         tokens = letters_in(word, called(file.header), letters)
         check_length(len(word), longest(file))
-        said = list(named(reads(file, network)(tokens[None])[0], classes))
+        said = list(named(output_function(file, network)(tokens[None])[0], classes))
         result = {
             "word": word,
             "outputs": said,

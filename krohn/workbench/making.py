@@ -191,4 +191,4 @@ def of_entry(entry: Entry, rng: np.random.Generator) -> CompiledModel:
     start = Model(model.file)
     words, _ = drawn(start, TRAINING_WORDS, rng)
     further = trained(model.file, stated(start), words, rng)
-    return replace(model, compiled=further, shown=None)
+    return replace(model, original=further, original_proof=None)

@@ -32,8 +32,8 @@ LAWS = "( [ ]"
 def fresh(kind: str) -> CompiledModel:
     """The network of a kind, which no other test has opened."""
     made = compiled(kind)
-    header = {**made.compiled.header, "claim": {**made.compiled.header["claim"]}}
-    return replace(made, compiled=replace(made.compiled, header=header))
+    header = {**made.original.header, "claim": {**made.original.header["claim"]}}
+    return replace(made, original=replace(made.original, header=header))
 
 
 def in_format(file: ModelFile, name: str) -> ModelFile:
@@ -68,7 +68,7 @@ def level(network: nn.Module) -> None:
 @pytest.mark.parametrize("dtype", PRECISIONS)
 @EACH
 def test_a_network_shares_no_memory_with_its_file(kind: str, dtype: str) -> None:
-    file = in_format(compiled(kind).compiled, dtype)
+    file = in_format(compiled(kind).original, dtype)
     before = {name: tensor.copy() for name, tensor in file.tensors.items()}
     net = Model(file)
     assert current_file(net) is file
@@ -90,7 +90,7 @@ def test_a_changed_network_has_no_proof_and_is_saved_as_it_runs(
 ) -> None:
     model = fresh(kind)
     assert model.network is model.network
-    assert (model.changed, model.file) == (False, model.compiled)
+    assert (model.is_changed, model.file) == (False, model.original)
     assert model.proof is not None
     assert "verified" in repr(model)
     level(model.network)
@@ -122,12 +122,12 @@ def test_what_is_verified_is_what_runs(kind: str) -> None:
 
 
 def _header(model: CompiledModel) -> None:
-    model.compiled.header["claim"]["length"] = 4
+    model.original.header["claim"]["length"] = 4
 
 
 def _tensor(model: CompiledModel) -> None:
-    name = next(n for n in model.compiled.tensors if not is_index(n))
-    model.compiled.tensors[name] = model.compiled.tensors[name] + 1
+    name = next(n for n in model.original.tensors if not is_index(n))
+    model.original.tensors[name] = model.original.tensors[name] + 1
 
 
 @pytest.mark.parametrize("change", [_header, _tensor])
@@ -136,10 +136,10 @@ def test_a_file_that_is_changed_in_place_has_no_proof(
 ) -> None:
     model = fresh("states")
     model = replace(
-        model, compiled=replace(model.compiled, tensors={**model.compiled.tensors})
+        model, original=replace(model.original, tensors={**model.original.tensors})
     )
     change(model)
-    assert model.changed
+    assert model.is_changed
     assert (model.proof, model.summary()["digest"]) == (None, None)
     with pytest.warns(UserWarning, match="nothing is proved"):
         model.save(tmp_path / "m.safetensors")
@@ -200,7 +200,7 @@ def test_a_network_that_no_file_says_is_refused(
 ) -> None:
     model = fresh(kind)
     if change is _wide:
-        model = replace(model, compiled=in_format(model.compiled, "float32"))
+        model = replace(model, original=in_format(model.original, "float32"))
     change(model.model)
     for use in (krohn.verify, lambda m: m.file, lambda m: m.save(tmp_path / "m")):
         with pytest.raises(ModelFileError, match="was changed since it was opened"):
@@ -217,7 +217,7 @@ def test_a_network_that_no_file_says_is_refused(
 @EACH
 def test_every_attribute_of_a_running_network_is_its_own(kind: str) -> None:
     """What decides what it says beside numbers, as which heads see later letters."""
-    net = Model(compiled(kind).compiled)
+    net = Model(compiled(kind).original)
     for module in net.modules():
         for name, value in vars(module).items():
             if name in {*APART, "_buffers", "file"}:

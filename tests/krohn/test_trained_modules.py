@@ -145,7 +145,7 @@ def test_it_shares_no_memory_with_the_module(dtype: torch.dtype) -> None:
     with torch.no_grad():
         for parameter in net.parameters():
             parameter.fill_(1)
-    assert not model.changed
+    assert not model.is_changed
     assert model.network(torch.zeros(1, 2, dtype=torch.long)).isfinite().all()
 
 
