@@ -3,7 +3,7 @@
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar, overload
@@ -226,18 +226,18 @@ def file_of(model: object) -> ModelFile | None:
     """The model file of what is none of a path: of an open network, as it runs now.
 
     Returns:
-        None if it is something else.
+        A file whose claim is read anew, as its header may have been changed in place; None
+        if it is something else.
 
     Raises:
         ModelFileError: If no file says what the network does now.
     """
-    if isinstance(model, CompiledModel):
-        return model.file
-    if isinstance(model, ModelFile) or "torch" not in sys.modules:
-        return model if isinstance(model, ModelFile) else None
-    from krohn.network.model import Model, current_file
+    found = model.file if isinstance(model, CompiledModel) else model
+    if not isinstance(found, ModelFile) and "torch" in sys.modules:
+        from krohn.network.model import Model, current_file
 
-    return current_file(model) if isinstance(model, Model) else None
+        found = current_file(found) if isinstance(found, Model) else None
+    return replace(found) if isinstance(found, ModelFile) else None
 
 
 def nonzero(tensors: Mapping[str, FloatArray]) -> int:

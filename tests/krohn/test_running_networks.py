@@ -146,6 +146,18 @@ def test_a_file_that_is_changed_in_place_has_no_proof(
     assert modelfile.read(tmp_path / "m.safetensors").header["evidence"] is None
 
 
+def test_a_header_that_is_changed_in_place_is_read_anew() -> None:
+    model = fresh("states")
+    before = krohn.verify(model)
+    assert model.model.length == 8
+    _header(model)
+    for each in (model, model.model, model.original):
+        report = krohn.verify(each)
+        assert (report.verdict, report.length) == ("verified", 4)
+        assert "length 4" in report.covers
+        assert report.digest != before.digest
+
+
 def _hook(net: Model) -> None:
     net.network.register_forward_hook(lambda *_: None)
 

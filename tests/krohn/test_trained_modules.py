@@ -110,7 +110,7 @@ def test_a_verdict_about_a_module_is_about_its_tensors(
     assert "krohn.from_torch" in report.to_object()["notes"][-1]
     same = krohn.verify(net.state_dict(), MACHINE, observation=OBSERVATION)
     assert report.covers.endswith(same.covers)
-    assert same.covers.startswith("all words of every length")
+    assert same.covers.startswith("right on all words of every length")
 
 
 def test_so_is_one_that_refutes_it() -> None:
