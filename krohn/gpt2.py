@@ -103,8 +103,9 @@ def verify_directory(directory: str | Path, checks: Checks) -> Report:
     done = target.prove(target.report("proving"), found.model)
     # Nothing is run here, so a wrong Program is no wrong network yet.
     verdict: Verdict = "undecided"
-    reason = done.reason or target.problem
-    if not reason:
+    if done.verdict == "verified":
         verdict = "verified"
-    report = Report(verdict, "proof", reason, target.length, 0, done.proved, proof=done)
+    report = Report(
+        verdict, "proof", done.reason, target.length, 0, done.proved, proof=done
+    )
     return replace(report, about=target.claim, notes=(*target.notes, WHOLE))

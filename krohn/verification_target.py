@@ -54,7 +54,12 @@ class Target:
         self, progress: Callable[[int, int], None], model: "Checked | None" = None
     ) -> Proof:
         """Try to prove the claim that a verdict is to be about."""
-        return prove(self.file, self.machine, progress, model, self.claim)
+        problem = self.problem
+        claim = None if problem else self.claim
+        done = prove(self.file, self.machine, progress, model, claim)
+        if not problem or done.verdict != "verified":
+            return done
+        return replace(done, verdict="undecided", reason=problem, proved=None, told={})
 
     @property
     def claimed(self) -> int | None:
@@ -135,7 +140,7 @@ class Target:
     @property
     def problem(self) -> str:
         """Why no proof about `machine` shows the claim; empty if it does."""
-        return "" if self.shown is None else self.shown.problem(self.length)
+        return "" if self.shown is None else self.shown.problem(self.claim.length)
 
     def misshown(self, word: Sequence[str]) -> "Counterexample | None":
         """A word along which the states that the model says show what is wrong."""
