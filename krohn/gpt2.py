@@ -102,10 +102,9 @@ def verify_directory(directory: str | Path, checks: Checks) -> Report:
     check_digest(target.claim, checks.digest)
     done = target.prove(target.report("proving"), found.model)
     # Nothing is run here, so a wrong Program is no wrong network yet.
-    verdict: Verdict = "undecided"
-    if done.verdict == "verified":
-        verdict = "verified"
-    report = Report(
-        verdict, "proof", done.reason, target.length, 0, done.proved, proof=done
-    )
-    return replace(report, about=target.claim, notes=(*target.notes, WHOLE))
+    proved = done.verdict == "verified"
+    verdict: Verdict = "verified" if proved else "undecided"
+    told = target.length, 0, done.proved
+    report = Report(verdict, "proof", done.reason, *told, proof=done)
+    notes = *target.notes, *([WHOLE] if proved else [])
+    return replace(report, about=target.claim, notes=notes)

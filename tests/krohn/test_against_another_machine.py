@@ -257,3 +257,20 @@ def test_a_file_that_only_names_states_is_held_against_what_was_learned_from_it(
     assert report.about is not None
     assert report.about.are == "outputs"
     assert krohn.verify(file, other_outputs(right)).verdict == "refuted"
+
+
+def test_a_gpt2_is_held_against_what_its_states_show(
+    tmp_path: Path, call: Call
+) -> None:
+    """Nothing is run here: a difference leaves it undecided, and nothing is promised."""
+    pytest.importorskip("transformers")
+    machine, path, out = acceptor(), tmp_path / "f.safetensors", tmp_path / "gpt2"
+    krohn.compile(machine, 5, strict=True).save(path)
+    assert call("export", path, "--to", "gpt2", "-o", out, "--sample", 8)[0] == 0
+    for held, verdict in (
+        (other_names(machine), "verified"),
+        (other_outputs(other_names(machine)), "undecided"),
+    ):
+        report = krohn.verify(out, held)
+        assert report.verdict == verdict
+        assert (report.ground is None) == (not report.notes) == (verdict == "undecided")
