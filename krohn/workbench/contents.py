@@ -156,7 +156,7 @@ def write(
     if proved:
         found = verify(home / MODEL, entry.source, proof=True)
         evidence.write(found, home / MODEL, home / EVIDENCE)
-    model, told = Model(file), circuit.circuit(file)
+    model = Model(file)
     circuit.write(file, home)
     (home / "circuit.csv").unlink()
     words, pairs = _lines(model, drawing.rng(entry.name), drawing.words)
@@ -164,17 +164,13 @@ def write(
     _write_lines(home / PAIRS, pairs)
     forms, ran = _forms(file, home, sample) if proved else (_unproved(file, home), 0)
     made = Made(
-        **_sizes(file, told),
         name=entry.name,
         family=entry.family,
         level=entry.level,
         proved=proved,
         source=entry.source,
-        digest=file.claim.digest,
-        words=len(words),
-        pairs=len(pairs),
-        accuracy=float(np.mean([right(model, row) for row in words])),
-        interchange=float(np.mean([right_changed(model, row) for row in pairs])),
+        **_sizes(file),
+        **_answers(model, words, pairs),
         forms=forms,
     )
     if proved and (made.accuracy < 1 or made.interchange < 1):
@@ -195,9 +191,9 @@ def _lines(
     return words, list(interchanges(model, texts, rng))
 
 
-def _sizes(file: ModelFile, told: Mapping[str, Any]) -> dict[str, Any]:
-    """How the network was built, and how large it and its circuit are."""
-    shape = file.header["architecture"]
+def _sizes(file: ModelFile) -> dict[str, Any]:
+    """How the network was built, how large it and its circuit are, and its claim."""
+    shape, told = file.header["architecture"], circuit.circuit(file)
     edges = {(each["from"], each["to"]) for each in told["edges"]}
     return {
         "length": shape["positions"] - 1,
@@ -207,6 +203,19 @@ def _sizes(file: ModelFile, told: Mapping[str, Any]) -> dict[str, Any]:
         "parameters": sum(t.size for t in running_tensors(file).values()),
         "variables": len(told["variables"]),
         "edges": (len(edges), len(circuit.possible(told))),
+        "digest": file.claim.digest,
+    }
+
+
+def _answers(
+    model: Model, words: list[dict[str, Any]], pairs: list[dict[str, Any]]
+) -> dict[str, Any]:
+    """How many words and interchanges there are, and how often the network is right."""
+    return {
+        "words": len(words),
+        "pairs": len(pairs),
+        "accuracy": float(np.mean([right(model, row) for row in words])),
+        "interchange": float(np.mean([right_changed(model, row) for row in pairs])),
     }
 
 

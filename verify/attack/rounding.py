@@ -28,6 +28,7 @@ from krohn.verify.checker.arithmetic import (
     SINE,
     gelu_units,
 )
+from krohn.verify.checker.softmax_weights import at_zero
 
 # Ways to run a Transformer that differ in nothing but rounding.
 
@@ -342,7 +343,8 @@ class Arithmetic:
             values: ``(batch, j)``: the values that the weights average.
         """
         top = scores.amax(dim=-1, keepdim=True)
-        if self.coin():
+        plain = self.coin()
+        if plain:
             exponent = (scores - top).double()
             raised = exponent.exp()
         else:
@@ -360,7 +362,11 @@ class Arithmetic:
             signs = torch.where(
                 raised > 1 - NEAR_ZERO, signs * (AT_ZERO / COARSE), signs
             )
-        found = self.off(raised, worse if self.coin() else -worse, signs)
+        worse = worse if self.coin() else -worse
+        found = self.off(raised, worse, signs)
+        if not plain:  # what is not the largest stands before it, and is rescaled
+            again = signs * (raised < 1) * (at_zero(0.0, form) / form.exponential)
+            found = self.off(found.double(), worse, again)
         return self.flushed(found)
 
     def head_output(self, scores: Tensor, values: Tensor) -> Tensor:
