@@ -152,10 +152,10 @@ def write(
     Raises:
         KrohnError: If it is not proved, although it should be, or an answer is wrong.
     """
-    file, proved = modelfile.read(home / MODEL), entry.level != "trained"
-    if proved:
+    file, proved = modelfile.read(home / MODEL), None
+    if entry.level != "trained":
         found = verify(home / MODEL, entry.source, proof=True)
-        evidence.write(found, home / MODEL, home / EVIDENCE)
+        proved = evidence.write(found, home / MODEL, home / EVIDENCE).proved
     model = Model(file)
     circuit.write(file, home)
     (home / "circuit.csv").unlink()
@@ -167,7 +167,7 @@ def write(
         name=entry.name,
         family=entry.family,
         level=entry.level,
-        proved=proved,
+        proved=proved is not None,
         source=entry.source,
         **_sizes(file),
         **_answers(model, words, pairs),
@@ -177,7 +177,8 @@ def write(
         raise KrohnError(f"{entry.name} is proved, and does not answer as its Program")
     if not proved and measured is not None:
         made = _as_measured(made, measured)
-    (home / CARD_FILE).write_text(_card(made, model), encoding="utf-8")
+    text = _card(made, model, f"proved: {proved}" if proved else "not proved")
+    (home / CARD_FILE).write_text(text, encoding="utf-8")
     return made, ran
 
 
@@ -233,27 +234,20 @@ def _as_measured(made: Made, measured: Mapping[str, Any]) -> Made:
     return replace(made, accuracy=accuracy, interchange=interchange)
 
 
-def _status(made: Made) -> str:
-    """What is known of the network: a sentence about truth stands here alone."""
-    if not made.proved:
-        return "trained; not proved"
-    return f"proved for every word of up to {made.length} letters (evidence.json)"
-
-
-def _card(made: Made, model: Model) -> str:
-    """The data card of a network."""
+def _card(made: Made, model: Model, status: str) -> str:
+    """The data card of a network; its status is the sentence of the checker."""
     letters, classes = (
         ", ".join(names[:MOST_NAMES]) + ", …" * (len(names) > MOST_NAMES)
         for names in (list(model.letters), list(dict.fromkeys(model.classes)))
     )
     if made.family == "beliefs":
-        classes = f"a law of {classes}, within {model.header['claim']['error']:.3g}"
+        classes = f"a law of {classes}"
     told = vars(made) | {"parameters": f"{made.parameters:,}"}
     return CARD.format(
         **told | {"forms": "\n".join(f"* {k}: {v}" for k, v in made.forms.items())},
         letters=letters,
         answers=classes,
-        status=_status(made),
+        status=status,
         dtype=model.file.precision.name,
     )
 
