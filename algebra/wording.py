@@ -7,6 +7,7 @@ from fractions import Fraction
 from itertools import groupby
 
 from krohn.algebra.errors import KrohnError
+from krohn.program.quoting import cut as cut
 
 # Numbers with their nouns, words by their runs, and texts cut to a length.
 
@@ -30,11 +31,6 @@ def count(number: int, noun: str, plural: str = "s") -> str:
 def exactly(number: float) -> str:
     """A number in as few digits as say it and no other one: ``1``, ``0.1``."""
     return repr(number).removesuffix(".0")
-
-
-def cut(text: str, limit: int) -> str:
-    """A text of at most ``limit`` characters, the last one ``…`` if some are missing."""
-    return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
 def in_runs(word: Iterable[str]) -> str:

@@ -20,6 +20,7 @@ from krohn.commands.learn import decompile, learn
 from krohn.commands.options import CANNOT, DONE, json_line
 from krohn.commands.run import BareExpect, run as run_word
 from krohn.commands.verify import recheck, verify
+from krohn.program.quoting import on_a_line
 from krohn.program.wording import in_a_command
 
 QUIET = "-q"
@@ -154,7 +155,7 @@ def _quiet_first(arguments: list[str]) -> list[str]:
 
 
 def _cannot(message: str, wants_json: bool) -> int:
-    line = " ".join(message.split())
+    line = on_a_line(" ".join(message.split()))
     if wants_json:
         print(json_line("error", {"error": line}))
     print(f"krohn: {line}", file=sys.stderr)

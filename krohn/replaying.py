@@ -1,12 +1,12 @@
 """Replaying one word on a model beside the machine."""
 
-import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from krohn.algebra.automaton import Automaton, shorten
 from krohn.algebra.errors import KrohnError
+from krohn.program.quoting import in_shell
 from krohn.verify.testing.counterexample import (
     Counterexample,
     Pair,
@@ -132,7 +132,7 @@ def replay_command(
 def command_line(parts: Sequence[str]) -> str | None:
     """A shell command; None if a part holds what no command line can."""
     try:
-        return " ".join(map(quoted, parts))
+        return " ".join(map(in_shell, parts))
     except ValueError:
         return None
 
@@ -161,29 +161,3 @@ def replay_elsewhere(
     line = command_line([*made, "-o", ELSEWHERE, "--", file])
     replay = replay_command(ELSEWHERE, word, against)
     return None if line is None or replay is None else f"{line} && {replay}"
-
-
-def quoted(text: str) -> str:
-    """A text as one word of a shell command, and safe to print.
-
-    What a terminal would obey or hide (escapes, changes of direction) is written as
-    ``$'…'``, which bash, zsh and POSIX 2024 know.
-
-    Raises:
-        ValueError: If no command line can hold it.
-    """
-    data = text.encode()
-    if b"\0" in data:
-        raise ValueError("a NUL ends every argument")
-    if text.isprintable():
-        return shlex.quote(text)
-    return "$'" + "".join(map(_escaped, text)) + "'"
-
-
-def _escaped(character: str) -> str:
-    if character in "\\'":
-        return "\\" + character
-    if character.isprintable():
-        return character
-    # Octal: hexadecimal digits that follow would be read as part of the number.
-    return "".join(f"\\{byte:03o}" for byte in character.encode())

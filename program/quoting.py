@@ -8,6 +8,11 @@ escaped as a whole, by their templates.
 import json
 import re
 import shlex
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stdout
+from io import TextIOBase
+from typing import TextIO
 
 SIGNS = re.compile(r"([\\`*_{}\[\]<>()#+!|~$&])")
 """What Markdown may read as more than itself, in a line."""
@@ -23,6 +28,32 @@ def on_a_line(text: str, limit: int | None = None) -> str:
     """A text on one line; what is not seen, or turns text, is escaped as in Python."""
     shown = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
     return shown if limit is None else cut(shown, limit)
+
+
+class Lines(TextIOBase):
+    """Standard output on which each call of `print` is a line, whatever names hold."""
+
+    def __init__(self, beneath: TextIO) -> None:
+        self.beneath = beneath
+
+    def write(self, text: str) -> int:
+        """Write a text, which ends no line."""
+        return self.beneath.write(text if text == "\n" else on_a_line(text))
+
+    def flush(self) -> None:
+        """Write what is kept."""
+        self.beneath.flush()
+
+    def isatty(self) -> bool:
+        """Whether it is a terminal."""
+        return self.beneath.isatty()
+
+
+@contextmanager
+def lines_only() -> Iterator[None]:
+    """Let each call of `print` be a line."""
+    with redirect_stdout(Lines(sys.stdout)):
+        yield
 
 
 def on_a_terminal(name: str, apart: str = " ") -> str:

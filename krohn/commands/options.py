@@ -15,6 +15,7 @@ from krohn.algebra.errors import KrohnError
 from krohn.algebra.formats import Complete, Kind
 from krohn.algebra.wording import near
 from krohn.option_rules import Need, refuse, refuse_others
+from krohn.program.quoting import lines_only, on_a_line
 from krohn.source_kinds import machines, named
 
 if TYPE_CHECKING:
@@ -127,7 +128,7 @@ class FileReading:
         self.check()
         machine = read(source, cast(Complete, self.complete), cast(Kind, self.kind))
         if machine.remark:
-            print(f"krohn: {machine.remark}", file=sys.stderr)
+            print(f"krohn: {on_a_line(machine.remark)}", file=sys.stderr)
         return machine
 
     def source(
@@ -364,7 +365,8 @@ def emit(
     if as_json:
         print(json_line(schema, result))
     else:
-        text()
+        with lines_only():
+            text()
 
 
 def json_line(schema: str, result: Mapping[str, Any]) -> str:

@@ -309,7 +309,8 @@ def _print(result: dict[str, Any], printed: Printed) -> None:
     if printed.quiet:
         print(result["answer"])
     elif printed.steps:
-        print(show.steps(result["steps"]))
+        for line in show.steps(result["steps"]):
+            print(line)
     else:
         show.answers(result)
     if "note" in result and (printed.quiet or printed.steps):

@@ -20,7 +20,7 @@ from matplotlib.path import Path
 from matplotlib.textpath import text_to_path
 
 from krohn.algebra.errors import KrohnError
-from krohn.algebra.wording import cut
+from krohn.program.quoting import on_a_line
 
 Points = npt.NDArray[np.float64]
 
@@ -61,8 +61,7 @@ class DrawingError(KrohnError):
 
 def legible(name: str, limit: int = 40) -> str:
     """A name on one line, cut to ``limit`` characters, control characters escaped."""
-    shown = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in name)
-    return cut(shown, limit)
+    return on_a_line(name, limit)
 
 
 @lru_cache(maxsize=4096)

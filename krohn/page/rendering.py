@@ -22,9 +22,9 @@ import krohn
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.errors import KrohnError
 from krohn.drawing import DrawingError, draw_machine, draw_model, render
-from krohn.drawing.canvas import legible
 from krohn.network.modelfile import LARGEST_FILE, ModelFile
 from krohn.program.files import read_bytes
+from krohn.program.quoting import on_a_line
 from krohn.replaying import command_line
 
 # Names and numbers as pages show them.
@@ -35,7 +35,7 @@ LONGEST_NAME = 120
 
 def plain(text: object, limit: int = LONGEST_NAME) -> str:
     """A text from a file on one line, with what is not seen escaped as in Python."""
-    return legible(str(text), limit)
+    return on_a_line(str(text), limit)
 
 
 def name(text: object, limit: int = LONGEST_NAME) -> Markup:

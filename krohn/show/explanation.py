@@ -235,7 +235,8 @@ def explanation(facts: dict[str, Any]) -> None:
     out.print()
     for line in lines(facts["language"]):
         out.print(line)
-    out.print("\nFor the depth of networks:")
+    out.print()
+    out.print("For the depth of networks:")
     for line in facts["depth"]:
         out.print(f"  {line}")
     _networks(out, facts)

@@ -7,8 +7,9 @@ from rich.console import Console
 from rich.table import Table
 
 from krohn.algebra.wording import count, cut
+from krohn.program.quoting import on_a_terminal
 from krohn.program.wording import at_most
-from krohn.show.tables import console, cut_short, legibly, new_table, print_table
+from krohn.show.tables import console, cut_short, new_table, print_table
 
 if TYPE_CHECKING:
     from krohn.equivalence.models import Twins
@@ -214,13 +215,16 @@ def _parted(found: "Twins | Answer") -> str:
 def _says(found: "Twins | Answer") -> None:
     assert found.says is not None
     for name, said in zip((found.left, found.right), found.says, strict=True):
-        print(f"  {name} says {legibly(said)}")
+        print(f"  {name} says {on_a_terminal(said)}")
 
 
 def _renamed(found: "Twins | Answer") -> None:
     if not found.renamed:
         return
-    pairs = [f"{legibly(a)} is {legibly(b)}" for a, b in found.renamed[:MOST_PAIRS]]
+    pairs = [
+        f"{on_a_terminal(a)} is {on_a_terminal(b)}"
+        for a, b in found.renamed[:MOST_PAIRS]
+    ]
     more = ["…"] if len(found.renamed) > MOST_PAIRS else []
     print(f"  renamed: {', '.join([*pairs, *more])}")
 
@@ -239,7 +243,7 @@ def counting_program(
             if least.depth == 2
             else "both end with the same letter"
         )
-        yes, no = (legibly(" ".join(word)) for word in least.words)
+        yes, no = (on_a_terminal(" ".join(word)) for word in least.words)
         bound = "" if tight else f"; so at least {least.depth} deep"
         print(f"  {yes} is accepted, {no} is not; {have}{bound}")
     equivalence(found)

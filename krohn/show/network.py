@@ -9,7 +9,8 @@ from rich.console import Console
 from krohn.algebra.wording import LONGEST, count, cut, in_runs
 from krohn.notebook import operation
 from krohn.program import Program
-from krohn.show.tables import console, cut_short, legibly, new_table, print_table, tried
+from krohn.program.quoting import on_a_terminal
+from krohn.show.tables import console, cut_short, new_table, print_table, tried
 
 if TYPE_CHECKING:
     from krohn.compiled_model import CompiledModel
@@ -115,7 +116,7 @@ def evidence(found: "Checked", written: object = None) -> None:
     for what in ("noise", "leak"):
         if facts.get(what):
             name, bound = max(facts[what].items(), key=lambda item: item[1])
-            out.print(f"  largest {what} {bound:.2g}, of {legibly(name)}")
+            out.print(f"  largest {what} {bound:.2g}, of {on_a_terminal(name)}")
     if "margin" in facts:
         out.print(f"  margin of the read-out {facts['margin']:.3g}")
 
@@ -137,7 +138,7 @@ def trusted(found: "Rests") -> None:
 def _counterexample(out: Console, wrong: "Counterexample") -> None:
     """A word with what is right and what was said, a letter at a time."""
     for title in ("word", "expected", "actual"):
-        names = list(map(legibly, getattr(wrong, title)))
+        names = list(map(on_a_terminal, getattr(wrong, title)))
         out.print(f"  {title:<9} {_along(names, title != 'word')}")
 
 
@@ -152,15 +153,17 @@ def _along(names: list[str], ends: bool) -> str:
 
 def replay(found: "Replay", state: str | None) -> None:
     """Whether a model says of a word what the machine does, or a state at its end."""
-    at, said = found.position, legibly(found.actual)
+    at, said = found.position, on_a_terminal(found.actual)
     if found.agrees and state is None:
         print(f"agrees with the machine at each of {at} letters")
     elif found.agrees:
         print(f"says {said} after {count(at, 'letter')}, as expected")
     else:
-        where = f"letter {at}, {legibly(found.word[at - 1])}" if at else "the start"
+        where = (
+            f"letter {at}, {on_a_terminal(found.word[at - 1])}" if at else "the start"
+        )
         reading = "" if found.reading == "at once" else f", read {found.reading}"
-        right = legibly(found.expected)
+        right = on_a_terminal(found.expected)
         print(f"differs at {where}: expected {right}, actual {said}{reading}")
 
 
@@ -229,7 +232,8 @@ def _why(result: dict[str, Any]) -> str:
 def answers(result: dict[str, Any]) -> None:
     """Print the answers of a model after each letter; a generator also has a first one."""
     if "shown" in result:
-        print(result["shown"])
+        for line in result["shown"].split("\n"):
+            print(line)
     elif "laws" in result:
         table = new_table("after", *(f" {letter}" for letter in result["letters"]))
         after = ["(start)", *result["word"]]
@@ -242,14 +246,12 @@ def answers(result: dict[str, Any]) -> None:
         print(result["note"])
 
 
-def steps(told: list[dict[str, Any]]) -> str:
+def steps(told: list[dict[str, Any]]) -> Iterator[str]:
     """A text token by token: what each is called, and what it was computed from."""
-    lines = []
     for step in told:
         reads = ", ".join(f"{name} {token}" for name, token in step["reads"].items())
         after = f"   of {reads}" if reads else ""
-        lines.append(f"{step['token']:>6}  {step['is']}{after}".rstrip())
-    return "\n".join(lines)
+        yield f"{step['token']:>6}  {step['is']}{after}".rstrip()
 
 
 def attention(result: dict[str, Any]) -> None:

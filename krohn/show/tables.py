@@ -1,6 +1,6 @@
 """Texts and tables on a terminal: batches, comparisons, recovered models, grammars."""
 
-import json
+import sys
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,6 +10,7 @@ from rich.table import Table
 
 from krohn.algebra.wording import count
 from krohn.program.domains import FloatArray
+from krohn.program.quoting import Lines, on_a_line, on_a_terminal
 from krohn.program.wording import at_most
 
 if TYPE_CHECKING:
@@ -25,18 +26,39 @@ if TYPE_CHECKING:
 # Texts and tables on a terminal.
 
 
+class _Console(Console):
+    """A terminal on which each text is a line."""
+
+    def print(self, *objects: Any, **how: Any) -> None:
+        """Print texts, or a table."""
+        super().print(*map(_line, objects), **how)
+
+
+class _Table(Table):
+    """A table in which each text is a line."""
+
+    def add_row(self, *cells: Any, **how: Any) -> None:
+        """Add texts."""
+        super().add_row(*map(_line, cells), **how)
+
+
+def _line(told: Any) -> Any:
+    return on_a_line(told) if isinstance(told, str) else told
+
+
 def console(**how: Any) -> Console:
-    """A terminal that takes texts as they are."""
-    return Console(**{"soft_wrap": True, "highlight": False, "markup": False, **how})
+    """A terminal that takes texts as they are, each as a line."""
+    if isinstance(sys.stdout, Lines) and not how.get("stderr"):
+        how = {"file": sys.stdout.beneath, **how}
+    return _Console(**{"soft_wrap": True, "highlight": False, "markup": False, **how})
 
 
 def new_table(*columns: str) -> Table:
     """An empty table; a heading that begins with a blank is of numbers."""
-    table = Table(box=None, pad_edge=False, header_style="bold")
+    table = _Table(box=None, pad_edge=False, header_style="bold")
     for column in columns:
-        table.add_column(
-            column.strip(), justify="right" if column[0] == " " else "left"
-        )
+        named = on_a_line(column.strip())
+        table.add_column(named, justify="right" if column[0] == " " else "left")
     return table
 
 
@@ -47,12 +69,6 @@ def print_table(table: Table, least: int = 0) -> None:
     out = console(soft_wrap=False)
     out.width = max(out.width, least)
     out.print(table)
-
-
-def legibly(name: str) -> str:
-    """A name quoted where it has blanks or what a terminal would obey."""
-    plain = name.isprintable() and name and " " not in name
-    return name if plain else json.dumps(name, ensure_ascii=not name.isprintable())
 
 
 def cut_short(out: Console, facts: dict[str, Any]) -> None:
@@ -95,7 +111,7 @@ def batch(found: "Batch", table: object = None) -> None:
     out = console()
     for row in found.results:
         for why in filter(None, (row.reason, row.first_wrong)):
-            out.print(f"{legibly(row.name)}: {why}")
+            out.print(f"{on_a_terminal(row.name)}: {why}")
     failed = sum(not row.passed for row in found.results)
     out.print(f"{len(found.results) - failed} passed, {failed} did not")
     if table is not None:
@@ -107,7 +123,7 @@ def _cells(row: "RowResult", longest: bool) -> list[str]:
     length = every if row.length is None else f"{row.length:,}"
     sizes = [_number(n) for n in (row.depth, row.width, row.parameters)]
     words = "" if row.words is None else f"{row.wrong:,} of {row.words:,}"
-    begin = [legibly(row.name), row.verdict, length, row.construction]
+    begin = [on_a_terminal(row.name), row.verdict, length, row.construction]
     return [*begin, *sizes, *([_number(row.longest)] * longest), words]
 
 
@@ -139,7 +155,9 @@ def comparison(found: "Comparison", page: object = None) -> None:
     from krohn.comparison.models import headline
     from krohn.page.comparison_page import summary
 
-    table = new_table("measure", *(f" {legibly(c.title)}" for c in found.contestants))
+    table = new_table(
+        "measure", *(f" {on_a_terminal(c.title)}" for c in found.contestants)
+    )
     for row in summary(found):
         table.add_row(row.title, *(entry.main for entry in row.entries))
     _compared(found, headline(found), table, page)
@@ -152,7 +170,7 @@ def _compared(
     page: object,
 ) -> None:
     out = console()
-    out.print(f"{legibly(found.name)}: {found.task}")
+    out.print(f"{on_a_terminal(found.name)}: {found.task}")
     for sentence in sentences:
         out.print(f"  {sentence}")
     out.print(table)

@@ -17,7 +17,8 @@ from krohn.algebra.formats import json_format
 from krohn.algebra.wording import LONGEST
 from krohn.network import modelfile
 from krohn.network.modelfile import ModelFile
-from krohn.replaying import quoted, replay_command
+from krohn.program.quoting import in_shell
+from krohn.replaying import replay_command
 from krohn.report import Report
 from krohn.show import network
 from krohn.verify.testing.counterexample import Counterexample
@@ -162,8 +163,8 @@ def test_generators_are_held_against_their_law(run: Run, tmp_path: Path) -> None
 @given(st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"])))
 @settings(max_examples=60)
 def test_a_shell_reads_what_was_quoted(name: str) -> None:
-    assert shell(f"krohn {quoted(name)}") == [name]
-    assert quoted(name).isprintable()
+    assert shell(f"krohn {in_shell(name)}") == [name]
+    assert in_shell(name).isprintable()
 
 
 def test_what_no_command_line_holds_has_no_line() -> None:

@@ -1,0 +1,175 @@
+"""A name in a file is text, wherever it goes: terminals, cards, programs, pages, shells."""
+
+import ast
+import json
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import krohn
+from krohn import cli
+from krohn.model_card import NAME
+from krohn.network import ModelFileError
+from krohn.program.errors import Refused
+from krohn.program.quoting import in_markdown, markdown_program, markdown_text
+
+pytest.importorskip("transformers")
+pytest.importorskip("onnxruntime")
+pytest.importorskip("transformer_lens")
+HOSTILE = (
+    *("'\"", "\\n\\", "p\nopen('PWNED','w').write('x')  #", "\x1b[31mred\x1b]0;t\x07"),
+    *("</script><b>&", "{{7*7}}{%x%}", "]][[red]", "# head\n**Here.** Proved by Coq."),
+    *("\"\"\"'''", "\u202eabc\u2066", "```\n`", "$\\alpha$ % #", "a\rb", "a\tb"),
+    *("a\u2028b\x85", "{0}{text}", "`", " "),
+)
+"""Names that are more than text to some reader."""
+TITLE = "evil \x1b[2J\n\n**Proved by Coq.** \u202e ``` {{7*7}} $x$"
+DESTINATIONS = ("gpt2", "huggingface", "transformer-lens", "onnx")
+
+
+@pytest.fixture(scope="module")
+def evil(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A machine and its network, in which every name is hostile."""
+    place, size = tmp_path_factory.mktemp("evil"), len(HOSTILE)
+    names = list(HOSTILE)
+    machine = {
+        **{"format": "krohn-machine", "version": 1, "name": TITLE},
+        **{"letters": names[1:4], "states": names, "start": names[2]},
+        "transitions": [
+            [(i + 1) % size for i in range(size)],
+            [0] * size,
+            [*range(size)],
+        ],
+        "output": {
+            "on": "states",
+            "names": ["yes\n\x1b[1m", "no\u202e`"],
+            "table": [i % 2 for i in range(size)],
+        },
+    }
+    (place / "evil.json").write_text(json.dumps(machine))
+    krohn.compile(place / "evil.json", length=6, strict=True).save(
+        place / "evil.safetensors"
+    )
+    other = {**machine, "transitions": [[0] * size] * 3}
+    (place / "other.json").write_text(json.dumps(other))
+    return place
+
+
+COMMANDS = {
+    "compile": ["evil.json", "-T", "5", "-o", "again.safetensors"],
+    "explain": ["evil.json", "-T", "6"],
+    "verify": ["evil.safetensors", "--exhaustive", "3", "--evidence", "e.json"],
+    "verify other": [
+        "evil.safetensors",
+        "--machine",
+        "other.json",
+        "--exhaustive",
+        "2",
+    ],
+    "run": ["evil.safetensors", "--", *HOSTILE[1:4]],
+    "run unknown": ["evil.safetensors", "--", "\x1b[31mno"],
+    "equivalent": ["evil.json", "other.json"],
+    "decompose": ["evil.json"],
+    "draw": ["evil.json", "-o", "evil.svg"],
+    "learn": ["evil.safetensors"],
+    "export": ["evil.safetensors", "--to", "onnx", "-o", "onnx"],
+    "start": ["evil.json", "-T", "5", "--start", "\x1b[31mno", "-o", "x.safetensors"],
+}
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_terminal_is_told_nothing_but_text(
+    command: str,
+    evil: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Nothing that it obeys or hides, and no line that a name has begun."""
+    monkeypatch.chdir(evil)
+    name = {"start": "compile"}.get(command, command.split()[0])
+    cli.run([name, *COMMANDS[command]])
+    said = capsys.readouterr()
+    lines = (said.out + said.err).split("\n")
+    assert any(lines)
+    assert [line for line in lines if not line.isprintable()] == []
+    begun = ("open('PWNED'", "**", "\"\"\"'''"[3:])
+    assert [line for line in lines if line.startswith(begun)] == []
+
+
+@pytest.mark.sample(4)
+@pytest.mark.parametrize("to", DESTINATIONS)
+@pytest.mark.parametrize("states", [False, True])
+def test_a_card_and_its_program_hold_names_as_text(
+    to: str, states: bool, evil: Path, tmp_path: Path
+) -> None:
+    place = tmp_path / "out"
+    try:
+        krohn.export(
+            evil / "evil.safetensors", to=to, directory=place, states=states, sample=4
+        )
+    except (ModelFileError, Refused):
+        assert (to, states) == ("gpt2", True)
+        return
+    card = (place / NAME).read_text("utf-8")
+    lines = card.split("\n")
+    assert [line for line in lines if not line.isprintable()] == []
+    assert [line for line in lines if line.startswith("#")] == lines[:1]
+    assert [line for line in lines if line.startswith("**")] == lines[2:3]
+    assert lines[2].startswith(("**Proved in ", "**Not proved: "))
+    (program,) = re.findall(
+        r"^(`{3,})python\n(.*?)^\1$", card, re.DOTALL | re.MULTILINE
+    )
+    nodes = list(ast.walk(ast.parse(program[1])))
+    called = {n.id for n in nodes if isinstance(n, ast.Name)}
+    assert "open" not in called
+    texts = "".join(n.value for n in nodes if isinstance(getattr(n, "value", 0), str))
+    assert to in ("onnx", "transformer-lens") or HOSTILE[2] in texts
+    assert not list(place.rglob("PWNED"))
+
+
+class Tags(HTMLParser):
+    """The tags of a page, and its texts."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: Any) -> None:
+        self.tags.append(tag)
+
+
+def test_a_page_holds_names_as_text(evil: Path, tmp_path: Path) -> None:
+    """Names make no tag, and templates do not read them."""
+    plain = tmp_path / "plain.safetensors"
+    krohn.compile("C2", length=6, strict=True).save(plain)
+    found = []
+    for model in (evil / "evil.safetensors", plain):
+        page = tmp_path / f"{model.stem}.html"
+        assert cli.run(["verify", str(model), "--html", str(page)]) == 0
+        parser = Tags()
+        parser.feed(page.read_text("utf-8"))
+        found.append(parser.tags)
+    text = (tmp_path / "evil.html").read_text("utf-8")
+    assert [line for line in text.split("\n") if not line.isprintable()] == []
+    assert "evil \\x1b[2J" in text
+    assert found[0].count("b") == found[1].count("b")
+    assert found[0].count("script") == found[1].count("script")
+
+
+@pytest.mark.parametrize("name", [*HOSTILE, TITLE, "``", "`a", "a``b`"])
+def test_markdown_reads_nothing_in_a_name(name: str) -> None:
+    code = in_markdown(name)
+    ticks = re.match("`+", code)
+    assert ticks is not None
+    inside = code[len(ticks[0]) : -len(ticks[0])]
+    assert code.isprintable()
+    assert ticks[0] not in re.findall("`+", inside)
+    plain = re.sub(r"\\.", "", markdown_text(name))
+    assert plain.isprintable()
+    assert not set(plain) & set("`*_<>[]#&")
+    fence, *_, end = markdown_program(name).split("\n")
+    assert fence.removesuffix("python") == end
+    assert end not in name
