@@ -227,8 +227,8 @@ def test_what_goes_somewhere_is_proved_there(
     line = line_of_verdict(card)
     assert line.startswith("**Not proved: " if to == "onnx" else "**Proved: ")
     assert (found.verdict == "verified") == (to != "onnx")
-    assert proof.bounds.covers in line
-    shown = re.findall(r"within ([\d.e-]+[\d]) of the right one", line)
+    assert str(proof.proved) in re.sub(r"\\(.)", r"\1", line)
+    shown = re.findall(r"within ([\d.e-]+[\d]) of", line)
     assert bool(shown) == (model.file.header["claim"].get("kind") == "within")
     assert all(float(error) >= proof.bounds.error for error in shown)
     assert "  # [" in program(card)
@@ -255,7 +255,7 @@ def test_a_network_that_is_not_proved_says_so_first(
     assert found.proved.startswith("not proved: ")
     card = (tmp_path / "out" / NAME).read_text("utf-8")
     assert line_of_verdict(card).startswith("**Not proved: ")
-    assert "roved in" not in card
+    assert "roved: " not in card.replace("Not proved: ", "")
 
 
 def late(file: ModelFile) -> ModelFile:
