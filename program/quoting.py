@@ -44,6 +44,10 @@ class Lines(TextIOBase):
         """Write what is kept."""
         self.beneath.flush()
 
+    def fileno(self) -> int:
+        """Its number, by which a reader that has gone is left."""
+        return self.beneath.fileno()
+
     def isatty(self) -> bool:
         """Whether it is a terminal."""
         return self.beneath.isatty()

@@ -3,6 +3,8 @@
 import ast
 import json
 import re
+import subprocess
+import sys
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -173,3 +175,26 @@ def test_markdown_reads_nothing_in_a_name(name: str) -> None:
     fence, *_, end = markdown_program(name).split("\n")
     assert fence.removesuffix("python") == end
     assert end not in name
+
+
+@pytest.mark.parametrize("text", ["print('a\\nb')", "console().print('a\\nb')"])
+def test_a_reader_that_goes_is_left(text: str) -> None:
+    """Whoever looks at the first lines of an output is told no error."""
+    script = (
+        "import sys; from krohn import cli;"
+        "from krohn.show.tables import console; from krohn.commands.options import emit;"
+        f"text = lambda: [{text} for _ in range(9**6)];"
+        "cli.app = lambda *_, **__: emit('run', {}, False, text);"
+        "raise SystemExit(cli.run(['explain', 'C2']))"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", script],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        assert process.stdout.readline() == "a\\nb\n"
+        process.stdout.close()
+        assert process.stderr.read() == ""
