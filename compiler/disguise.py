@@ -22,9 +22,12 @@ from krohn.compiler.disguise_layout import (
 )
 from krohn.compiler.growing_network import HEAD, GrowingNetwork, circuit, memories
 from krohn.network.precision import FloatArray, Precision
+from krohn.program.architectures.transformer import Transformer
+from krohn.program.block_kinds import BlockKinds
 from krohn.program.domains import BoolArray
+from krohn.program.retelling import told_as
 
-_BLOCK = {"heads", "d_qk", "d_v", "mlp"}
+_BLOCKS = BlockKinds("a disguise")
 DISGUISES = ("rotate", "dense", "squeeze", "beside", "noise")
 
 
@@ -86,9 +89,11 @@ def disguised(
     Raises:
         CompileError: If there is no disguise for such a network.
     """
-    plain = header["architecture"]
-    alike = all(b.keys() == _BLOCK and len(b["mlp"]) < 2 for b in plain["blocks"])
-    if not (plain.get("strict") and alike and precision.name in FORMATS):
+    plain = Transformer.of(header["architecture"])
+    with told_as(CompileError):
+        _BLOCKS.check(plain)
+    alike = all(len(block.mlp) < 2 for block in plain.blocks)
+    if not (plain.strict and alike and precision.name in FORMATS):
         raise CompileError(
             "a disguise is for Transformers of ReLUs and softmax heads in float64 or "
             "float32"

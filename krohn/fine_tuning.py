@@ -10,16 +10,16 @@ from torch import nn
 from krohn.algebra.errors import KrohnError
 from krohn.compiled_model import CompiledModel, file_of, with_evidence
 from krohn.compiler.disguise import FORMATS
-from krohn.network.architecture import kind_of
-from krohn.network.disguise import PLAIN, is_disguised
+from krohn.network.disguise import PLAIN
 from krohn.network.model import current_file
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FloatArray
 from krohn.open_model import Model
 from krohn.program.architectures.transformer import Transformer
+from krohn.program.block_kinds import BlockKinds
 from krohn.verify.proof import prove
 
-_BLOCK = {"heads", "d_qk", "d_v", "mlp"}
+_BLOCKS = BlockKinds("the proof of what is trained further")
 
 
 def fine_tuned(
@@ -56,21 +56,16 @@ def fine_tuned(
 
 
 def _check(file: ModelFile) -> None:
-    shape = file.header["architecture"]
-    blocks = shape.get("blocks", [])
-    known = kind_of(shape).declared is Transformer and shape.get("strict")
-    if (
-        not known
-        or not blocks
-        or is_disguised(file.header)
-        or file.precision.name not in FORMATS
-    ):
+    shape = file.architecture
+    known = isinstance(shape, Transformer) and shape.strict and not shape.disguise
+    if not known or not shape.blocks or file.claim.dtype not in FORMATS:
         raise KrohnError(
             "a Transformer that was trained further is proved if it was compiled with "
             "strict=True in float64 or float32, without a disguise"
         )
-    if any(block.keys() != _BLOCK or len(block["mlp"]) > 1 for block in blocks):
-        raise KrohnError("only ReLUs and softmax heads are proved after training")
+    _BLOCKS.check(shape)
+    if any(len(block.mlp) > 1 for block in shape.blocks):
+        raise KrohnError("only one layer of ReLUs in a block is proved after training")
 
 
 def _tensors(
@@ -104,22 +99,21 @@ def _tensors(
 
 def _beside(file: ModelFile, tensors: Mapping[str, FloatArray]) -> ModelFile:
     """The file of a network beside its plain one: a disguise that turns nothing."""
-    shape, width = file.header["architecture"], file.header["architecture"]["d_model"]
-    blocks = shape["blocks"]
+    shape, stated = file.architecture, file.header["architecture"]
     told = {
-        "d_model": width,
+        "d_model": shape.d_model,
         "waste": 0,
-        "blocks": [dict(block) for block in blocks],
-        "heads": [list(range(1, block["heads"] + 1)) for block in blocks],
-        "units": [list(range(1, sum(block["mlp"]) + 1)) for block in blocks],
+        "blocks": [dict(block) for block in stated["blocks"]],
+        "heads": [list(range(1, block.heads + 1)) for block in shape.blocks],
+        "units": [list(range(1, sum(block.mlp) + 1)) for block in shape.blocks],
     }
-    directions = {"disguise.directions": np.eye(width)}
-    for b, block in enumerate(blocks):
-        if block["heads"]:
-            turns = np.repeat(np.eye(block["d_qk"])[None], block["heads"], axis=0)
+    directions = {"disguise.directions": np.eye(shape.d_model)}
+    for b, block in enumerate(shape.blocks):
+        if block.heads:
+            turns = np.repeat(np.eye(block.d_qk)[None], block.heads, axis=0)
             directions[f"disguise.blocks.{b}.attention"] = turns
     written = {name: file.precision.round(x) for name, x in tensors.items()}
     own = {f"{PLAIN}{name}": x for name, x in file.tensors.items()}
     header = {key: x for key, x in file.header.items() if key != "evidence"}
-    header["architecture"] = {**shape, "disguise": told}
+    header["architecture"] = {**stated, "disguise": told}
     return ModelFile(header, {**written, **directions, **own}, file.precision)

@@ -161,19 +161,15 @@ class Text(NamedTuple):
 
 def of_network(file: ModelFile, text: Text, tokens: IntArray) -> Rollout:
     """The attention of a network while it writes a text, ``(tokens,)``."""
-    shape, layers = file.header["architecture"], list[tuple[str, tuple[Head, ...]]]()
-    blocks = [b for b, block in enumerate(shape["blocks"]) if block["heads"]]
+    every, layers = file.architecture.blocks, list[tuple[str, tuple[Head, ...]]]()
+    blocks = [b for b, block in enumerate(every) if block.heads]
     for block, weights in zip(blocks, attention(file, tokens), strict=True):
         channels = [f"head{h}" for h in range(len(weights))]
         for each in file.header["program"]["channels"]:
             if each.get("head") is not None and each["snapshots"][0] == 2 * block + 1:
                 channels[each["head"]] = each["name"]
         layers.append((f"layer {block + 1}", named(weights, channels, text.called)))
-    (kind,) = {
-        block.get("attention", {}).get("kind", "softmax")
-        for block in shape["blocks"]
-        if block["heads"]
-    } or {"no"}
+    (kind,) = {every[b].attention.kind for b in blocks} or {"no"}
     facts = f"{len(tokens)} tokens, {kind} attention, {file.precision.name}."
     return _rollout(
         text, facts, tuple(layers), (REMARKS[kind],) if kind in REMARKS else ()

@@ -1,7 +1,7 @@
 """The architectures of networks: what all networks of one architecture have in common."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from math import prod
 from pkgutil import iter_modules
@@ -116,16 +116,18 @@ class Kind(Generic[A]):
         made: Callable[..., Any] = getattr(import_module(module, __package__), name)
         return made
 
-    def sizes(self, architecture: Architecture) -> A:
+    def sizes(self, architecture: Architecture | Declared) -> A:
         """The sizes that an architecture states.
 
         Raises:
             ModelFileError: If it is none of this kind.
         """
+        if isinstance(architecture, self.declared):
+            return architecture
         with told_as(ModelFileError, "is damaged: "):
             return self.declared.of(architecture)
 
-    def shapes(self, architecture: Architecture) -> Shapes:
+    def shapes(self, architecture: Architecture | Declared) -> Shapes:
         """The shape of every tensor by its name.
 
         Raises:
@@ -134,11 +136,13 @@ class Kind(Generic[A]):
         with told_as(ModelFileError, "is damaged: "):
             return self.sizes(architecture).shapes
 
-    def width(self, architecture: Architecture) -> int:
+    def width(self, architecture: Architecture | Declared) -> int:
         """How many numbers a network has for each position."""
         return self.width_of(self.sizes(architecture))
 
-    def layers(self, architecture: Architecture) -> Sequence[Mapping[str, Any]]:
+    def layers(
+        self, architecture: Architecture | Declared
+    ) -> Sequence[Mapping[str, Any]]:
         """For each layer ``heads``, and the hidden widths ``mlp``."""
         return self.layers_of(self.sizes(architecture))
 
@@ -160,7 +164,7 @@ def every_kind() -> Mapping[str, Kind[Any]]:
     return dict(sorted(KINDS.items()))
 
 
-def kind_of(architecture: "Architecture | Declared") -> Kind[Any]:
+def kind_of(architecture: Architecture | Declared) -> Kind[Any]:
     """The kind of the networks of an architecture.
 
     Raises:
@@ -179,7 +183,7 @@ def kind_of(architecture: "Architecture | Declared") -> Kind[Any]:
     return KINDS[name]
 
 
-def expected_shapes(architecture: Architecture) -> Shapes:
+def expected_shapes(architecture: Architecture | Declared) -> Shapes:
     """The name and shape of every tensor that an architecture has.
 
     Raises:
@@ -188,7 +192,7 @@ def expected_shapes(architecture: Architecture) -> Shapes:
     return kind_of(architecture).shapes(architecture)
 
 
-def sparse_matrices(architecture: Architecture) -> dict[str, int]:
+def sparse_matrices(architecture: Architecture | Declared) -> dict[str, int]:
     """The sparse matrices of an architecture, each with the number of its columns."""
     kind = kind_of(architecture)
     held = kind.sparse_of(kind.sizes(architecture))
@@ -200,8 +204,9 @@ def is_index(name: str) -> bool:
     return name.endswith((".offsets", ".columns", ".places"))
 
 
-def parameters(architecture: Architecture) -> int:
+def parameters(architecture: Architecture | Declared) -> int:
     """How many numbers the tensors that run hold, places of entries apart."""
-    run = {key: x for key, x in architecture.items() if key != "disguise"}
-    shapes = expected_shapes(run).items()
+    run = kind_of(architecture).sizes(architecture)
+    told = getattr(run, "disguise", None) is not None
+    shapes = expected_shapes(replace(run, disguise=None) if told else run).items()
     return sum(prod(shape) for name, shape in shapes if not is_index(name))

@@ -4,7 +4,10 @@ from itertools import pairwise
 
 from krohn.program.architectures.transformer import Transformer
 from krohn.program.attention import Linear, Rectified, Softmax, Sparse
+from krohn.program.block_kinds import whatever_blocks_do
 from krohn.program.errors import unknown
+
+BLOCKS = whatever_blocks_do("the count of operations")
 
 
 def parts(shape: Transformer, length: int) -> tuple[int, int]:
@@ -14,6 +17,7 @@ def parts(shape: Transformer, length: int) -> tuple[int, int]:
     ends of blocks, or none but two running sums. Masked halves count, and a
     multiply-add twice.
     """
+    BLOCKS.check(shape)
     d, positions = shape.d_model, length + 1
     meeting = products = 0.0
     for block in shape.blocks:
@@ -27,7 +31,7 @@ def parts(shape: Transformer, length: int) -> tuple[int, int]:
             case Softmax() | Rectified():
                 each = (keys + values) * float(positions)
             case other:
-                unknown(other, "the count of operations")
+                unknown(other, BLOCKS.who)
         meeting += block.heads * each
         products += block.heads * (keys + values) * 2 * d
         widths = [d, *block.mlp, d] if block.mlp else []

@@ -16,8 +16,11 @@ from krohn.program.attention import (
     Sight,
     Softmax,
     Sparse,
+    sees_ahead,
 )
 from krohn.program.errors import unknown
+
+RUNTIME = "Krohn's runtime"
 
 
 class Mixing(ABC):
@@ -69,7 +72,7 @@ class SoftmaxMixing(Mixing):
     """
 
     def __init__(self, sights: Sequence[Sight]) -> None:
-        self.sights = tuple(sights)
+        self.ahead = [sees_ahead(sight, RUNTIME) for sight in sights]
 
     def whole(self, query: Tensor, key: Tensor, value: Tensor) -> Tensor:
         """By a fused kernel, but of float32 on a GPU.
@@ -80,7 +83,7 @@ class SoftmaxMixing(Mixing):
         if query.is_cuda and query.dtype == torch.float32:
             return self.weights(query, key) @ value
         masked = None
-        if Sight.WHOLE in self.sights:
+        if any(self.ahead):
             masked = self.seen(query.shape[2], query.device)
         return F.scaled_dot_product_attention(
             query, key, value, attn_mask=masked, is_causal=masked is None, scale=1.0
@@ -90,9 +93,7 @@ class SoftmaxMixing(Mixing):
         """``(heads, time, time)``: which positions each one sees."""
         t = torch.arange(count, device=device)
         past = t[None, :] <= t[:, None]
-        everywhere = torch.tensor(
-            [s is Sight.WHOLE for s in self.sights], device=device
-        )
+        everywhere = torch.tensor(self.ahead, device=device)
         return past | (everywhere[:, None, None] & (t > 0)[:, None])
 
     def weights(self, query: Tensor, key: Tensor) -> Tensor:
@@ -256,4 +257,4 @@ def mixing(kind: Attention, sights: Sequence[Sight]) -> Mixing:
         case Sparse():
             return SparseMixing(kind)
         case other:
-            return unknown(other, "Krohn's runtime")
+            return unknown(other, RUNTIME)

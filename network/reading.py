@@ -17,7 +17,7 @@ from krohn.network.architecture import Step, is_index, kind_of
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import BoolArray, one_thread
 from krohn.program.architectures.transformer import Block, Transformer
-from krohn.program.attention import Linear, Rectified, Sight, Softmax, Sparse
+from krohn.program.attention import Linear, Rectified, Softmax, Sparse, sees_ahead
 from krohn.program.completed_texts import BLANK
 from krohn.program.errors import unknown
 
@@ -91,8 +91,12 @@ def _is_plain(block: Block) -> bool:
     """Whether a block has causal heads, by a softmax or by ReLUs, and ReLUs as units."""
     match block.attention:
         case Softmax() | Rectified():
-            ahead = Sight.WHOLE in block.sights
-            return not ahead and all((x == "relu").all() for x in block.activations)
+            ahead = (
+                sees_ahead(sight, "the runtime by numpy") for sight in block.sights
+            )
+            return not any(ahead) and all(
+                (x == "relu").all() for x in block.activations
+            )
         case Linear() | Sparse():
             return False
         case other:

@@ -12,13 +12,13 @@ from torch.nn import functional as F
 from krohn.network import ModelFileError
 from krohn.network.cache import ONE, Both, Cache, Grow, Tree, affine, grown
 from krohn.network.forward_pass import Hooks, in_full
-from krohn.network.mixing import mixing
+from krohn.network.mixing import RUNTIME, mixing
 from krohn.program.architectures.transformer import (
     Block,
     StrArray,
     Transformer as Declared,
 )
-from krohn.program.attention import Attention as AttentionKind, Sight
+from krohn.program.attention import Attention as AttentionKind, Sight, sees_ahead
 
 # The units of a block: affine layers with activations between them.
 
@@ -109,7 +109,7 @@ class Attention(nn.Module):
     """Heads without biases; what is weighed are plain inner products.
 
     Attributes:
-        sights: The positions that each head sees.
+        causal: Whether none of them sees positions after its own.
         mixing: What heads make of queries, keys and values.
     """
 
@@ -121,7 +121,8 @@ class Attention(nn.Module):
     ) -> None:
         super().__init__()
         query, key, value, out = matrices
-        self.sights, self.mixing = tuple(sights), mixing(kind, sights)
+        self.causal = True not in [sees_ahead(sight, RUNTIME) for sight in sights]
+        self.mixing = mixing(kind, sights)
         self.query, self.key = nn.Parameter(query), nn.Parameter(key)
         self.value, self.out = nn.Parameter(value), nn.Parameter(out)
 
@@ -253,7 +254,7 @@ class Transformer(nn.Module):
     def causal(self) -> bool:
         """Whether what it says after a letter depends on no later one."""
         return all(
-            Sight.WHOLE not in attention.sights
+            attention.causal
             for attention in self.attention
             if isinstance(attention, Attention)
         )

@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import Any, Literal, TypeAlias
 
 from krohn.program.architecture import Part, Size
-from krohn.program.errors import demand
+from krohn.program.errors import demand, unknown
 
 
 class Sight(StrEnum):
@@ -19,6 +19,25 @@ class Sight(StrEnum):
     """None after its own."""
     WHOLE = "whole"
     """All of the word."""
+
+
+def sees_ahead(sight: Sight, who: str) -> bool:
+    """Whether a head sees positions after its own.
+
+    Args:
+        sight: What it sees.
+        who: Who asks, as a message begins.
+
+    Raises:
+        Refused: If nobody has said so of what it sees.
+    """
+    match sight:
+        case Sight.CAUSAL:
+            return False
+        case Sight.WHOLE:
+            return True
+        case other:
+            return unknown(other, who)
 
 
 @dataclass(frozen=True)

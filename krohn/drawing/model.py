@@ -243,33 +243,30 @@ def draw_model(file: ModelFile) -> Figure:
     header = file.header
     refuse(header, "a picture of a residual stream")
     canvas = Canvas()
-    kind = kind_of(header["architecture"])
+    kind = kind_of(file.architecture)
     if kind.bounded:
         remarks = draw_state_space(canvas, file)
     elif kind.recurrent:
         remarks = draw_rnn(canvas, file)
     else:
-        plan = plan_of(stream(header))
-        remarks = _draw_stream(canvas, plan, header)
+        plan = plan_of(stream(file))
+        remarks = _draw_stream(canvas, plan, file)
     canvas.notes(remarks)
-    canvas.heading(*_title(header))
+    canvas.heading(*_title(file))
     return canvas.finish()
 
 
-def _title(header: Mapping[str, Any]) -> tuple[str, str]:
-    architecture = header["architecture"]
-    name = legible(
-        str((header.get("source") or header["machine"]).get("name", "machine"))
-    )
+def _title(file: ModelFile) -> tuple[str, str]:
+    claim, shape = file.claim, file.architecture
     facts = [
-        _construction(header),
-        f"T = {header['claim']['length']}" if header["claim"].get("length") else "",
-        architecture["dtype"],
-        "strict" if architecture.get("strict") else "",
-        _sizes(architecture),
-        f"{parameters(architecture):,} parameters",
+        _construction(file.header),
+        f"T = {claim.length}" if claim.length else "",
+        claim.dtype,
+        "strict" if getattr(shape, "strict", False) else "",
+        _sizes(shape),
+        f"{parameters(shape):,} parameters",
     ]
-    return f"{name} as {kind_of(architecture).title}", " · ".join(
+    return f"{legible(claim.name)} as {kind_of(shape).title}", " · ".join(
         legible(f, 60) for f in facts if f
     )
 
@@ -281,17 +278,16 @@ def _construction(header: Mapping[str, Any]) -> str:
     return str(next((h["construction"] for h in objects if "construction" in h), ""))
 
 
-def _sizes(architecture: Mapping[str, Any]) -> str:
-    kind = kind_of(architecture)
+def _sizes(shape: Any) -> str:
+    kind = kind_of(shape)
     if kind.bounded:
-        return count(len(architecture["layers"]), "layer")
+        return count(len(shape.layers), "layer")
     if kind.recurrent:
-        return f"{architecture['hidden']:,} hidden units"
-    blocks = count(len(architecture["blocks"]), "block")
-    return f"{blocks} · {architecture['d_model']} dimensions"
+        return f"{shape.hidden:,} hidden units"
+    return f"{count(len(shape.blocks), 'block')} · {shape.d_model} dimensions"
 
 
-def _draw_stream(canvas: Canvas, plan: Plan, header: Mapping[str, Any]) -> list[str]:
+def _draw_stream(canvas: Canvas, plan: Plan, file: ModelFile) -> list[str]:
     _stripes(canvas, plan)
     _dimensions(canvas, plan)
     for name, span in plan.stream.features.items():
@@ -300,8 +296,8 @@ def _draw_stream(canvas: Canvas, plan: Plan, header: Mapping[str, Any]) -> list[
         draw_bar(canvas, plan, bar)
     for bar in plan.stream.bars:
         draw_reads(canvas, plan, bar)
-    shows = "outputs" if "source" in header else header["claim"].get("shows", "states")
-    draw_read_out(canvas, plan, header["architecture"]["outputs"], shows)
+    shows = str(file.claim.shows) if file.claim.of_machine else "outputs"
+    draw_read_out(canvas, plan, file.architecture.outputs, shows)
     _legend(canvas, {"position", *map(writer, plan.stream.bars)})
     return _remarks(plan)
 

@@ -8,10 +8,13 @@ from typing import Any
 import numpy as np
 
 from krohn.drawing.canvas import Box, DrawingError, legible
+from krohn.network.modelfile import ModelFile
+from krohn.program.block_kinds import whatever_blocks_do
 
 # The residual stream that a model file describes, as bars to draw.
 
 
+BLOCKS = whatever_blocks_do("a picture")
 INDEX = re.compile(r"\[(\d+)\]")
 
 
@@ -70,13 +73,15 @@ class Stream:
     blocks: int
 
 
-def stream(header: Mapping[str, Any]) -> Stream:
-    """The residual stream that a model file's header describes.
+def stream(file: ModelFile) -> Stream:
+    """The residual stream that a model file describes.
 
     Raises:
-        DrawingError: If the header has no Program, or one that makes no sense.
+        DrawingError: If the file has no Program, or one that makes no sense.
+        Refused: If it has blocks that no picture is about.
     """
-    architecture, program = header["architecture"], header.get("program")
+    shape, program = file.architecture, file.header.get("program")
+    BLOCKS.check(shape)
     if not isinstance(program, dict) or not program.get("channels"):
         raise DrawingError(
             "the model file does not say what its dimensions mean (it has no Program); "
@@ -89,10 +94,8 @@ def stream(header: Mapping[str, Any]) -> Stream:
         outputs = frozenset(map(str, program["outputs"]))
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise _damaged(f"{type(error).__name__}: {error}") from error
-    blocks = len(architecture["blocks"])
-    found = Stream(
-        features, tuple(merged(single)), outputs, architecture["d_model"], blocks
-    )
+    bars, blocks = tuple(merged(single)), len(shape.blocks)
+    found = Stream(features, bars, outputs, shape.d_model, blocks)
     spans = [*found.features.values(), *((b.start, b.stop) for b in found.bars)]
     if any(not 0 <= low < high <= found.width for low, high in spans):
         raise _damaged("a channel lies outside the residual stream")

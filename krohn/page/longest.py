@@ -17,7 +17,9 @@ from krohn.machines import OWN
 from krohn.network.architecture import kind_of, parameters
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import PRECISIONS
+from krohn.program.block_kinds import BlockKinds
 from krohn.program.claim import Shows
+from krohn.program.errors import Refused
 
 EFFORT = "high"
 LIMIT = 4096
@@ -26,6 +28,7 @@ PROVING = 10_000
 """Array operations that it takes to compile and to prove the smallest networks."""
 PASSES = 500
 """Over each parameter of larger ones."""
+BLOCKS = BlockKinds("compiling again", units=("relu", "sine", "gelu"))
 
 
 @dataclass(frozen=True)
@@ -65,9 +68,8 @@ def longest(
     Returns:
         A line for each format; or in words, why there is none.
     """
-    header = file.header
-    name, claimed = header.get("construction"), header["claim"].get("length")
-    kind = kind_of(header["architecture"])
+    name, claimed = file.header.get("construction"), file.claim.length
+    kind = kind_of(file.architecture)
     if kind.recurrent and claimed is None:
         return (
             f"A{kind.called[1:]} has no longest word: its proof holds for every length."
@@ -77,10 +79,14 @@ def longest(
     known = isinstance(name, str) and construction_named(name) is not None
     if not known or type(claimed) is not int:
         return "The file names no construction of Krohn that could be compiled again."
+    try:
+        BLOCKS.check(file.architecture)
+    except Refused as reason:
+        return f"Longer words were not tried: {reason}."
     if not proved:
         return "This network was not proved, so longer words were not tried."
     budget = Budget(steps_of(effort))
-    size = parameters(header["architecture"])
+    size = parameters(file.architecture)
     found: list[Longest] = []
     for dtype in formats:
         share = budget.part(budget.left / (len(formats) - len(found)))
@@ -108,7 +114,7 @@ def certified(file: ModelFile, construction: str, dtype: str, length: int) -> in
         )
     except (KrohnError, MemoryError):
         return 0
-    return parameters(found.file.header["architecture"])
+    return parameters(found.file.architecture)
 
 
 class _Search:

@@ -242,23 +242,23 @@ class Operation:
 
 
 def operations(
-    header: Mapping[str, Any], noise: Mapping[str, float], embedded: bool
+    file: ModelFile, noise: Mapping[str, float], embedded: bool
 ) -> tuple[list[Operation], int]:
     """The operations that are stored, and how many are left out.
 
     Args:
-        header: Of a model file.
+        file: A model file.
         noise: By how much channels can be off, as a proof established it.
         embedded: Whether it established that the embedding is exact.
 
     Raises:
         DrawingError: If there is no Program, or one that makes no sense.
     """
-    found = stream(header)
+    found = stream(file)
     known = dict(noise)
     if embedded:
         known |= {n: 0.0 for bar in found.bars if not bar.born for n in bar.names}
-    channels = {str(c["name"]): c for c in header["program"]["channels"]}
+    channels = {str(c["name"]): c for c in file.header["program"]["channels"]}
     bars = sorted(found.bars, key=lambda bar: (bar.born, bar.start))
     rows = [_operation(bar, channels, known) for bar in bars[:MOST_OPERATIONS]]
     return rows, len(bars) - len(rows)
@@ -357,8 +357,8 @@ def _facts(request: Request) -> dict[str, Any]:
         "network": kind_of(file.architecture).title,
         "construction": file.header.get("construction", "not stated"),
         "dtype": file.precision.name,
-        "architecture": file.header["architecture"],
-        "parameters": parameters(file.header["architecture"]),
+        "architecture": file.architecture,
+        "parameters": parameters(file.architecture),
         "wrong": _wrong(report),
         "replay": request.replay,
         "bounds": [head.summary() for head in report.heads[:MOST_HEADS]],
@@ -428,7 +428,7 @@ def _operations(file: ModelFile, evidence: Sequence[dict[str, Any]]) -> dict[str
         return {"rows": [], "hidden": 0, "reason": reason}
     embedded = any(step.get("sublayer") == "embedding" for step in evidence)
     try:
-        rows, hidden = operations(file.header, noises(evidence), embedded)
+        rows, hidden = operations(file, noises(evidence), embedded)
     except DrawingError as error:
         return {"rows": [], "hidden": 0, "reason": str(error)}
     return {"rows": rows, "hidden": hidden, "reason": ""}

@@ -16,7 +16,7 @@ from krohn.network.modelfile import ModelFile, alphabets
 from krohn.network.reading import Opened
 from krohn.option_rules import refuse_others
 from krohn.program.architectures.transformer import Transformer
-from krohn.program.attention import Sight
+from krohn.program.attention import sees_ahead
 from krohn.program.domains import IntArray
 from krohn.program.errors import Refused
 from krohn.source_kinds import in_blocks, of_file
@@ -423,5 +423,5 @@ def _is_causal(file: ModelFile) -> bool:
     """Whether what the network says depends on nothing that it reads later."""
     shape = file.architecture
     blocks = shape.blocks if isinstance(shape, Transformer) else ()
-    ahead = any(Sight.WHOLE in block.sights for block in blocks)
-    return not ahead and getattr(shape, "causal", True) is True
+    ahead = (sees_ahead(s, "a run") for block in blocks for s in block.sights)
+    return not any(ahead) and getattr(shape, "causal", True) is True

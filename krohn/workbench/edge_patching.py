@@ -17,12 +17,12 @@ from krohn.network.disguise import running_tensors
 from krohn.network.exports import circuit as circuits
 from krohn.network.exports.circuit import EMBEDDING, READ_OUT
 from krohn.network.modelfile import ModelFile
+from krohn.program.block_kinds import BlockKinds
 from krohn.program.domains import IntArray
 from krohn.workbench.answers import ROUNDING
 from krohn.workbench.scoring import Edge
 
-PLAIN = {"heads", "d_qk", "d_v", "mlp"}
-"""The keys of a block that is a softmax over heads and an MLP of ReLUs, and no more."""
+PLAIN = BlockKinds("edge patching")
 
 Written = dict[str, Tensor]
 """Vectors that each component adds, ``(batch, length + 1, d)`` each; logits last."""
@@ -40,11 +40,9 @@ class Components:
     """
 
     def __init__(self, file: ModelFile) -> None:
-        shape = file.header["architecture"]
-        plain = [
-            PLAIN >= {*block} and len(block["mlp"]) < 2 for block in shape["blocks"]
-        ]
-        if not shape.get("strict") or not all(plain):
+        shape = file.architecture
+        PLAIN.check(shape)
+        if not shape.strict or any(len(block.mlp) > 1 for block in shape.blocks):
             raise KrohnError(
                 "edges are patched in Transformers with plain blocks: compile with "
                 "strict=True (--strict)"

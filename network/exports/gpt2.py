@@ -11,12 +11,13 @@ import numpy as np
 from safetensors.numpy import save_file
 
 from krohn.network import ExportError
-from krohn.network.architecture import kind_of
 from krohn.network.disguise import refuse
 from krohn.network.exports import Destination, circuit
 from krohn.network.exports.circuit import Labels, labels
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FloatArray
+from krohn.program.architectures.transformer import Transformer
+from krohn.program.block_kinds import BlockKinds
 from krohn.program.claim import digest_of
 from krohn.program.letter_tokenizer import (
     TOKENIZER,
@@ -42,6 +43,10 @@ if TYPE_CHECKING:
 
 Activation = Literal["relu", "gelu", "gelu_new"]
 ACTIVATIONS: tuple[Activation, ...] = ("relu", "gelu", "gelu_new")
+BLOCKS = BlockKinds(
+    "the export to GPT-2",
+    instead="; compile the network with standard attention and --activation relu",
+)
 EPSILON = 1e-5
 """The number that GPT-2 adds to the variance."""
 LEAST = -(2.0**14)
@@ -90,18 +95,17 @@ def plan(file: ModelFile, activation: Activation = "gelu_new") -> Plan:
         ExportError: If the network has what GPT-2 lacks.
     """
     check(file)
-    said = file.header["architecture"]
-    blocks, d = said["blocks"], said["d_model"]
-    widest = max(max(b["d_qk"], b["d_v"], 2) for b in blocks)
+    blocks, d = file.architecture.blocks, file.architecture.d_model
+    widest = max(max(block.d_qk, block.d_v, 2) for block in blocks)
     size = 4 ** int(np.ceil(log2(widest) / 2))
-    heads = max(2, *(b["heads"] for b in blocks))
+    heads = max(2, *(block.heads for block in blocks))
     # One of ±K for each head, or each fourth: so the deviation is a power of 2.
     heads = max(heads, -(-(2 * d + 2) // (size - 1)))
     heads += heads % 2
     count = heads
     while count % 8 == 0:
         count //= 4
-    inner = max(1, *(sum(b["mlp"]) for b in blocks))
+    inner = max(1, *(sum(block.mlp) for block in blocks))
     large = magnitude(file, count)
     double = activation != "relu" and file.precision.digits > 24
     gain = 1.0 if activation == "relu" else 32.0 if double else 16.0
@@ -115,8 +119,8 @@ def check(file: ModelFile) -> None:
         ExportError: Which says what, and how to compile the network instead.
     """
     refuse(file.header, "a GPT-2")
-    said = file.header["architecture"]
-    if not kind_of(said).program or not said.get("strict"):
+    said = file.architecture
+    if not isinstance(said, Transformer) or not said.strict:
         raise ExportError(
             "GPT-2 has plain residuals and one hidden layer in each MLP: compile a "
             "Transformer with --strict"
@@ -125,20 +129,10 @@ def check(file: ModelFile) -> None:
         raise ExportError("networks of machines can be GPT-2s, this is no such file")
     if "program" not in file.header:
         raise ExportError("the file does not say where its variables lie; compile one")
-    if not said["blocks"]:
+    if not said.blocks:
         raise ExportError("the network has no blocks; GPT-2 has one at least")
-    for block in said["blocks"]:
-        if "activation" in block:
-            raise ExportError(
-                "GPT-2's own units stand for ReLUs, and this network has others: compile "
-                "it again with --activation relu"
-            )
-        other = block.keys() - {"heads", "d_qk", "d_v", "mlp"}
-        if other:
-            raise ExportError(
-                f"GPT-2 has no such {' or '.join(sorted(other))}: compile the network "
-                "with standard attention"
-            )
+    with told_as(ExportError):
+        BLOCKS.check(said)
 
 
 def magnitude(file: ModelFile, count: int) -> float:
@@ -163,7 +157,7 @@ def _size(file: ModelFile) -> tuple[float, float]:
     program, position = file.header["program"], file.tensors["embed.position"]
     sizes = [position[:, slice(*span)] for span in program["features"].values()]
     stored = [channel for channel in program["channels"] if "dims" in channel]
-    most, blocks = np.zeros(2), file.header["architecture"]["blocks"]
+    most, blocks = np.zeros(2), file.architecture.blocks
     for snapshot in range(2 * len(blocks) + 1):
         there = [
             c for c in stored if c["snapshots"][0] <= snapshot <= c["snapshots"][1]
@@ -180,9 +174,9 @@ def _size(file: ModelFile) -> tuple[float, float]:
 
 def tensors(file: ModelFile, sizes: Plan) -> dict[str, FloatArray]:
     """All tensors of the GPT-2, by the names of Hugging Face's library, as float64."""
-    said, width = file.header["architecture"], sizes.width
-    constant = 2 * said["d_model"] + 1
-    letters, classes = said["vocabulary"], said["outputs"]
+    shape, width = file.architecture, sizes.width
+    constant = 2 * shape.d_model + 1
+    letters, classes = shape.vocabulary, shape.outputs
     embedded = np.zeros((letters + classes, width))
     embedded[:letters] = _mirrored(file.tensors["embed.token"], width)
     positions = _mirrored(file.tensors["embed.position"], width)
@@ -196,7 +190,7 @@ def tensors(file: ModelFile, sizes: Plan) -> dict[str, FloatArray]:
     found |= {"lm_head.weight": head.T, **_norm("ln_f", sizes)}
     found["transformer.ln_f.weight"][constant] = 0
     found["transformer.ln_f.bias"][constant] = 1
-    for b in range(len(said["blocks"])):
+    for b in range(len(shape.blocks)):
         found |= _norm(f"h.{b}.ln_1", sizes) | _norm(f"h.{b}.ln_2", sizes)
         found |= _attention(file, b, sizes)
         found |= _mlp(file, b, sizes)
@@ -229,8 +223,8 @@ def _norm(name: str, sizes: Plan) -> dict[str, FloatArray]:
 
 def _attention(file: ModelFile, b: int, sizes: Plan) -> dict[str, FloatArray]:
     """The heads of a block; queries times 2^k, as GPT-2 divides scores by it."""
-    given, block = file.tensors, file.header["architecture"]["blocks"][b]
-    at, width, heads = f"blocks.{b}.attention", sizes.width, block["heads"]
+    given, block = file.tensors, file.architecture.blocks[b]
+    at, width, heads = f"blocks.{b}.attention", sizes.width, block.heads
     reads = np.zeros((width, 3, sizes.heads, sizes.size))
     out = np.zeros((sizes.heads, sizes.size, width))
     for i, name in enumerate(("query", "key", "value") if heads else ()):
@@ -239,7 +233,7 @@ def _attention(file: ModelFile, b: int, sizes: Plan) -> dict[str, FloatArray]:
             matrix.transpose(1, 0, 2), width
         )
     if heads:
-        out[:heads, : block["d_v"]] = _mirrored(given[f"{at}.out"], width)
+        out[:heads, : block.d_v] = _mirrored(given[f"{at}.out"], width)
     name = f"transformer.h.{b}.attn"
     return {
         f"{name}.c_attn.weight": reads.reshape(width, 3 * width),
@@ -251,12 +245,12 @@ def _attention(file: ModelFile, b: int, sizes: Plan) -> dict[str, FloatArray]:
 
 def _mlp(file: ModelFile, b: int, sizes: Plan) -> dict[str, FloatArray]:
     """The MLP of a block: λ inside, 1/λ behind."""
-    given, block = file.tensors, file.header["architecture"]["blocks"][b]
+    given, block = file.tensors, file.architecture.blocks[b]
     width, gain = sizes.width, sizes.gain
     below, inside = np.zeros((width, sizes.inner)), np.zeros(sizes.inner)
     above, after = np.zeros((sizes.inner, width)), np.zeros(width)
-    if block["mlp"]:
-        at, (n,) = f"blocks.{b}.mlp", block["mlp"]
+    if block.mlp:
+        at, (n,) = f"blocks.{b}.mlp", block.mlp
         below[:, :n] = _reading(given[f"{at}.0.weight"], width) * gain
         inside[:n] = given[f"{at}.0.bias"] * gain
         above[:n] = _mirrored(given[f"{at}.1.weight"], width) / gain
@@ -272,8 +266,8 @@ def _mlp(file: ModelFile, b: int, sizes: Plan) -> dict[str, FloatArray]:
 
 def configuration(file: ModelFile, sizes: Plan) -> dict[str, Any]:
     """``config.json``."""
-    said = file.header["architecture"]
-    bos = said["vocabulary"] - 1
+    shape = file.architecture
+    bos = shape.vocabulary - 1
     return {
         "activation_function": sizes.activation,
         "add_cross_attention": False,
@@ -288,15 +282,15 @@ def configuration(file: ModelFile, sizes: Plan) -> dict[str, Any]:
         "n_embd": sizes.width,
         "n_head": sizes.heads,
         "n_inner": sizes.inner,
-        "n_layer": len(said["blocks"]),
-        "n_positions": said["positions"],
+        "n_layer": len(shape.blocks),
+        "n_positions": shape.positions,
         "pad_token_id": bos,
         "reorder_and_upcast_attn": False,
         "resid_pdrop": 0.0,
         "scale_attn_by_inverse_layer_idx": False,
         "scale_attn_weights": True,
         "tie_word_embeddings": False,
-        "vocab_size": said["vocabulary"] + said["outputs"],
+        "vocab_size": shape.vocabulary + shape.outputs,
     }
 
 
@@ -355,7 +349,7 @@ def _library(file: ModelFile, states: bool) -> dict[str, Any]:
         called = tokens(machine, outputs=not found.states)
         letters, positions = (
             len(found.letters),
-            file.header["architecture"]["positions"],
+            file.architecture.positions,
         )
         return library_files(called, letters, positions)
 

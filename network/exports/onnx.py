@@ -21,14 +21,15 @@ from krohn.network.exports import Destination, StoredNetwork, circuit
 from krohn.network.exports.circuit import labels
 from krohn.network.modelfile import ModelFile
 from krohn.program.architectures.transformer import Block, Transformer
-from krohn.program.attention import Linear, Rectified, Sight, Softmax, Sparse
-from krohn.program.errors import unknown
+from krohn.program.attention import Linear, Rectified, Softmax, Sparse, sees_ahead
+from krohn.program.errors import demand, unknown
 
 # Writing an ONNX graph down, node by node, for Transformers and recurrent networks.
 
 
 LETTERS, LOGITS = "letters", "logits"
 BATCH, TIME = "batch", "time"
+EXPORT = "the export to ONNX"
 
 
 @dataclass
@@ -136,7 +137,7 @@ def _heads(graph: Graph, at: str, block: Block, x: str, t: str, d: int) -> str:
             total = graph.op("ReduceSum", weights, graph.whole(-1), keepdims=1)
             mixed = graph.op("Div", graph.op("MatMul", weights, value), total)
         case other:
-            unknown(other, "the export to ONNX")
+            unknown(other, EXPORT)
     turned = graph.op("Transpose", mixed, perm=[0, 2, 1, 3])
     wide = graph.op("Reshape", turned, graph.whole(0, 0, -1))
     out = graph.op("Reshape", f"{at}.attention.out", graph.whole(-1, d))
@@ -162,9 +163,9 @@ def _visible(graph: Graph, block: Block, t: str) -> str:
         )
         end = graph.op("GreaterOrEqual", place, graph.whole(kind.block - kind.last))
         return graph.op("And", past, graph.op("Or", near, end))
-    if Sight.WHOLE not in block.sights:
+    whole = [sees_ahead(sight, EXPORT) for sight in block.sights]
+    if not any(whole):
         return past
-    whole = [sight is Sight.WHOLE for sight in block.sights]
     everywhere = np.array(whole)[:, None, None]
     later = graph.op("Greater", i, graph.whole(0))
     return graph.op("Or", past, graph.op("And", graph.constant(everywhere), later))
@@ -190,6 +191,8 @@ def _affine(graph: Graph, name: str, x: str) -> str:
 def _activated(graph: Graph, x: str, names: Sequence[str]) -> str:
     """Units after the functions that their activations name."""
     functions = {"relu": "Relu", "sine": "Sin", "gelu": "Gelu"}
+    for name in names:
+        demand(name in functions, f"{EXPORT} is not about {name!r} units")
     runs = [(name, len(list(run))) for name, run in groupby(names)]
     if len(runs) == 1:
         return graph.op(functions[runs[0][0]], x)

@@ -22,11 +22,17 @@ from krohn.network.exports import Destination, StoredNetwork, circuit
 from krohn.network.exports.circuit import labels
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FloatArray
-from krohn.program.attention import Sight, Softmax
+from krohn.program.block_kinds import BlockKinds
+from krohn.program.retelling import told_as
 from krohn.program.strict_json import canonical
 
 ACTIVATIONS = ("relu", "gelu")
 """The activations that TransformerLens has under the same name."""
+BLOCKS = BlockKinds(
+    "the export to TransformerLens",
+    units=ACTIVATIONS,
+    instead="; export to huggingface or onnx",
+)
 
 
 def write(file: ModelFile, directory: Path, states: bool = False) -> None:
@@ -148,22 +154,19 @@ def _check(file: ModelFile) -> None:
                 f"block {i} has several hidden layers or overwrites dimensions, which "
                 "TransformerLens cannot; compile it again with --strict"
             )
-        if block.attention != Softmax() or Sight.WHOLE in block.sights:
-            raise ExportError(
-                f"the heads of block {i} are no causal softmax, which is all that "
-                "TransformerLens has; export to huggingface or onnx"
-            )
+    with told_as(ExportError):
+        BLOCKS.check(shape)
 
 
 def _activation(file: ModelFile) -> str:
     """The one activation of all hidden units.
 
     Raises:
-        ExportError: If there are several, or one that TransformerLens lacks.
+        ExportError: If there are several.
     """
     blocks = file.architecture.blocks
     found = {str(a) for b in blocks for layer in b.activations for a in layer}
-    if len(found) > 1 or not found <= set(ACTIVATIONS):
+    if len(found) > 1:
         raise ExportError(
             f"its hidden units are {' and '.join(sorted(found))}, and TransformerLens has "
             "one of relu and gelu for all; export to huggingface or onnx"

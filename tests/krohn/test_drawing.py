@@ -1,6 +1,7 @@
 """Pictures of machines and models: drawn, saved, the same every time."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -46,7 +47,7 @@ def transformer(name: str, length: int, construction: str, strict: bool) -> Mode
     )
     header = {
         "architecture": compiled.network.architecture,
-        "machine": json_format.to_object(machine),
+        "machine": json_format.to_object(replace(machine, action=None)),
         "claim": {"length": length, "start": machine.states[machine.start]},
         "program": compiled.program,
         "construction": construction,

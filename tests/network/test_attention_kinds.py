@@ -13,7 +13,7 @@ from krohn.network.architecture import expected_shapes
 from krohn.network.cache import Tree
 from krohn.network.mixing import SoftmaxMixing, SparseMixing
 from krohn.network.transformer import Attention, Transformer
-from krohn.program.attention import Sparse
+from krohn.program.attention import Sight, Sparse
 from krohn.program.claim import first_version
 
 LINEAR = {"kind": "linear"}
@@ -234,5 +234,5 @@ def test_scores_of_float32_have_all_their_digits(device: str) -> None:
     key[0, 0, 0, 0] = 2049
     key[0, 0, 1, :2] = torch.tensor([2048, 2049])
     value[0, 0, 1, 0] = 1 + 2.0**-23
-    mixed = SoftmaxMixing([False]).whole(query, key, value)
+    mixed = SoftmaxMixing([Sight.CAUSAL]).whole(query, key, value)
     assert mixed[0, 0, 1, 0] == 0.5 * (1 + 2.0**-23)

@@ -11,7 +11,15 @@ from krohn.algebra.structure import as_memory
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FloatArray
 from krohn.program.architectures.transformer import Block, StrArray, Transformer
-from krohn.program.attention import Linear, Rectified, Sight, Softmax, Sparse
+from krohn.program.attention import (
+    Linear,
+    Rectified,
+    Sight,
+    Softmax,
+    Sparse,
+    sees_ahead,
+)
+from krohn.program.block_kinds import BlockKinds
 from krohn.program.errors import unknown
 from krohn.verify.attention_limits.dilution import (
     holds_among,
@@ -25,6 +33,15 @@ from krohn.verify.attention_limits.dilution import (
 #
 # Interval arithmetic over the real numbers, one interval for each dimension; it knows
 # nothing of what the network means. docs/independent.md, section 2.3.
+
+
+BLOCKS = BlockKinds(
+    "a limit of heads",
+    (Softmax, Linear, Sparse, Rectified),
+    (Sight.CAUSAL, Sight.WHOLE),
+    ("relu", "sine", "gelu"),
+)
+"""Of heads that are no causal softmax no limit is told."""
 
 
 @dataclass(frozen=True)
@@ -92,6 +109,7 @@ class HeadBox:
 
 def head_boxes(file: ModelFile) -> Iterator[HeadBox]:
     """Every head of a Transformer that sees all before, with the bounds of its input."""
+    BLOCKS.check(file.architecture)
     at = file.tensors
     rows = at["embed.position"]
     letters = at["embed.token"][:-1]
@@ -116,11 +134,11 @@ def _sees_all_before(block: Block, head: int) -> bool:
     """Whether limits are known of a head: of a softmax of all that came before."""
     match block.attention:
         case Softmax():
-            return block.sights[head] is Sight.CAUSAL
+            return not sees_ahead(block.sights[head], BLOCKS.who)
         case Linear() | Sparse() | Rectified():
             return False
         case other:
-            return unknown(other, "a limit of heads")
+            return unknown(other, BLOCKS.who)
 
 
 def _mlp(file: ModelFile, block: int, stream: Box) -> Box:

@@ -18,8 +18,11 @@ import numpy as np
 from krohn.network.precision import FloatArray
 from krohn.program.architectures.transformer import Transformer
 from krohn.program.attention import Linear, Rectified, Softmax, Sparse
+from krohn.program.block_kinds import whatever_blocks_do
 from krohn.program.domains import IntArray
 from krohn.program.errors import unknown
+
+BLOCKS = whatever_blocks_do("the memory of prompts")
 
 
 def linear_bits(layers: int, heads: int, width: int, bits: int) -> float:
@@ -64,6 +67,7 @@ def kept_numbers(shape: Transformer, prompt: int) -> int:
         shape: The architecture of its file.
         prompt: The tokens of the prompt.
     """
+    BLOCKS.check(shape)
     total = 0
     for block in shape.blocks:
         each = block.d_qk + block.d_v
@@ -75,7 +79,7 @@ def kept_numbers(shape: Transformer, prompt: int) -> int:
             case Softmax() | Rectified():
                 kept = each * prompt
             case other:
-                unknown(other, "the memory of prompts")
+                unknown(other, BLOCKS.who)
         total += block.heads * kept
     return total
 

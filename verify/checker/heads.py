@@ -11,9 +11,9 @@ from krohn.program.attention import (
     Attention,
     Linear,
     Rectified,
-    Sight,
     Softmax,
     Sparse,
+    sees_ahead,
 )
 from krohn.program.domains import BoolArray, IntArray, Matrices
 from krohn.program.errors import demand, unknown
@@ -127,9 +127,9 @@ class Heads:
             type(kind) in check.KINDS,
             f"there is no rule for {channel.op!r} where attention is {kind.kind}",
         )
-        right = Sight.CAUSAL if channel.operation.causal else Sight.WHOLE
-        seen = self.block.sights[channel.head or 0] is right
-        demand(seen, f"the head of {channel.name!r} sees other positions")
+        ahead = sees_ahead(self.block.sights[channel.head or 0], "the checker")
+        right = ahead is not channel.operation.causal
+        demand(right, f"the head of {channel.name!r} sees other positions")
         gain = self.out[channel.head][:, channel.span].sum(axis=0)
         demand((gain == gain[0]) & (np.frexp(gain)[0] == 0.5), "an uneven gain")
         demand(

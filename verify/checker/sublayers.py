@@ -133,7 +133,8 @@ def mlp_of(model: Model, stream: Stream, block: int, cases: Mapping[str, Any]) -
     demand(np.isin(mask, (0, 1)), "a residual mask has other entries than 0 and 1")
     named = {str(name) for layer in shape.activations for name in layer}
     known = {*ACTIVATIONS} - (set() if model.norms else {"gelu_new"})
-    demand(named <= known, "an activation of an unknown name")
+    others = ", ".join(sorted(named - known))
+    demand(not others, f"the checker is not about {others!r} units")
     return Mlp(layers, list(shape.activations), mask, stream, cases)
 
 

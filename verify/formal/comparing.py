@@ -217,10 +217,10 @@ def _compare_transformer(
 ) -> None:
     shape, length = header["architecture"], header["claim"]["length"]
     plain = {"heads", "d_qk", "d_v", "mlp"}
-    if {"disguise", "sine"} & set(shape) or any(
-        set(b) != plain for b in shape["blocks"]
-    ):
-        raise Different("the model is a network of another kind")
+    others = {key for block in shape["blocks"] for key in set(block) ^ plain}
+    if others or "disguise" in shape:
+        named = ", ".join(map(repr, sorted(others))) or "a disguise"
+        raise Different(f"the model is another network: its blocks state {named}")
     if int(told["length"]) != length:
         raise Different("the claim is another one than that of the file")
     found = _written_tensors(told, shape, len(header["machine"]["transitions"]))

@@ -6,12 +6,16 @@ the terms with the file.
 
 from krohn.program.architectures.rnn import Rnn
 from krohn.program.architectures.transformer import Transformer
+from krohn.program.block_kinds import whatever_blocks_do
 from krohn.program.errors import Refused, demand
 from krohn.verify.checker.network import opened
 from krohn.verify.formal.coq import Development
 from krohn.verify.formal.programs import of_program
 from krohn.verify.formal.recurrent_networks import recurrent
 from krohn.verify.formal.transformers import computed, transformer
+
+BLOCKS = whatever_blocks_do("Coq's theorem")
+"""Of those that it has no theorem about, it has one about the Program alone."""
 
 
 def development(data: bytes) -> Development:
@@ -25,6 +29,7 @@ def development(data: bytes) -> Development:
             Coq's checker can follow is found.
     """
     model = opened(data)
+    BLOCKS.check(model.claim.architecture)
     machine = model.claim.of_machine
     demand(machine, "a file about a source is not written for Coq")
     match model.claim.architecture:

@@ -16,9 +16,9 @@ from krohn.algebra.automaton import Automaton
 from krohn.algebra.minimisation import Shown, output_classes
 from krohn.network.modelfile import ModelFile
 from krohn.program import MarkedSum, PrefixSum
-from krohn.program.architectures.transformer import Block, Transformer
-from krohn.program.attention import Linear, Rectified, Sight, Softmax, Sparse
-from krohn.program.errors import unknown
+from krohn.program.architectures.transformer import Transformer
+from krohn.program.block_kinds import BlockKinds
+from krohn.program.retelling import told_as
 from krohn.verify.errors import Rejected
 from krohn.verify.smt.encoding import Encoding, Vector, encode
 from krohn.verify.smt.exact import Rationals, logits
@@ -26,6 +26,10 @@ from krohn.verify.smt.gadgets import Answer, Limits, ask, solver
 
 Progress = Callable[[int, int], None]
 ADD_UP = (PrefixSum.wire, MarkedSum.wire)
+
+
+BLOCKS = BlockKinds("SMT")
+"""The ideal network chooses one of all positions that came before, and has ReLUs."""
 
 
 @dataclass(frozen=True)
@@ -194,26 +198,13 @@ def _check(file: ModelFile, machine: Automaton, length: int) -> None:
         raise Rejected("the file has another number of letters than the machine")
     if not 1 <= length < shape.positions:
         raise Rejected(f"the model is for words of 1 to {shape.positions - 1} letters")
-    for block in shape.blocks:
-        _check_block(block)
+    with told_as(Rejected):
+        BLOCKS.check(shape)
     if _adds_up(file):
         raise Rejected(
             "a head of this network adds up, so that hard attention is another function; "
             "use --proof"
         )
-
-
-def _check_block(block: Block) -> None:
-    """Refuse heads that the ideal network has not: it sees all that came before."""
-    match block.attention:
-        case Softmax():
-            pass
-        case Linear() | Sparse() | Rectified():
-            raise Rejected(f"SMT is not about {block.attention.kind} attention")
-        case other:
-            unknown(other, "SMT")
-    if Sight.WHOLE in block.sights:
-        raise Rejected("SMT is not about heads that see the whole word")
 
 
 def _adds_up(file: ModelFile) -> bool:

@@ -11,10 +11,13 @@ import z3
 from krohn.network.modelfile import ModelFile
 from krohn.program import Map, Refused
 from krohn.program.architectures.transformer import Transformer
+from krohn.program.attention import Linear, Rectified, Sight, Softmax, Sparse
+from krohn.program.block_kinds import BlockKinds
 from krohn.program.chain_of_thought import ChainOfThought
 from krohn.program.domains import IntArray, joint
 from krohn.program.expressions import Atom, Expression
 from krohn.program.operations.at import At
+from krohn.program.retelling import told_as
 from krohn.program.statement import Channel, Statement, parse
 from krohn.verify.errors import Rejected
 from krohn.verify.smt import exact
@@ -38,6 +41,10 @@ from krohn.verify.smt.gadgets import Gadget, Limits, Row, Verdict, ask, solver
 
 
 MOST_ROWS = 4096
+TABLES = BlockKinds(
+    "SMT", (Softmax, Linear, Sparse, Rectified), (Sight.CAUSAL, Sight.WHOLE)
+)
+"""Whatever heads do, the tables after them are asked about."""
 MALFORMED = (Refused, LookupError, TypeError, ValueError)
 
 
@@ -166,6 +173,8 @@ def _statement(file: ModelFile) -> Statement:
     """
     if file.architecture.disguise is not None:
         raise Rejected("the variables of a disguised network have no dimensions")
+    with told_as(Rejected):
+        TABLES.check(file.architecture)
     letters = file.architecture.vocabulary - 1
     length, said = file.claim.length, file.header.get("program")
     if length is None or not isinstance(said, dict):
@@ -292,9 +301,9 @@ def decide_steps(
 
 
 def _network(file: ModelFile) -> _Network:
-    shape, said = file.header["architecture"], _statement(file)
-    (first, *others) = [b for b, each in enumerate(shape["blocks"]) if each["heads"]]
-    if others or "attention" in shape["blocks"][first] or first:
+    shape, said = file.architecture, _statement(file)
+    (first, *others) = [b for b, block in enumerate(shape.blocks) if block.heads]
+    if others or shape.blocks[first].attention != Softmax() or first:
         raise Rejected(
             "only networks whose first layer alone has softmax heads are read"
         )
@@ -309,7 +318,7 @@ def _network(file: ModelFile) -> _Network:
     out = file.tensors[f"blocks.{first}.attention.out"]
     if not set(np.flatnonzero(out.any(axis=(0, 1))).tolist()) <= written:
         raise Rejected("a head writes where no channel is said to be")
-    blocks = range(len(shape["blocks"]))
+    blocks = range(len(shape.blocks))
     (output,) = said.outputs
     return _Network(
         said,

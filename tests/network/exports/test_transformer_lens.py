@@ -155,7 +155,11 @@ def test_one_number_that_is_not_as_in_the_file_is_seen(
     [
         ("S4", {}, "compile it again with strict=True"),
         ("C2", {"activation": "sine"}, "compile it again with strict=True"),
-        ("LCS2,2", {"attention": "sparse", "strict": True}, "no causal softmax"),
+        (
+            "LCS2,2",
+            {"attention": "sparse", "strict": True},
+            "not about 'sparse'; export to",
+        ),
         ("C2", {"arch": "rnn"}, "this is RNN"),
     ],
 )

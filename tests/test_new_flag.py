@@ -1,0 +1,297 @@
+"""Flags of meaning that the format does not have: everyone refuses them until taught.
+
+A kind of attention, something that a head sees, a function of units and a sense of claims
+are added to the types that headers are read by. Files that state them are otherwise right.
+Whoever runs, proves, exports, measures or draws networks names what it is not about.
+"""
+
+import hashlib
+import json
+import re
+from collections.abc import Callable
+from copy import deepcopy
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+from typing import Any, Literal
+
+import numpy as np
+import pytest
+
+import krohn
+from krohn import cli
+from krohn.algebra.errors import KrohnError
+from krohn.compiled_model import CompiledModel
+from krohn.compiler.disguise import Disguise, disguised
+from krohn.drawing.model import draw_model
+from krohn.fine_tuning import fine_tuned
+from krohn.network import attention_cost, modelfile, reading
+from krohn.network.exports import gpt2, huggingface, onnx, transformer_lens
+from krohn.network.model import Model
+from krohn.network.modelfile import ModelFile
+from krohn.page.longest import longest
+from krohn.program.architecture import Count, Part
+from krohn.program.architectures.transformer import Block
+from krohn.program.attention import Attention
+from krohn.rollouts import attention as rollout
+from krohn.verify.attack.campaign import Extent, attack
+from krohn.verify.attention_limits import head_limits, prompt_memory
+from krohn.verify.checker.established import judge
+from krohn.verify.checker.model_file import read
+from krohn.verify.checker.network import recheck
+from krohn.verify.checker.verdict import Proved, Speaker
+from krohn.verify.formal import comparing
+from krohn.verify.formal.development import development
+from krohn.verify.proof import Proof, prove
+from krohn.verify.search.find import find
+from krohn.verify.smt import network as smt, steps
+from krohn.workbench.edge_patching import Components
+
+Patch = pytest.MonkeyPatch
+
+
+@dataclass(frozen=True)
+class Toy(Part):
+    """A kind of attention that nobody has heard of."""
+
+    kind: Literal["toy"] = "toy"
+
+
+def of_field(patch: Patch, name: str, rule: Any) -> None:
+    """Let a field of blocks have other values."""
+    patch.setattr(Block.__dataclass_fields__[name], "type", rule)
+
+
+def attention(patch: Patch, block: dict[str, Any]) -> None:
+    """Heads that weigh positions in a new way."""
+    of_field(patch, "attention", Attention | Toy)
+    block["attention"] = {"kind": "toy"}
+
+
+def sight(patch: Patch, block: dict[str, Any]) -> None:
+    """Heads that see something else."""
+    of_field(patch, "causal", tuple[Literal["toy"], ...] | None)
+    known = Block.__dict__["sights"].fget
+
+    def sights(self: Block) -> Any:
+        causal: Any = self.causal
+        return causal if causal and causal[0] == "toy" else known(self)
+
+    patch.setattr(Block, "sights", property(sights))
+    block["causal"] = ["toy"] * block["heads"]
+
+
+def activation(patch: Patch, block: dict[str, Any]) -> None:
+    """Units with another function."""
+    runs = tuple[tuple[Literal["toy"], Count], ...]
+    of_field(patch, "activation", tuple[runs, ...] | None)
+    block["activation"] = [[["toy", width]] for width in block["mlp"]]
+
+
+FLAGS = (attention, sight, activation)
+
+
+@cache
+def plain() -> CompiledModel:
+    """One block with one head and one hidden layer."""
+    return krohn.compile("C3", 8, strict=True)
+
+
+@cache
+def evidence() -> bytes:
+    """That of the plain network."""
+    file = plain().file
+    return json.dumps(find(modelfile.pack(file.header, file.tensors))).encode()
+
+
+@dataclass(frozen=True)
+class Given:
+    """A file with a flag that nobody knows."""
+
+    path: Path
+
+    @property
+    def file(self) -> ModelFile:
+        """As it is read."""
+        return modelfile.read(self.path)
+
+    @property
+    def data(self) -> bytes:
+        """Its bytes."""
+        return self.path.read_bytes()
+
+
+@pytest.fixture(params=FLAGS, ids=lambda flag: flag.__name__)
+def given(request: pytest.FixtureRequest, monkeypatch: Patch, tmp_path: Path) -> Given:
+    """The plain network with one more flag in its only block with heads."""
+    header, _ = deepcopy(plain().file.header), evidence()
+    (block,) = [b for b in header["architecture"]["blocks"] if b["heads"]]
+    request.param(monkeypatch, block)
+    path = tmp_path / "toy.safetensors"
+    path.write_bytes(modelfile.pack(header, plain().file.tensors))
+    return Given(path)
+
+
+def rechecked(given: Given) -> object:
+    """By the checker alone, with the evidence of the plain network."""
+    named = hashlib.sha256(given.data).hexdigest()
+    told = json.loads(evidence()) | {"model": named}
+    return recheck(given.data, json.dumps(told).encode())
+
+
+def proved(given: Given) -> Proof:
+    """By search and checker."""
+    return prove(given.file, plain().machine)
+
+
+def attacked(given: Given) -> object:
+    """As if it were proved."""
+    proof = prove(plain().file, plain().machine)
+    return attack(given.file, plain().machine, proof, Extent(positions=8))
+
+
+def written(form: ModuleType) -> Callable[[Given], object]:
+    """An export of the file."""
+
+    def write(given: Given) -> None:
+        folder = given.path.with_name(form.__name__)
+        folder.mkdir()
+        form.write(given.file, folder, False)
+
+    return write
+
+
+def hidden(given: Given) -> object:
+    """A disguise of the file."""
+    file = given.file
+    return disguised(Disguise(("dense",)), file.header, file.tensors, file.precision)
+
+
+NAMED = re.compile(r"is not about 'toy|no rule for .* where attention is toy")
+ZEROS = np.zeros((1, 2), int)
+CONSUMERS: dict[str, Callable[[Given], object]] = {
+    "load": lambda given: krohn.load(given.path),
+    "runtime": lambda given: Model(given.file),
+    "runtime by numpy": lambda given: reading.output_function(given.file)(ZEROS),
+    "rollout": lambda given: rollout(given.file, ZEROS[0]),
+    "verify": lambda given: krohn.verify(given.path),
+    "proof": proved,
+    "recheck": rechecked,
+    "search": lambda given: find(given.data),
+    "attack": attacked,
+    "smt": lambda given: smt.question(given.file, plain().machine, 2),
+    "gadgets": lambda given: list(steps.gadgets(given.file)),
+    "limits of heads": lambda given: head_limits.head_bounds(
+        given.file, plain().machine
+    ),
+    "memory": lambda given: prompt_memory.kept_numbers(given.file.architecture, 8),
+    "cost": lambda given: attention_cost.parts(given.file.architecture, 8),
+    "formal": lambda given: development(given.data),
+    "edges": lambda given: Components(given.file),
+    "picture": lambda given: draw_model(given.file),
+    "longest": lambda given: longest(given.file, True, 1),
+    "training": lambda given: fine_tuned(given.file, given.file),
+    "disguise": hidden,
+    "onnx": written(onnx),
+    "transformer-lens": written(transformer_lens),
+    "gpt2": written(gpt2),
+    "huggingface": written(huggingface),
+}
+
+
+@pytest.mark.parametrize("name", CONSUMERS)
+def test_a_flag_is_refused_by_name(given: Given, name: str) -> None:
+    try:
+        answer = CONSUMERS[name](given)
+    except KrohnError as error:
+        answer = error
+    else:
+        assert not isinstance(answer, Proof) or answer.verdict == "undecided"
+        assert isinstance(answer, str | Proof), answer
+    assert NAMED.search(str(answer)), answer
+
+
+def test_the_plain_network_is_taken(tmp_path: Path) -> None:
+    """So it is the flag that is refused, and nothing else."""
+    path = tmp_path / "plain.safetensors"
+    plain().save(path)
+    for name, consumer in CONSUMERS.items():
+        if name not in (
+            "training",
+            "disguise",
+            "smt",
+        ):  # which want float64, or choices
+            consumer(Given(path))
+
+
+COMMANDS = (
+    *("run F 1 2", "verify F", "verify F --exhaustive 3", "verify F --sample 3"),
+    *("verify F --gadgets 1/100", "verify F --smt 3", "verify F --attack 1"),
+    *(
+        "verify F --evidence D/E",
+        "verify F --html D/page.html",
+        "verify F --machine C3",
+    ),
+    *("recheck F G", "formal F -o D/formal", "draw F -o D/F.svg", "learn F"),
+    *("equivalent F F", "export F --to onnx -o D/onnx"),
+    *("export F --to transformer-lens -o D/lens", "export F --to gpt2 -o D/gpt2"),
+    "export F --to huggingface -o D/huggingface",
+)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.sample(4)
+def test_commands_refuse_a_flag(
+    given: Given, command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = given.path.parent
+    told = json.loads(evidence())
+    told["model"] = hashlib.sha256(given.data).hexdigest()
+    (folder / "G").write_text(json.dumps(told))
+    names = {"F": given.path, "G": folder / "G"}
+    words = [names.get(w, w.replace("D/", f"{folder}/")) for w in command.split()]
+    assert cli.run([*map(str, words)]) == 2
+    said = capsys.readouterr()
+    assert NAMED.search(said.out + said.err)
+    assert "verified" not in said.out
+
+
+def test_a_reader_of_formal_texts_refuses_a_flag(given: Given) -> None:
+    """It stands alone, and knows only blocks without flags."""
+    file = plain().file
+    text = development(modelfile.pack(file.header, file.tensors)).text
+    comparing.compare(modelfile.pack(file.header, file.tensors), text)
+    with pytest.raises(
+        comparing.Different, match=r"blocks state '(attention|causal|act)"
+    ):
+        comparing.compare(given.data, text)
+
+
+class Other(StrEnum):
+    """What no claim says so far."""
+
+    TOY = "toy"
+
+
+def test_a_sense_of_claims_is_refused() -> None:
+    """Where it is read, judged and told."""
+    file = plain().file
+    model = read(modelfile.pack(file.header, file.tensors))
+    claim: Any = replace(file.claim, sense=Other.TOY)
+    for told in (
+        lambda: str(Proved(claim, Speaker.RULES, 0.0, 1.0)),
+        lambda: claim.lines(),
+        lambda: judge(proved_of(), claim, {}),
+    ):
+        with pytest.raises(KrohnError, match="is not about 'toy'"):
+            told()
+    vars(model)["claim"] = replace(file.claim, shows=Other.TOY)  # type: ignore[arg-type]
+    with pytest.raises(KrohnError, match="is not about 'toy'"):
+        _ = model.machine
+
+
+def proved_of() -> Any:
+    """All that is shown of the plain network."""
+    return prove(plain().file, plain().machine).bounds
