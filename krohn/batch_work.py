@@ -375,7 +375,7 @@ def _verified(cells: Mapping[str, str]) -> "tuple[CompiledModel, str, str]":
                 "empty"
             )
     file = modelfile.read(cells["machine"])
-    report = verify(file)
+    report = verify(file, proof=True)
     built = str(file.header.get("construction", ""))
     return CompiledModel(file, built, report.proof, 0.0), report.verdict, report.reason
 

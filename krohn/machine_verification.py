@@ -42,11 +42,10 @@ def verified(file: ModelFile, checks: Checks) -> Report:
             "--jobs, --memory, --shard, --job and --cluster are for all words up to a "
             "length; say --exhaustive N as well"
         )
-    target = open_target(file, checks.machine, checks.observation, checks.report)
+    about = checks.machine, checks.observation, checks.report
+    target = open_target(file, *about, length=checks.length)
     check_digest(target.claim, checks.digest)
-    target = replace(
-        target, budget=checks.budget, asked=checks.length, sharding=checks.sharding
-    )
+    target = replace(target, budget=checks.budget, sharding=checks.sharding)
     report = _as_shown(target, _decide(target, checks))
     notes = *target.notes, *report.notes
     return replace(report, about=target.claim, notes=notes)

@@ -316,7 +316,7 @@ class Model(base.Model):
             kind_of(architecture).title,
             "" if length is None else f"T = {length}",
             count(len(kind_of(architecture).layers(architecture)), "layer"),
-            runs if runs == stated else f"{runs}, which is not proved: {stated} is",
+            runs + (f", and nothing is claimed but of {stated}" * (runs != stated)),
         )
         return f"<Model {called(self.header)}: {', '.join(filter(None, parts))}>"
 

@@ -283,6 +283,7 @@ def open_target(
     observation: str | None,
     progress: Progress = silent,
     tokenizer: Mapping[str, Any] | None = None,
+    length: int | None = None,
 ) -> Target:
     """A model and the machine that `verify` is given, ready to be compared.
 
@@ -292,6 +293,7 @@ def open_target(
         observation: What is seen of it.
         progress: Called with what is done.
         tokenizer: By what a GPT-2 reads texts.
+        length: The longest words that are asked about; by default those of its claim.
 
     Raises:
         KrohnError: If the file is damaged or the alphabets do not fit.
@@ -305,13 +307,20 @@ def open_target(
         )
     kind = GeneratorTarget if file.claim.sense is Sense.LAWS else Target
     if machine is None:
-        return kind(
-            file, _stated_machine(file), progress, Claim.of(file.header, tokenizer)
-        )
+        about = _asked(file.header, tokenizer, length)
+        return kind(file, _stated_machine(file), progress, about, asked=length)
     found = align(file, machine, observation)
-    about = Claim.of(found.header, tokenizer)
+    about = _asked(found.header, tokenizer, length)
     target = kind(found.file, found.machine, progress, about, notes=found.notes)
-    return replace(target, shown=found.shown)
+    return replace(target, shown=found.shown, asked=length)
+
+
+def _asked(
+    header: Mapping[str, Any], tokenizer: Mapping[str, Any] | None, length: int | None
+) -> Claim:
+    """The claim of a header, or the same about words of up to another length."""
+    longest = {} if length is None else {"length": length}
+    return Claim.of({**header, "claim": {**header["claim"], **longest}}, tokenizer)
 
 
 def _stated_machine(file: ModelFile) -> Automaton:

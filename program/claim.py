@@ -19,7 +19,6 @@ from krohn.program.architecture import Architecture, architecture_named
 from krohn.program.errors import Refused, demand, unknown
 from krohn.program.inputs import Inputs, LegalPrefixes, Words
 from krohn.program.strict_json import canonical
-from krohn.program.wording import at_most
 
 MACHINE = "machine"
 FEWEST = 32
@@ -66,6 +65,11 @@ class Shows(StrEnum):
 
     STATES = "states"
     OUTPUTS = "outputs"
+
+
+_GENERATORS = ("chain-of-thought", "increasing", "rewriting", "text-in-blocks")
+_OTHERWISE = {"program": Sense.EXACT, **dict.fromkeys(_GENERATORS, Sense.GENERATES)}
+"""What is claimed of sources of some kinds; of the others, outputs within an error."""
 
 
 @dataclass(frozen=True)
@@ -144,12 +148,12 @@ class Claim:
 
     @cached_property
     def are(self) -> str:
-        """What answers are, in words."""
+        """What answers are, in words; how far they may be off, a proof says."""
         match self.sense:
             case Sense.LAWS:
-                return f"laws of the next letter, within {at_most(self.error)}"
+                return "laws of the next letter"
             case Sense.WITHIN:
-                return f"numbers, within {at_most(self.error)}"
+                return "numbers"
             case Sense.GENERATES:
                 return "the next tokens"
             case Sense.EXACT:
@@ -298,8 +302,8 @@ def _sense(
         )
         laws = architecture is not None and "tolerance" in architecture.terms
         return Sense.LAWS if laws else Sense.EXACT
-    sense = Sense(stated["kind"])
-    demand(sense is not Sense.LAWS, "a claim of a wrong kind")
+    sense = _OTHERWISE.get(kind, Sense.WITHIN)
+    demand(stated["kind"] == sense, f"a claim of a wrong kind: of {kind} it is {sense}")
     return sense
 
 
@@ -342,6 +346,9 @@ def _positive(stated: Mapping[str, Any], key: str) -> float:
 
 def _check_machine(said: Mapping[str, Any]) -> None:
     _known(said, _MACHINE, "the machine")
+    named = said.get("format", "krohn-machine"), said.get("version", 1)
+    right = named[0] == "krohn-machine" and type(named[1]) is int
+    demand(right and 1 <= named[1] <= 2, "the machine is in an unknown format")
     for key, known in (("output", _OUTPUT), ("inputs", _INPUTS)):
         _known(said.get(key, {}), known, f"the machine's {key}")
 

@@ -7,7 +7,7 @@ prints one of these.
 
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from math import prod
 from typing import Any, TypeAlias
 
@@ -236,6 +236,22 @@ Inputs: TypeAlias = (
     | Box
     | Selections
 )
+
+
+def contains(wider: Inputs, narrower: Inputs) -> bool:
+    """Whether all inputs of one domain are some of another: the same, or shorter ones."""
+    if type(wider) is not type(narrower):
+        return False
+
+    def fits(name: str) -> bool:
+        bound, said = getattr(wider, name), getattr(narrower, name)
+        if name == "least":
+            return bool(bound <= said)
+        if name in ("length", "tokens") and not isinstance(wider, Points):
+            return bound is None or (said is not None and bool(said <= bound))
+        return bool(bound == said)
+
+    return all(fits(field.name) for field in fields(wider))
 
 
 def _up_to(length: int | None, unit: str) -> str:

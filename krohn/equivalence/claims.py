@@ -1,7 +1,6 @@
 """Whether two networks of laws, numbers or texts are one function: one claim, for both."""
 
 from dataclasses import dataclass, replace
-from math import inf
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from krohn.alignment import in_order
 from krohn.foreign import own_machine
 from krohn.network.modelfile import ModelFile
 from krohn.program.claim import Sense
+from krohn.program.inputs import contains
 from krohn.source_kinds import of_file
 from krohn.source_kinds.base import SourceKind
 from krohn.verification_target import open_target
@@ -59,11 +59,11 @@ def one_claim(files: list[ModelFile], names: list[str], laws: bool) -> OneClaim:
         KrohnError: If the two read other letters, or say other things.
     """
     error, tried = _error(files), list[str]()
-    lengths = [file.claim.length or inf for file in files]
     for one, other in ((0, 1), (1, 0)):
-        if lengths[one] > lengths[other]:
-            continue  # the other is proved for shorter inputs only
         moved = _stating(files[one], files[other], laws)
+        if not contains(files[other].claim.inputs, moved.claim.inputs):
+            tried.append(f"{names[other]} is not proved on {moved.claim.inputs}")
+            continue
         shown = _proof(moved, laws)
         if shown.proved is not None:
             inputs = str(shown.proved.claim.inputs)
@@ -73,7 +73,7 @@ def one_claim(files: list[ModelFile], names: list[str], laws: bool) -> OneClaim:
             f"{shown.reason}"
         )
     parted = _parted(files, error) if laws and error is not None else None
-    return parted or OneClaim("undecided", reason=tried[0])
+    return parted or OneClaim("undecided", reason=tried[-1])
 
 
 def _error(files: list[ModelFile]) -> float | None:

@@ -34,7 +34,7 @@ SAID: dict[Basis, str] = {
     "outputs": "outputs by their names, whatever the names of states are",
     "states": "states by their names, or outputs of a machine that shows some",
     "names": "answers up to a renaming, one to one",
-    "claims": "the claim of one file, proved of both networks",
+    "claims": "both networks with the claim of one file",
 }
 """The words for each notion, as a line prints them."""
 ACCEPTANCE = {"accept", "reject"}

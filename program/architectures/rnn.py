@@ -38,6 +38,13 @@ class Rnn(Architecture):
         pruned = self.ranks is not None
         demand(self.rank is None or not pruned, "a matrix has two ranks")
         demand(self.random is None or pruned, "no random network is cut")
+        if self.entries is None:
+            demand(
+                self.rank is None and not pruned, "only sparse matrices are products"
+            )
+        else:
+            alike = self.entries.keys() == self.sparse.keys()
+            demand(alike, "'entries' does not name each sparse matrix")
 
     @property
     def version(self) -> int:
@@ -70,7 +77,6 @@ class Rnn(Architecture):
         if self.entries is None:
             return shapes | {f"{name}.weight": x for name, x in self._ends.items()}
         for name, (rows, _) in self.sparse.items():
-            demand(name in self.entries, f"'entries' says nothing of {name!r}")
             shapes[f"{name}.offsets"] = (rows + 1,)
             shapes[f"{name}.columns"] = shapes[f"{name}.values"] = (self.entries[name],)
         return shapes

@@ -6,9 +6,11 @@ from typing import Any
 
 import pytest
 
+import krohn
 from krohn import cli, zoo
 from krohn.batch import COLUMNS, as_csv, as_page, batch
 from krohn.batch_work import BatchWork, rows
+from krohn.network.modelfile import pack
 from krohn.running import of_file
 
 TABLE = """\
@@ -63,6 +65,19 @@ def test_the_exit_code_is_0_where_every_row_passes(call: Any, tmp_path: Path) ->
     table = tmp_path / "t.csv"
     table.write_text("machine,labelled\nC2,1=1\n")
     assert call("batch", table, "-T", 5)[0] == 0
+
+
+def test_a_row_passes_by_a_proof_alone(call: Any, tmp_path: Path) -> None:
+    """Words that were all run are no proof, and the page says that a claim is proved."""
+    file = krohn.compile("C2", 4).file
+    header = {key: x for key, x in file.header.items() if key != "program"}
+    (tmp_path / "f.safetensors").write_bytes(pack(header, file.tensors))
+    assert krohn.verify(tmp_path / "f.safetensors").verdict == "verified"
+    (tmp_path / "t.csv").write_text("machine\nf.safetensors\n")
+    code, found = call("batch", tmp_path / "t.csv")
+    (row,) = found["rows"]
+    assert (code, row["verdict"]) == (1, "undecided")
+    assert "no Program" in row["reason"]
 
 
 def test_a_wrong_label_alone_is_a_failure(call: Any, tmp_path: Path) -> None:

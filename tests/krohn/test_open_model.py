@@ -116,7 +116,7 @@ def test_another_format_is_not_proved(compiled: CompiledModel, tmp_path: Path) -
     with pytest.warns(UserWarning, match="in float64 nothing is proved"):
         wide = krohn.load(path, device="cpu", dtype="float64")
     assert next(wide.parameters()).dtype == torch.float64
-    assert "float64, which is not proved: float32 is" in repr(wide)
+    assert "float64, and nothing is claimed but of float32" in repr(wide)
     word = compiled.machine.letters
     assert wide.run(word) == krohn.load(path, dtype="float32").run(word)
 

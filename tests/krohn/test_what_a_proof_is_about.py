@@ -18,10 +18,11 @@ from krohn.compiled_model import CompiledModel
 from krohn.evidence import check
 from krohn.network import ModelFileError, modelfile
 from krohn.network.modelfile import ModelFile, pack
-from krohn.program.claim import LABELS, Claim, digest_of
+from krohn.program.claim import LABELS, Claim, Sense, digest_of
 from krohn.program.errors import Refused
 from krohn.source_kinds import named, of_file
 from krohn.verify.checker.model_file import read
+from krohn.verify.proof import prove
 
 Call = Callable[..., tuple[int, Any]]
 ROOT = Path(__file__).parents[2]
@@ -84,6 +85,84 @@ def test_every_verdict_names_its_digest_and_the_digest_is_of_the_whole_claim(
     header = {**file.header, "evidence": None, "construction": "another"}
     assert modelfile._parse(pack(header, file.tensors)).header["digest"] == right.digest
     assert CompiledModel(replace(file, tensors=tensors), "", None, 0).claim == right
+
+
+NOTES = ("digest", "search", "evidence", "freedom", "written")
+"""Parts of a header that no proof reads: notes of how a network was made, and labels."""
+
+
+def objects(value: Any, at: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Where a JSON value has objects, the first of each list."""
+    if isinstance(value, dict):
+        yield at
+        for key, part in value.items():
+            yield from objects(part, (*at, key)) if key not in NOTES else ()
+    elif isinstance(value, list | tuple) and value:
+        yield from objects(value[0], (*at, 0))
+
+
+def with_key(value: Any, at: tuple[Any, ...]) -> Any:
+    """A copy that has another key in the object at a place."""
+    if not at:
+        return {**value, "said": 1}
+    copy = dict(value) if isinstance(value, dict) else list(value)
+    copy[at[0]] = with_key(copy[at[0]], at[1:])
+    return copy
+
+
+@pytest.mark.parametrize("kind", ALL)
+def test_no_key_is_left_that_nobody_reads(kind: str) -> None:
+    """In any object of a header, at any depth: it would mean something to somebody."""
+    file = compiled(kind).file
+    machine = compiled(kind).machine if file.claim.of_machine else None
+    for at in objects(file.header):
+        changed = replace(file, header=with_key(file.header, at))
+        assert prove(changed, machine).verdict != "verified", at
+
+
+@pytest.mark.parametrize("kind", SOURCES)
+def test_a_kind_of_source_has_one_kind_of_claim(kind: str) -> None:
+    """A word on file cannot make numbers of classes, nor next tokens of either."""
+    header = compiled(kind).file.header
+    own, claim = compiled(kind).claim.sense, dict(header["claim"])
+    assert own == of_file(compiled(kind).file).claim
+    for other in set(Sense) - {own}:
+        for said in ({"error": 1.0}, {"error": None}):
+            told = {k: x for k, x in {**claim, **said}.items() if x is not None}
+            with pytest.raises(Refused):
+                Claim.of({**header, "claim": {**told, "kind": str(other)}})
+
+
+@pytest.mark.parametrize("kind", ALL)
+def test_the_lines_about_a_claim_are_no_verdict(kind: str) -> None:
+    """How far answers may be off, a proof says: these lines stand beside every verdict."""
+    assert "within" not in " ".join(compiled(kind).claim.lines())
+
+
+@pytest.mark.parametrize("kind", ["states", "outputs", "rnn", "generator"])
+def test_words_of_another_length_are_another_claim(kind: str) -> None:
+    """A verdict about fewer words has not the digest of the whole."""
+    model = compiled(kind)
+    report = krohn.verify(model.file, length=3)
+    assert report.about is not None
+    assert (report.length, report.about.length) == (3, 3)
+    assert report.digest != model.claim.digest
+    with pytest.raises(KrohnError, match="not the one asked for"):
+        krohn.verify(model.file, length=3, digest=model.claim.digest)
+
+
+@pytest.mark.parametrize("kind", ["states", "outputs", "rnn", "gru", "ssm"])
+def test_another_machine_does_not_prove_the_claim_of_a_file(kind: str) -> None:
+    """Who gives the checker a machine gives it the claim about that, too."""
+    model = compiled(kind)
+    stated = model.file.header["machine"]
+    moves = np.roll(stated["transitions"], 1, axis=0).tolist()
+    wrong = stating(model.file, "machine", {**stated, "transitions": moves})
+    right = model.claim
+    assert prove(wrong, model.machine).proved is None
+    found = prove(wrong, model.machine, claim=right).proved
+    assert found is not None
+    assert found.claim == right
 
 
 def _turned(names: Any) -> Any:

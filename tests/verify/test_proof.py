@@ -86,7 +86,7 @@ def test_a_program_is_needed(levels: Build) -> None:
     header = {k: v for k, v in built.compiled.file.header.items() if k != "program"}
     proof = prove(replace(built.compiled.file, header=header), built.machine)
     assert proof.verdict == "undecided"
-    assert "does not say what its channels are" in proof.reason
+    assert "no Program" in proof.reason
 
 
 def test_another_alphabet_is_undecided(levels: Build, machine: Build) -> None:

@@ -144,7 +144,9 @@ class Model:
         Raises:
             Refused: If it states none.
         """
-        return Read(self.header.get("program"))
+        stated = "program" in self.header
+        demand(stated, "the file has no Program, and a proof needs one")
+        return Read(self.header["program"])
 
     def network(self, kind: type[A]) -> A:
         """Its architecture, whose tensors it has, and no others.

@@ -123,7 +123,8 @@ def established(
         machine: What it must compute; that of its own header if absent.
         progress: Called after each step of the proof of a Transformer's Program, with all
             that is shown up to there.
-        claim: Of a file that states the machine, with its names; by default its own.
+        claim: Of a file that states the machine, with its names; by default its own, and
+            then the machine is that of its header.
 
     Raises:
         Refused: If nothing is shown, or less than is claimed; other errors, too, if the
@@ -131,7 +132,9 @@ def established(
     """
     own, model = model.claim, replace(model)
     demand(own.of_machine or machine is None, "the file claims to compute no machine")
-    claim = own if machine is None or claim is None else claim
+    if machine is None or claim is None:
+        _check_own(model, machine)
+        claim = own
     alike = (own.sense, own.inputs, own.dtype) == (
         claim.sense,
         claim.inputs,
@@ -148,6 +151,16 @@ def established(
     judge(found, claim, said)
     error = found.error if found.error < inf else 0.0
     return replace(found, proved=Proved(claim, Speaker.RULES, error, found.margin))
+
+
+def _check_own(model: Model, machine: Machine | None) -> None:
+    """Refuse another machine than that of a file, whose claim would be said to hold."""
+    if machine is not None:
+        named = "transitions" in model.header["machine"]
+        demand(named, "the file is about no machine, and no other claim is given")
+        pairs = zip(machine, model.machine, strict=True)
+        alike = all(np.array_equal(one, own) for one, own in pairs)
+        demand(alike, "the claim of the file is about another machine")
 
 
 def _check_read(model: Model) -> None:

@@ -248,6 +248,18 @@ def test_networks_of_two_sources_are_not_called_one(kind: str) -> None:
         assert found.reason
 
 
+@pytest.mark.parametrize("kind", ["text-in-blocks", "vectors-in-blocks"])
+def test_networks_are_one_function_only_where_both_are_proved(kind: str) -> None:
+    """One may claim fewer words than its texts have room for."""
+    file = compiled(kind).file
+    fewer = {**file.header["claim"], "letters": 3}
+    narrow = replace(file, header={**file.header, "claim": fewer})
+    for pair in ((file, narrow), (narrow, file)):
+        found = krohn.twins(*pair)
+        assert found.verdict == "verified"
+        assert found.inputs == str(narrow.claim.inputs) != str(file.claim.inputs)
+
+
 def test_different_kinds_are_not_compared() -> None:
     for one, other in (
         ("states", "generator"),

@@ -431,7 +431,7 @@ def test_columns_that_are_the_same_number_do_not_ascend() -> None:
 def test_damaged_shapes_are_refused(shape: dict[str, object]) -> None:
     file = rnn("Grid4")
     architecture = {**file.header["architecture"], **shape}
-    with pytest.raises(ModelFileError):
+    with pytest.raises(KrohnError):
         parse(pack({**file.header, "architecture": architecture}, file.tensors))
 
 

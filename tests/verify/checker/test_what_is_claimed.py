@@ -63,7 +63,9 @@ def proved(kind: str) -> tuple[ModelFile, dict[str, Any]]:
     return file, {**evidence, **claims(found)}
 
 
-def check(kind: str, at: tuple[Any, ...], value: Any, machine: Any = None) -> None:
+def check(
+    kind: str, at: tuple[Any, ...], value: Any, machine: Any = None, claim: Any = None
+) -> None:
     """Run the small checker on a file that states something else at a place."""
     file, told = proved(kind)
     header = json.loads(json.dumps(file.header))
@@ -74,7 +76,7 @@ def check(kind: str, at: tuple[Any, ...], value: Any, machine: Any = None) -> No
         holder[at[-1]] = value
     header.pop("digest", None)
     data = pack(header, file.tensors)
-    recheck(data, json.dumps(for_file(data, told)).encode(), machine)
+    recheck(data, json.dumps(for_file(data, told)).encode(), machine, claim)
 
 
 @pytest.mark.sample(4)
@@ -170,7 +172,9 @@ def test_a_machine_that_is_given_need_not_be_that_of_the_file() -> None:
     file, _ = proved("states")
     moves = np.array(file.header["machine"]["transitions"])
     given = Machine(0, moves, np.arange(3))
-    check("states", ("machine",), {}, given)
+    check("states", ("machine",), {}, given, file.claim)
+    with pytest.raises(Refused, match="no other claim"):
+        check("states", ("machine",), {}, given)
 
 
 REALS = (
