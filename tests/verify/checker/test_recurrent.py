@@ -24,7 +24,7 @@ from krohn.network.architecture import parameters
 from krohn.network.model import Model
 from krohn.network.modelfile import ModelFile, _parse as parse, pack
 from krohn.network.sparse import Sparse
-from krohn.program.errors import Refused
+from krohn.program.errors import KrohnError, Refused
 from krohn.verify.checker import recurrent, simulation, sparse_matrix
 from krohn.verify.checker.arithmetic import FORMATS
 from krohn.verify.checker.model_file import Machine, Model as CheckedModel
