@@ -16,12 +16,12 @@ from krohn.comparison.result import (
     AttentionMap,
     AttentionMaps,
     Comparison,
+    CompiledProof,
     Curve,
     Failure,
     ModelResult,
     Origin,
     ProbeResult,
-    Proved,
     Reduction,
     SeedResult,
     Size,
@@ -211,9 +211,9 @@ def attention(length: int, letters: tuple[str, ...]) -> AttentionMaps:
 
 def sample(machine: Automaton | None = None) -> Comparison:
     machine = machine or krohn.zoo("C2")
-    proved = Proved(
+    proved = CompiledProof(
         "verified",
-        "all 2^128 words of length 128, and all shorter",
+        "right on all 2^128 words of length 128, and all shorter, in float32",
         128,
         "counter",
         "float32",

@@ -207,10 +207,11 @@ def derived(task: BeliefTask, length: int) -> tuple[BeliefModel, BeliefProof, Co
         if not isinstance(source, HiddenMarkovModel):
             raise
         found = compile_source(source, length, within=THRESHOLDS[0])
-    claim, network = found.file.header["claim"], compiled(found.file)
+    network, shown = compiled(found.file), found.proof
     proof = BeliefProof(
-        "undecided" if found.proof is None else found.proof.verdict,
-        float(claim.get("error", 0.0)),
+        "undecided" if shown is None else shown.verdict,
+        f"{shown.proved or shown.reason}" if shown else "no proof was asked for",
+        found.file.claim.error,
         length,
         found.construction,
         found.file.precision.name,

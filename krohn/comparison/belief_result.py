@@ -11,7 +11,6 @@ from krohn.algebra.wording import count, cut
 from krohn.compare.measures.beliefs import BeliefScores
 from krohn.compare.probes.beliefs import LayerProbe
 from krohn.comparison.result import Origin, Training, Written
-from krohn.program.wording import at_most
 
 # The result of a comparison on a hidden Markov model, to and from JSON; nothing runs.
 
@@ -22,6 +21,7 @@ class BeliefProof:
 
     Attributes:
         verdict: Of `krohn.verify`.
+        covers: What is proved, or why nothing is.
         error: How far an output can be off; 0 if none is.
         length: For all words of up to so many letters.
         construction: How the network was built.
@@ -30,6 +30,7 @@ class BeliefProof:
     """
 
     verdict: str
+    covers: str
     error: float
     length: int
     construction: str
@@ -210,11 +211,9 @@ def _proof_sentence(found: BeliefComparison) -> str:
     proof = found.proved
     if proof is None:
         return "There is no compiled network to compare with."
-    return (
-        f"The compiled network ({proof.construction}, {proof.dtype}) is "
-        f"{proof.verdict} for all words of up to {proof.length} letters: no output is "
-        f"off by more than {at_most(proof.error, 2)}."
-    )
+    network = f"The compiled network ({proof.construction}, {proof.dtype})"
+    known = "proved" if proof.verdict == "verified" else "not proved"
+    return f"{network} is {known}: {proof.covers}."
 
 
 def _fits(model: BeliefModel) -> str:

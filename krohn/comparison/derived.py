@@ -8,7 +8,7 @@ from krohn.algebra.errors import KrohnError
 from krohn.compare.tasks.catalogue import Surviving
 from krohn.compare.tasks.task import Task
 from krohn.compare.training import presets
-from krohn.comparison.result import Proved
+from krohn.comparison.result import CompiledProof
 from krohn.compilation import Asked, compile as compiled
 from krohn.compiled_model import CompiledModel
 from krohn.compiler.planning import planning
@@ -88,7 +88,7 @@ class Derived:
 
     model: Model
     file: ModelFile
-    proved: Proved
+    proved: CompiledProof
     remark: str
 
 
@@ -123,7 +123,7 @@ def _derived(
     file = found.file
     if isinstance(task, CountingTask):
         file = saying_outputs(file, task.letters, task.classes)
-    return Derived(Model(file), file, _proof(task, found), remark)
+    return Derived(Model(file), file, _proof(found), remark)
 
 
 def _compiled(
@@ -154,15 +154,12 @@ def _check_size(task: Task, length: int) -> None:
         )
 
 
-def _proof(task: Task, found: CompiledModel) -> Proved:
-    claim, proof = found.file.header["claim"], found.proof
-    length, letters = claim["length"], len(task.letters)
-    shorter = ", and all shorter" if length > 1 else ""
-    return Proved(
+def _proof(found: CompiledModel) -> CompiledProof:
+    proof = found.proof
+    return CompiledProof(
         "undecided" if proof is None else proof.verdict,
-        f"all {letters}^{length} words of length {length}{shorter}, whatever their bias "
-        "or counts",
-        length,
+        f"{proof.proved or proof.reason}" if proof else "no proof was asked for",
+        found.file.claim.length,
         found.construction,
         found.file.precision.name,
         found.seconds,

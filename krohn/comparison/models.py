@@ -260,18 +260,13 @@ def average(one: ModelResult) -> float:
 
 def _proof_sentence(found: Comparison) -> str:
     compiled, proved = found.of(COMPILED), found.proved
-    words = "every length"
-    if proved.length is not None:
-        words = f"up to {count(proved.length, 'letter')}"
     if proved.verdict != "verified":
         return f"The compiled network is not proved: {proved.covers}."
     size = compiled.size if compiled else None
     layers = f", {size.depth} layers deep" if size and size.depth else ""
     layers = ", 1 layer deep" if size and size.depth == 1 else layers
-    return (
-        f"The compiled network ({proved.construction}{layers}) is proved right at every "
-        f"position of every word of {words}."
-    )
+    network = f"The compiled network ({proved.construction}{layers})"
+    return f"{network} is proved: {proved.covers}."
 
 
 def _of_trained(found: Comparison) -> Iterator[str]:
@@ -297,7 +292,7 @@ def _proved_or_not(found: Comparison) -> Iterator[str]:
                 continue
             seed = "" if len(network.ones) == 1 else f" of seed {one.seed}"
             verdict = {
-                "verified": "proved right on words of every length",
+                "verified": f"proved: {one.proof.said}",
                 "refuted": "wrong on some word",
             }.get(one.proof.verdict, f"undecided: {one.proof.said}")
             again = f" ({one.proof.again})" if one.proof.again else ""

@@ -217,12 +217,12 @@ KEYS = (COMPILED, GPT, LSTM, NGRAM, MAJORITY)
 
 
 @dataclass(frozen=True)
-class Proved:
+class CompiledProof:
     """The proof of the compiled network.
 
     Attributes:
         verdict: Of `krohn.verify`.
-        covers: For which words, in words.
+        covers: What is proved, or why nothing is.
         length: The longest word; None for every length.
         construction: How the network was built.
         dtype: In which number format it runs.
@@ -472,7 +472,7 @@ class Comparison(Written):
     classes: int
     length: int
     preset: str
-    proved: Proved
+    proved: CompiledProof
     contestants: tuple[ModelResult, ...]
     sweeps: tuple[Sweep, ...]
     strategies: tuple[Strategy, ...]

@@ -111,7 +111,7 @@ def test_the_page_is_written_beside_runs_that_are_not_done_again(
     page = tmp_path / "c2.html"
     code, out, _ = compared("C2", *TINY, "-o", page)
     assert code == 0
-    assert "proved right at every position" in out
+    assert "is proved: right on all" in out
     assert "C2" in page.read_text()
     folder = tmp_path / "c2.runs"
     runs = {p: p.stat().st_mtime_ns for p in folder.glob("*.json")}
