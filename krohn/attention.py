@@ -23,6 +23,7 @@ from krohn.drawing import check_suffix, save
 from krohn.drawing.attention import draw_attention
 from krohn.network import modelfile
 from krohn.network.modelfile import ModelFile
+from krohn.program.wording import at_most
 from krohn.running import letters_of
 
 SAMPLES = 64
@@ -125,7 +126,7 @@ def _facts(r: Reader) -> dict[str, Any]:
 def _picture(result: dict[str, Any], patterns: Sequence[Any]) -> Figure:
     remarks = [
         f"On {result['words']} random prefixes of {result['length']} letters their laws "
-        f"differ by at most {result['function error']:.2g}."
+        f"differ by at most {at_most(result['function error'])}."
     ]
     if result["mean variation"] is not None:
         remarks.append(

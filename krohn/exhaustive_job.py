@@ -35,9 +35,12 @@ def run_job(
     todo = job(pairs, length)
     journal = JobJournal(todo, how.file)
     parts = share(journal, how.part)
+    told = len(journal.outcomes)
     done = run_shards(journal, parts, _workers(todo, how), progress)
     found = done.best.counterexample if done.best else None
     about, other = _about(todo, done, how), _elsewhere(todo, done)
+    if told and found is None:  # which anybody may have written
+        about += f", {told} of {done.shards} shards by the word of the job file"
     return Simulation(done.words, length, found, about, done.complete, other)
 
 

@@ -7,7 +7,7 @@ the end of the message only the command knows who asks.
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from decimal import ROUND_CEILING, Context
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 
 SPELLED = {
     "length": "-T",
@@ -70,5 +70,14 @@ def _parameter(found: re.Match[str]) -> str:
 
 def at_most(bound: float, digits: int = 3) -> str:
     """A bound as it is written, in so many digits, rounded up: ``1.24`` for 1.2341."""
-    up = Context(prec=digits, rounding=ROUND_CEILING)
-    return f"{float(up.create_decimal(repr(float(bound)))):.{digits}g}"
+    return _rounded(bound, digits, ROUND_CEILING)
+
+
+def at_least(bound: float, digits: int = 3) -> str:
+    """A bound from below, rounded down: ``1.23`` for 1.2341."""
+    return _rounded(bound, digits, ROUND_FLOOR)
+
+
+def _rounded(bound: float, digits: int, way: str) -> str:
+    there = Context(prec=digits, rounding=way)
+    return f"{float(there.create_decimal(repr(float(bound)))):.{digits}g}"

@@ -7,6 +7,7 @@ import typer
 
 from krohn.commands.options import CANNOT, DONE, Json, emit
 from krohn.commands.progress import progress, waiting
+from krohn.program.wording import at_most
 
 if TYPE_CHECKING:
     from krohn.exporting import Export
@@ -66,7 +67,7 @@ def _show_export(found: "Export") -> None:
     print(f"  {found.proved}")
     print(
         f"  read back and run on {ran.words:,} words of {ran.length} letters{right}; "
-        f"largest deviation of a logit {ran.deviation:.3g}"
+        f"largest deviation of a logit {at_most(ran.deviation)}"
     )
     print(f"  computed there: {found.arithmetic}")
 
@@ -91,7 +92,7 @@ def formal(
 
 
 def _show_formal(found: "Formal") -> None:
-    print(f"wrote {found.directory}: {found.says}")
+    print(f"wrote {found.directory}, with the theorem: {found.says}")
     if found.proved is None:
         print(f"  `make -C {found.directory}` proves it (needs coqc)")
     elif found.proved:

@@ -16,6 +16,7 @@ from krohn.network.modelfile import ModelFile
 from krohn.page import rendering
 from krohn.page.longest import EFFORT, Longest, longest
 from krohn.page.rendering import Wrong, provenance, rendered, superscript, wrong
+from krohn.program.wording import at_most
 from krohn.program.writing import atomic_write
 from krohn.report import Report
 
@@ -403,7 +404,7 @@ def _lines(key: str, value: object) -> list[tuple[str, str]]:
 
 
 def _short(value: object) -> object:
-    return f"{value:.6g}" if isinstance(value, float) else value
+    return at_most(value, 6) if isinstance(value, float) else value
 
 
 def _longest(file: ModelFile, request: Request) -> list[Longest] | str:

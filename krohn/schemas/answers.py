@@ -63,7 +63,8 @@ class Beliefs(Marked):
         next: The law of the next letter.
         weights: Of a weighted automaton, the weight of each prefix.
         possible: Whether the model can say the word so far.
-        error: How far a belief may be off; null as soon as an answer is unproved.
+        error: How far off the file claims a belief to be at most; null as soon as an
+            answer is unproved.
     """
 
     word: list[str]

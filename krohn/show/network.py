@@ -10,6 +10,7 @@ from krohn.algebra.wording import LONGEST, count, cut, in_runs
 from krohn.notebook import operation
 from krohn.program import Program
 from krohn.program.quoting import on_a_terminal
+from krohn.program.wording import at_least, at_most
 from krohn.show.tables import console, cut_short, new_table, print_table, tried
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ def _run(found: "Report") -> str:
     said = f"{words} {'was' if found.words == 1 else 'were'} run"
     if found.largest_error is None:
         return said
-    return f"{said}, with errors of up to {found.largest_error:.2g}"
+    return f"{said}, with errors of up to {at_most(found.largest_error)}"
 
 
 def _heads(out: Console, found: "Report") -> None:
@@ -93,7 +94,7 @@ def _attack(out: Console, found: "Attack") -> None:
             each,
             f"{found.numbers.get(each, 0):,}",
             f"{worst.observed:.3g}",
-            f"{worst.bound:.3g}",
+            (at_least if each == "margin" else at_most)(worst.bound),
             f"{1 / worst.share:.4g}" if worst.share else "never off",
             worst.way if worst.share else "",
         )
@@ -116,9 +117,9 @@ def evidence(found: "Checked", written: object = None) -> None:
     for what in ("noise", "leak"):
         if facts.get(what):
             name, bound = max(facts[what].items(), key=lambda item: item[1])
-            out.print(f"  largest {what} {bound:.2g}, of {on_a_terminal(name)}")
+            out.print(f"  largest {what} {at_most(bound)}, of {on_a_terminal(name)}")
     if "margin" in facts:
-        out.print(f"  margin of the read-out {facts['margin']:.3g}")
+        out.print(f"  margin of the read-out {at_least(facts['margin'])}")
 
 
 def trusted(found: "Rests") -> None:
@@ -274,7 +275,7 @@ def attention(result: dict[str, Any]) -> None:
         )
     out.print(
         f"  on {result['words']} random prefixes of {result['length']} letters the laws "
-        f"differ by at most {result['function error']:.2g}"
+        f"differ by at most {at_most(result['function error'])}"
     )
     if "picture" in result:
         out.print(f"drew {result['picture']}")

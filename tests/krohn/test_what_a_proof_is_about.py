@@ -13,9 +13,10 @@ import pytest
 from every_kind import NETWORKS, SOURCES, compiled
 
 import krohn
+from krohn import show
 from krohn.algebra.errors import KrohnError
 from krohn.compiled_model import CompiledModel
-from krohn.evidence import check
+from krohn.evidence import Checked, check
 from krohn.network import ModelFileError, modelfile
 from krohn.network.modelfile import ModelFile, pack
 from krohn.program.claim import LABELS, Claim, Sense, digest_of
@@ -137,6 +138,22 @@ def test_a_kind_of_source_has_one_kind_of_claim(kind: str) -> None:
 def test_the_lines_about_a_claim_are_no_verdict(kind: str) -> None:
     """How far answers may be off, a proof says: these lines stand beside every verdict."""
     assert "within" not in " ".join(compiled(kind).claim.lines())
+
+
+def test_bounds_are_printed_rounded_outwards(capsys: Any) -> None:
+    """What is printed of evidence is no more than was shown."""
+    model = compiled("states")
+    assert model.proof is not None
+    assert model.proof.bounds is not None
+    facts = model.proof.bounds.facts()
+    facts |= {"margin": 0.99999, "noise": {"x": 1.0001}, "leak": {"x": 1.0001e-9}}
+    checked = Checked(
+        model.claim, "verified", "", facts, model.proof.proved, 0, None, 0
+    )
+    show.network.evidence(checked)
+    told = capsys.readouterr().out
+    for bound in ("noise 1.01,", "leak 1.01e-09,", "read-out 0.999\n"):
+        assert bound in told
 
 
 @pytest.mark.parametrize("kind", ["states", "outputs", "rnn", "generator"])
