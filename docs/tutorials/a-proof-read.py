@@ -24,7 +24,7 @@ from krohn import evidence
 machine = krohn.zoo("FlipFlop")
 model = krohn.compile(machine, length=20)
 report = krohn.verify(model.file, machine, proof=True)
-print(report.verdict, "for", report.covers)
+print(f"{report.verdict}: {report.covers}")
 
 # %% [markdown]
 # In full: for every word of up to 20 letters and at every position, the largest logit of

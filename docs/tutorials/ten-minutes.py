@@ -103,7 +103,7 @@ with TemporaryDirectory() as folder:
     file = Path(folder) / "lift.safetensors"
     model.save(file)
     report = krohn.verify(file, lift, proof=True, exhaustive=6)
-print(report.verdict, "-", report.covers, "-", report.words, "words were run")
+print(f"{report.verdict}: {report.covers}; {report.words} words were run")
 assert report.verdict == "verified"
 
 # %% [markdown]

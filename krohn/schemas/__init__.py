@@ -41,12 +41,17 @@ ABOUT = {
 """The subject of each schema, by its name."""
 VERSIONS = {
     **dict.fromkeys(ABOUT, 1),
+    "batch": 2,
     "circuit": 2,
+    "compile": 2,
     "equivalent": 2,
+    "export": 2,
     "interchange": 2,
-    "model": 2,
+    "model": 3,
+    "recheck": 2,
     "score": 2,
-    "workbench": 2,
+    "verify": 2,
+    "workbench": 3,
     "workbench-index": 3,
     "workbench-word": 2,
 }

@@ -8,7 +8,9 @@ import json
 import re
 import shlex
 from collections.abc import Iterable, Iterator, Set
+from contextlib import redirect_stdout
 from dataclasses import is_dataclass
+from io import StringIO
 from math import inf
 from pathlib import Path
 from typing import Any, get_args, get_type_hints
@@ -91,17 +93,14 @@ def printed(
 ) -> list[dict[str, Any]]:
     """What all examples print, each line held against its schema."""
     found = []
-    with pytest.MonkeyPatch.context() as patch:
-        lines = list[str]()
-        patch.setattr("builtins.print", lambda *said, **_: lines.extend(said))
-        for words in COMMANDS:
-            out = str(tmp_path_factory.mktemp("out") / "x")
-            named = [str(shelf.get(w, w.replace("OUT", out))) for w in words]
+    for words in COMMANDS:
+        out = str(tmp_path_factory.mktemp("out") / "x")
+        named = [str(shelf.get(w, w.replace("OUT", out))) for w in words]
+        with redirect_stdout(StringIO()) as said:
             cli.run([*named, "--json"])
-            told = json.loads(hold(lines[0]))
-            assert ("error" in told and len(told) == 2) == (words[1:2] == ["nothing"])
-            found.append(told)
-            lines.clear()
+        told = json.loads(hold(said.getvalue().partition("\n")[0]))
+        assert ("error" in told and len(told) == 2) == (words[1:2] == ["nothing"])
+        found.append(told)
     return [*found, schemas.named("compare", sample().to_object())]
 
 
