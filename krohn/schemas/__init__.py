@@ -43,6 +43,7 @@ VERSIONS = {
     **dict.fromkeys(ABOUT, 1),
     "batch": 2,
     "circuit": 2,
+    "compare": 2,
     "compile": 2,
     "equivalent": 2,
     "export": 2,
