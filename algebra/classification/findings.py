@@ -8,7 +8,7 @@ from math import factorial, log10
 
 import numpy as np
 
-from krohn.algebra.automaton import Automaton, Semiautomaton
+from krohn.algebra.automaton import Automaton, IntArray, Semiautomaton
 from krohn.algebra.budget import Budget, BudgetExceeded
 from krohn.algebra.green import Green, green
 from krohn.algebra.groups.naming import name
@@ -259,8 +259,25 @@ def _points(machine: Automaton) -> Semiautomaton:
     group = PermutationGroup(rows)
     if not tractable(group) or group.order != len(machine.states):
         return machine.semiautomaton
+    if not _follow(machine, rows):
+        return machine.semiautomaton  # a file may state any action
     points = tuple(f"point {i}" for i in range(rows.shape[1]))
     return Semiautomaton(rows, machine.letters, points)
+
+
+def _follow(machine: Automaton, rows: IntArray) -> bool:
+    """Whether all words that lead to one state agree on the points."""
+    taken = {machine.start: np.arange(rows.shape[1])}
+    letters = list(zip(machine.transitions.tolist(), rows, strict=True))
+    queue = list(taken)
+    for q in queue:
+        for moves, row in letters:
+            if moves[q] not in taken:
+                taken[moves[q]] = row[taken[q]]
+                queue.append(moves[q])
+            elif (taken[moves[q]] != row[taken[q]]).any():
+                return False
+    return True
 
 
 def _for_elements(machine: Semiautomaton, budget: Budget) -> Budget:

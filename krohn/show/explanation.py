@@ -227,8 +227,8 @@ def explanation(facts: dict[str, Any]) -> None:
     out.print(f"It is {facts['kind']}.")
     if facts["points"]:
         out.print(
-            f"Its letters act faithfully on {facts['points']} points: where a word "
-            "takes these points decides where it leads every state."
+            f"It is stated that its letters act on {facts['points']} points, and that "
+            "where a word takes these decides where it leads every state."
         )
     for line in _monoid(facts):
         out.print(line)

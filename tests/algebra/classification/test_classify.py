@@ -1,5 +1,6 @@
 """Every property is what its definition says, and every refutation can be checked."""
 
+from dataclasses import replace
 from types import ModuleType
 
 import numpy as np
@@ -242,3 +243,25 @@ def test_twice_the_letters_say_the_same() -> None:
         once, again = classify(machine), classify(twice)
         assert (once.size, once.subgroups) == (again.size, again.subgroups)
         assert [p.holds for p in once.properties] == [p.holds for p in again.properties]
+
+
+@pytest.mark.parametrize("name", ["C6", "S3", "S4", "D10", "A4"])
+@pytest.mark.parametrize("seed", range(3))
+def test_a_stated_action_is_not_believed(name: str, seed: int) -> None:
+    """A file may state any permutations of points, of a group of the same order."""
+    machine = replace(zoo.machine(name), action=None)
+    right, rng = classify(machine), np.random.default_rng(seed)
+    for points in (3, 4, 5):
+        rows = [tuple(map(int, rng.permutation(points))) for _ in machine.letters]
+        told = classify(replace(machine, action=tuple(rows)))
+        assert told.subgroups == right.subgroups
+        assert told.factors == right.factors
+
+
+def test_the_group_of_a_false_action_is_not_told() -> None:
+    """Both groups have six elements."""
+    turns = zoo.machine("C6")
+    moves = np.stack([turns.transitions[1], turns.transitions[2]])
+    structure = Semiautomaton(moves, ("a", "b"), turns.states)
+    machine = Automaton(structure, 0, action=((1, 0, 2), (1, 2, 0)))
+    assert classify(machine).subgroups == classify(structure).subgroups
