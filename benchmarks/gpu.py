@@ -89,7 +89,7 @@ def machine(device: str, name: str) -> Row:
         with sdpa_kernel(allowed) if allowed else torch.no_grad():
             runs.append(sample(model, source, WORDS, length, seed=1))
             runs.append(exhaustive(model, source, min(length, _short(letters))))
-            if network and not is_disguised(file.header):
+            if network and not is_disguised(file):
                 tokens = torch.from_numpy(random).to(device)
                 apart.append(deviation(network, file, tokens))
     return {

@@ -99,9 +99,7 @@ def _comparison(
 
 
 def _readers(loaded: Sequence[ModelFile]) -> list[Reader]:
-    stated = {
-        f.header["claim"]["opening"] for f in loaded if "opening" in f.header["claim"]
-    }
+    stated = {f.claim.opening for f in loaded if f.claim.opening}
     if len(stated) > 1:
         raise KrohnError(
             f"the networks have different laws: q = {', '.join(sorted(stated))}"

@@ -173,7 +173,7 @@ class CompiledModel:
 
     def __repr__(self) -> str:
         header = self.original.header
-        shape, length = header["architecture"], self.original.claim.length
+        shape, length = self.original.architecture, self.original.claim.length
         changed = "changed since it was compiled, not proved"
         parts = (
             self.construction,
@@ -195,7 +195,7 @@ class CompiledModel:
     def summary(self) -> dict[str, Any]:
         """Sizes and timing, as ``krohn compile --json`` prints them."""
         file, proof = self.file, self.proof
-        shape, claimed = file.header["architecture"], file.claim
+        shape, claimed = file.architecture, file.claim
         kind, about = kind_of(shape), None if self.is_changed else self.claim
         layers = kind.layers(shape)
         return {

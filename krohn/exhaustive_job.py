@@ -64,8 +64,7 @@ def every_start(
     own = own_machine(file)
     pairs = [(file, machine)]
     outputs = file.claim.shows is Shows.OUTPUTS
-    shape = file.header["architecture"]
-    arch = shape["kind"]
+    arch = file.architecture.kind
     for state in own.states:
         if state == machine.states[machine.start]:
             continue

@@ -145,7 +145,7 @@ def stated(model: "Model", laws: bool = False) -> Statement:
     header = model.header
     if not isinstance(model.network, Transformer) or "program" not in header:
         raise KrohnError("only Transformers with a Program have variables to change")
-    letters = header["architecture"]["vocabulary"] - 1
+    letters = model.file.architecture.vocabulary - 1
     try:
         found = parse(header["program"], letters, model.length or 1, vectors=laws)
     except (Refused, LookupError, TypeError, ValueError) as error:

@@ -28,7 +28,7 @@ from krohn.network import ModelFileError, model as base, modelfile
 from krohn.network.architecture import kind_of
 from krohn.network.forward_pass import Hook, Hooks
 from krohn.network.model import VariablePlace, Word, Words
-from krohn.network.modelfile import ModelFile, names
+from krohn.network.modelfile import ModelFile
 from krohn.network.transformer import Transformer
 from krohn.option_rules import format_name
 from krohn.run_result import RunResult, answers_of, inputs_of, parts_of
@@ -60,8 +60,7 @@ class Model(base.Model):
         """Those of the file; a network of laws or of numbers chooses no class."""
         answers = kind_of(file.architecture).answers
         if answers == "laws":
-            machine = file.header.get("machine")
-            return names(machine, "letters"), names(machine, "states"), ()
+            return file.claim.letters, file.claim.states, ()
         return base.Model._alphabets(file) if answers == "classes" else ((), (), ())
 
     def forward(self, words: Tensor | Words | Word | Sequence[Word]) -> Tensor:
@@ -74,7 +73,7 @@ class Model(base.Model):
         Raises:
             ModelFileError: If something is no letter, or too long.
         """
-        if kind_of(self.header["architecture"]).answers == "reals":
+        if kind_of(self.file.architecture).answers == "reals":
             if not isinstance(words, Tensor):
                 raise KrohnError(
                     "this network takes a tensor (batch, time, d) of numbers; run takes "
@@ -105,7 +104,7 @@ class Model(base.Model):
             KrohnError: If something is no letter or no input of this network, or too
                 long, or states are asked for that it does not say.
         """
-        numbers = kind_of(self.header["architecture"]).answers == "reals"
+        numbers = kind_of(self.file.architecture).answers == "reals"
         many, words = inputs_of(word, numbers)
         for i, each in enumerate(words, start=1):
             # A word in one string is spelled; of letters by name it is said which is none.
@@ -309,7 +308,7 @@ class Model(base.Model):
         return self.network
 
     def __repr__(self) -> str:
-        architecture = self.header["architecture"]
+        architecture = self.file.architecture
         length, stated = self.length, self.file.precision.name
         runs = str(next(self.parameters()).dtype).removeprefix("torch.")
         parts = (

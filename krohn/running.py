@@ -159,7 +159,7 @@ class GeneratorRunner:
         from krohn.network.running_file import plain_network, run_on
 
         letters = self.machine.encode(word)
-        opening = probability(str(self.file.header["claim"].get("opening")))
+        opening = probability(self.file.claim.opening)
         distribution(self.machine, opening).stacks(letters.tolist())
         network = self.network or plain_network(self.file)
         laws = run_on(network, np.asarray(letters, np.int64)[None])[0]

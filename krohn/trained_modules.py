@@ -102,9 +102,9 @@ def about_tensors(model: object, file: ModelFile, report: Report) -> Report:
     """The report, which of a module says that it is about its tensors alone."""
     if not isinstance(model, nn.Module):
         return report
-    shape, name = file.header["architecture"], cut(type(model).__name__, 40)
-    layers = "an embedding, " * ("embedding" in shape) + (
-        f"torch.nn.{MODULES[shape['kind']].__name__} and a linear layer alone"
+    shape, name = file.architecture, cut(type(model).__name__, 40)
+    layers = "an embedding, " * bool(getattr(shape, "embedding", None)) + (
+        f"torch.nn.{MODULES[shape.kind].__name__} and a linear layer alone"
     )
     about = f"the tensors of {name}, run by {layers}: "
     note = (
@@ -135,7 +135,7 @@ def check_forward(
     if not isinstance(model, nn.Module):
         return
     rng = np.random.default_rng(0)
-    count = file.header["architecture"]["vocabulary"]
+    count = file.architecture.vocabulary
     letters = torch.from_numpy(rng.integers(count, size=(16, length)))
     right = Model(file)(letters)
     for words in (16, 16, 1):

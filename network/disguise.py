@@ -1,7 +1,7 @@
 """Disguised networks: where variables lie, and which heads and units carry them."""
 
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -44,19 +44,16 @@ class Directions(NamedTuple):
         return np.asarray(found[:, [rows.index(i) for i in range(*dims)]])
 
 
-def is_disguised(header: Mapping[str, Any]) -> bool:
+def is_disguised(file: ModelFile) -> bool:
     """Whether a file holds a disguised network."""
-    return "disguise" in header["architecture"]
+    return getattr(file.architecture, "disguise", None) is not None
 
 
 def directions(file: ModelFile) -> Directions | None:
     """The directions of variables; None where each has dimensions of its own."""
-    if not is_disguised(file.header):
+    if not is_disguised(file):
         return None
-    d, program = (
-        file.header["architecture"]["disguise"]["d_model"],
-        file.header["program"],
-    )
+    d, program = file.architecture.disguise.d_model, file.header["program"]
     lives = [
         (tuple(c["dims"]), tuple(c["snapshots"]))
         for c in program["channels"]
@@ -66,26 +63,24 @@ def directions(file: ModelFile) -> Directions | None:
     return Directions(file.tensors["disguise.directions"], d, features, lives)
 
 
-def head_of(header: Mapping[str, Any], block: int, head: int) -> int:
+def head_of(file: ModelFile, block: int, head: int) -> int:
     """The head that carries what a head of the plain network carries."""
-    if not is_disguised(header):
+    if not is_disguised(file):
         return head
-    return int(header["architecture"]["disguise"]["heads"][block].index(head + 1))
+    return int(file.architecture.disguise.heads[block].index(head + 1))
 
 
-def units_of(
-    header: Mapping[str, Any], block: int, units: Iterable[int]
-) -> tuple[int, ...]:
+def units_of(file: ModelFile, block: int, units: Iterable[int]) -> tuple[int, ...]:
     """The units that stand for some of the plain network."""
-    if not is_disguised(header):
+    if not is_disguised(file):
         return tuple(units)
-    told = header["architecture"]["disguise"]["units"][block]
+    told = file.architecture.disguise.units[block]
     return tuple(sorted(told.index(unit + 1) for unit in units))
 
 
 def own_tensors(file: ModelFile) -> Mapping[str, FloatArray]:
     """The tensors whose dimensions are those of the Program."""
-    if not is_disguised(file.header):
+    if not is_disguised(file):
         return file.tensors
     return {
         name.removeprefix(PLAIN): tensor
@@ -100,13 +95,13 @@ def running_tensors(file: ModelFile) -> dict[str, FloatArray]:
     return {n: t for n, t in file.tensors.items() if not n.startswith(told)}
 
 
-def refuse(header: Mapping[str, Any], what: str) -> None:
+def refuse(file: ModelFile, what: str) -> None:
     """Refuse what cannot work with directions.
 
     Raises:
         ModelFileError: If the network is disguised.
     """
-    if is_disguised(header):
+    if is_disguised(file):
         raise ModelFileError(
             f"{what} needs variables with dimensions of their own, and this network is "
             "disguised; compile it without --disguise"

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from krohn.network import ModelFileError, modelfile
 from krohn.network.architecture import kind_of
 from krohn.network.forward_pass import in_full
-from krohn.network.modelfile import ModelFile, names
+from krohn.network.modelfile import ModelFile
 from krohn.network.running_file import torch_tensors
 from krohn.program.architectures import generator as declared
 
@@ -91,24 +91,23 @@ class Generator(nn.Module):
 
     def __init__(self, file: ModelFile) -> None:
         super().__init__()
-        shape = file.header["architecture"]
+        shape = file.architecture
         kind = kind_of(shape)
         if kind.answers != "laws":
             raise ModelFileError(f"this is {kind.called}, not a generator")
         tensors = torch_tensors(file)
         self.header: Mapping[str, Any] = file.header
-        self.letters = names(file.header["machine"], "letters")
-        if len(self.letters) != shape["vocabulary"]:
+        self.letters = file.claim.letters
+        if len(self.letters) != shape.vocabulary:
             raise ModelFileError("is damaged: its machine and its tensors differ")
         length = file.claim.length
         assert length is not None
         self.length = length
         self.bracket = nn.Parameter(tensors["embed.letter"], requires_grad=False)
         self.initial = nn.Parameter(tensors["embed.start"], requires_grad=False)
-        self.register_buffer("moves", torch.tensor(shape["moves"]))
+        self.register_buffer("moves", torch.tensor(shape.moves))
         self.layers = nn.ModuleList(
-            Layer(tensors, f"layers.{i}", layer)
-            for i, layer in enumerate(kind.sizes(shape).layers)
+            Layer(tensors, f"layers.{i}", layer) for i, layer in enumerate(shape.layers)
         )
 
     def embed(self, tokens: Tensor) -> Tensor:

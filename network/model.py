@@ -16,6 +16,8 @@ from krohn.network.reading import NOT_FINITE as NOT_FINITE, TIED as TIED, named
 from krohn.network.recurrent import Stepping
 from krohn.network.running_file import plain_network, running_file
 from krohn.network.transformer import Transformer
+from krohn.program.claim import Shows
+from krohn.program.errors import unknown
 
 # The places of a machine's variables in the residual stream, as a model file says them.
 
@@ -77,7 +79,7 @@ class VariablePlace:
 
 
 def places(
-    header: Mapping[str, Any], along: Directions | None = None
+    file: ModelFile, along: Directions | None = None
 ) -> dict[str, VariablePlace]:
     """Where every stored channel lies, by name; in a disguised network ``along`` what.
 
@@ -85,14 +87,14 @@ def places(
         ModelFileError: If the header is malformed there.
     """
     try:
-        stated = header.get("program", {}).get("channels", [])
+        stated = file.header.get("program", {}).get("channels", [])
         found = {c["name"]: _place(c) for c in stated if "dims" in c}
         return {
             name: replace(
                 place,
                 head=place.head
                 if place.head is None
-                else head_of(header, place.snapshots[0] // 2, place.head),
+                else head_of(file, place.snapshots[0] // 2, place.head),
                 directions=along,
             )
             for name, place in found.items()
@@ -258,7 +260,7 @@ class Model(nn.Module):
         Raises:
             ModelFileError: If it says something else than classes.
         """
-        kind = kind_of(file.header["architecture"])
+        kind = kind_of(file.architecture)
         if kind.answers != "classes":
             raise ModelFileError(
                 f"it is {kind.called}, which has {_OTHERS[kind.answers]}; krohn.load "
@@ -269,8 +271,13 @@ class Model(nn.Module):
     @property
     def shows(self) -> Literal["states", "outputs"]:
         """The meaning of the classes: the machine's states, or their outputs."""
-        stated = self.header["claim"].get("shows", "states")
-        return "states" if stated == "states" else "outputs"
+        match self.file.claim.shows:
+            case Shows.STATES:
+                return "states"
+            case Shows.OUTPUTS:
+                return "outputs"
+            case other:
+                return unknown(other, "a network in Python")
 
     @property
     def longest(self) -> int | None:
@@ -409,7 +416,7 @@ class Model(nn.Module):
         Raises:
             ModelFileError: If the header is malformed there.
         """
-        return places(self.header, self._directions)
+        return places(self.file, self._directions)
 
     def read(self, channel: str, tokens: Tensor) -> Tensor:
         """The value of a channel at every position, read from the residual stream.

@@ -43,9 +43,9 @@ def plain_network(file: ModelFile) -> nn.Module:
     Raises:
         ModelFileError: If its header is damaged.
     """
-    shape = file.header["architecture"]
-    kind = kind_of(shape)
-    takes = (file,) if kind.answers == "laws" else (shape, torch_tensors(file))
+    kind = kind_of(file.architecture)
+    stated = file.header["architecture"]
+    takes = (file,) if kind.answers == "laws" else (stated, torch_tensors(file))
     return cast("nn.Module", kind.network(*takes)).requires_grad_(False).eval()
 
 
@@ -93,7 +93,7 @@ def running_file(file: ModelFile, network: nn.Module, twin: nn.Module) -> ModelF
     found = ModelFile(header, _stored(file, now), file.precision)
     if not all(map(torch.equal, now, _parameters(plain_network(found)))):
         raise ModelFileError("no file holds the numbers that the network has now")
-    for name, columns in sparse_matrices(file.header["architecture"]).items():
+    for name, columns in sparse_matrices(file.architecture).items():
         if problem := Sparse.named(found.tensors, name, columns).problem():
             raise ModelFileError(
                 "the network was changed since it was opened: the matrix "

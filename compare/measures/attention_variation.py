@@ -104,7 +104,7 @@ def reader(file: ModelFile, opening: Fraction = Fraction(1, 2)) -> Reader:
         KrohnError: If it is neither.
     """
     header = file.header
-    speaks = kind_of(header["architecture"]).answers == "laws"
+    speaks = kind_of(file.architecture).answers == "laws"
     if not speaks and header.get("construction") != STACK_LIKE:
         raise KrohnError(
             "attention is compared for --construction balanced and dyck, not "
@@ -112,7 +112,7 @@ def reader(file: ModelFile, opening: Fraction = Fraction(1, 2)) -> Reader:
         )
     machine = json_format.from_object(header["machine"])
     if speaks:
-        chance = rational(str(header["claim"]["opening"]))
+        chance = rational(file.claim.opening)
         return Speaker(file, machine, distribution(machine, chance))
     return StackLike(file, machine, distribution(machine, opening))
 

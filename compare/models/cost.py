@@ -30,7 +30,6 @@ from krohn.compare.models.network import (
 from krohn.network.architecture import kind_of
 from krohn.network.attention_cost import parts
 from krohn.network.forward_pass import evaluation_mode
-from krohn.program.architectures.transformer import Transformer
 
 # The cost of networks: weights, depth and arithmetic, by formula.
 
@@ -106,7 +105,7 @@ def parameters(specification: Specification) -> int:
 def flops(network: Network, length: int) -> int | None:
     """Operations of all matrix products for a word; None if the word decides."""
     if isinstance(network, Compiled):
-        return _of_compiled(network.model.header["architecture"], length)
+        return _of_compiled(network.model.file.architecture, length)
     architecture = network.specification.architecture
     classes = network.specification.classes
     if isinstance(network, GptNetwork) and isinstance(architecture, Gpt):
@@ -129,8 +128,8 @@ def flops(network: Network, length: int) -> int | None:
 def depth(network: Network) -> int:
     """Blocks with attention, or recurrent layers."""
     if isinstance(network, Compiled):
-        blocks = network.model.header["architecture"].get("blocks")
-        return 1 if blocks is None else sum(b["heads"] > 0 for b in blocks)
+        blocks = getattr(network.model.file.architecture, "blocks", None)
+        return 1 if blocks is None else sum(block.heads > 0 for block in blocks)
     architecture = network.specification.architecture
     assert not isinstance(architecture, Derived)
     return architecture.depth if isinstance(architecture, Gpt) else architecture.layers
@@ -138,7 +137,7 @@ def depth(network: Network) -> int:
 
 def _steps(network: Network, length: int) -> int | None:
     if isinstance(network, Compiled):
-        again = kind_of(network.model.header["architecture"]).recurrent
+        again = kind_of(network.model.file.architecture).recurrent
         return depth(network) * (length if again else 1)
     if isinstance(network, GptNetwork):
         return depth(network)
@@ -152,16 +151,15 @@ def _gates(architecture: Architecture) -> int:
     return {"rnn": 1, "gru": 3, "lstm": 4}[cell]
 
 
-def _of_compiled(shape: Mapping[str, Any], length: int) -> int:
+def _of_compiled(shape: Any, length: int) -> int:
     """Of a compiled network: blocks read BOS too, the read-out only letters."""
     if kind_of(shape).recurrent:
-        hidden = shape["hidden"]
-        if "entries" in shape:
-            entries = shape["entries"]
+        hidden = shape.hidden
+        if entries := getattr(shape, "entries", None):
             products = sum(n for name, n in entries.items() if name[:5] != "input")
             return int(2 * length * products)
-        return int(2 * length * hidden * (hidden + shape["outputs"]))
-    return sum(parts(Transformer.of(shape), length))
+        return int(2 * length * hidden * (hidden + shape.outputs))
+    return sum(parts(shape, length))
 
 
 def _meeting(architecture: Gpt, length: int) -> int:

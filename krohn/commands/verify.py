@@ -100,16 +100,17 @@ def _compiled(file: str) -> dict[str, Any]:
     """How to compile networks like that of a file, by the options of the command."""
     from krohn.network import modelfile
     from krohn.network.architecture import kind_of
+    from krohn.program.claim import Shows
 
-    header = modelfile.read(file).header
-    kind = kind_of(header["architecture"])
+    read = modelfile.read(file)
+    claim, kind = read.claim, kind_of(read.architecture)
     recurrent, one_form = kind.recurrent, kind.recurrent and not kind.bounded
     return {
-        "--length": header["claim"].get("length"),
-        "--construction": None if one_form else header.get("construction"),
-        "--arch": header["architecture"]["kind"] if recurrent else None,
-        "--dtype": header["architecture"]["dtype"],
-        "--observe": "outputs" if header["claim"].get("shows") == "outputs" else None,
+        "--length": claim.length,
+        "--construction": None if one_form else read.header.get("construction"),
+        "--arch": read.architecture.kind if recurrent else None,
+        "--dtype": claim.dtype,
+        "--observe": "outputs" if claim.shows is Shows.OUTPUTS else None,
     }
 
 

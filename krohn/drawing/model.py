@@ -240,8 +240,7 @@ def draw_model(file: ModelFile) -> Figure:
     Raises:
         DrawingError: If the file does not say what its dimensions mean.
     """
-    header = file.header
-    refuse(header, "a picture of a residual stream")
+    refuse(file, "a picture of a residual stream")
     canvas = Canvas()
     kind = kind_of(file.architecture)
     if kind.bounded:

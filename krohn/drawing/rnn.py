@@ -6,7 +6,6 @@ import numpy as np
 
 from krohn.algebra.automaton import Automaton, IntArray
 from krohn.algebra.errors import KrohnError
-from krohn.algebra.formats import json_format
 from krohn.algebra.wording import count
 from krohn.drawing.canvas import (
     INK,
@@ -18,6 +17,7 @@ from krohn.drawing.canvas import (
     legible,
     measure,
 )
+from krohn.foreign import own_machine
 from krohn.network.architecture import kind_of, sparse_matrices
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FloatArray
@@ -60,10 +60,9 @@ def draw_rnn(canvas: Canvas, file: ModelFile) -> list[str]:
     Returns:
         Remarks to put below.
     """
-    shape = file.header["architecture"]
-    sides = sides_of(file)
-    hidden = shape["hidden"]
-    inputs, weight, out = _sparse(file) if "entries" in shape else _dense(file)
+    shape, sides = file.architecture, sides_of(file)
+    hidden, pruned = shape.hidden, sparse_matrices(shape)
+    inputs, weight, out = _sparse(file) if pruned else _dense(file)
     kind = kind_of(shape)
     gates = kind.declared.gates if issubclass(kind.declared, Gated) else ""
     cell = min(0.3, MOST / hidden)
@@ -71,7 +70,7 @@ def draw_rnn(canvas: Canvas, file: ModelFile) -> list[str]:
     broad = side * max(1, len(gates))
     high, wide = (
         _length(n, cell, most)
-        for n, most in ((shape["vocabulary"], 1.4), (shape["outputs"], 2.8))
+        for n, most in ((shape.vocabulary, 1.4), (shape.outputs, 2.8))
     )
     limit = max(float(np.abs(m).max(initial=0.0)) for m in (inputs, weight, out)) or 1.0
     upper = Box(0, 0.25, broad, 0.25 + high)
@@ -101,7 +100,7 @@ def _dense(file: ModelFile) -> list[Points]:
 def _sparse(file: ModelFile) -> list[Points]:
     matrices = {
         name: Sparse.named(file.tensors, name, columns)
-        for name, columns in sparse_matrices(file.header["architecture"]).items()
+        for name, columns in sparse_matrices(file.architecture).items()
     }
     fan = sum(_terms(matrices, name) for name in MATRICES)
     if fan > MOST_ENTRIES:
@@ -176,9 +175,9 @@ def _extreme(group: Points, axis: int) -> Points:
 
 def sides_of(file: ModelFile) -> Sides:
     """The names of letters, units and outputs of an RNN, read from its header."""
-    header, hidden = file.header, file.header["architecture"]["hidden"]
-    if "source" in header:
-        letters, entries = (tuple(header["source"][k]) for k in ("letters", "classes"))
+    claim, hidden = file.claim, file.architecture.hidden
+    if not claim.of_machine:
+        letters, entries = claim.letters, claim.answers
         blocks = [f"{a}·{b}" for a in letters for b in entries]
         meaning = (
             "The units of the last letter hold the state, with α/2 added to each entry; "
@@ -187,7 +186,7 @@ def sides_of(file: ModelFile) -> Sides:
         if len(blocks) != hidden:  # units of beliefs
             return Sides(letters, entries, [], "")
         return Sides(letters, entries, [legible(name, 14) for name in blocks], meaning)
-    machine = json_format.from_object(header["machine"])
+    machine = own_machine(file)
     units = _rectangles(machine, hidden)
     meaning = (
         "A unit is on when the state before the last letter, and that letter, are named. A "
@@ -282,19 +281,19 @@ def draw_state_space(canvas: Canvas, file: ModelFile) -> list[str]:
     Returns:
         Remarks to put below.
     """
-    shape = file.header["architecture"]
-    x, last = 0.0, _box(canvas, 0.0, [f"{shape['vocabulary']} letters"])
-    for i, layer in enumerate(shape["layers"][:MOST_LAYERS]):
+    shape = file.architecture
+    x, last = 0.0, _box(canvas, 0.0, [f"{shape.vocabulary} letters"])
+    for i, layer in enumerate(shape.layers[:MOST_LAYERS]):
         x = last.right + 0.55
         box = _box(canvas, x, _lines(file, i, layer))
         _arrow(canvas, last, box)
         canvas.to_itself(box, "a")
         last = box
-    end = _box(canvas, last.right + 0.55, [f"{shape['outputs']} outputs"])
+    end = _box(canvas, last.right + 0.55, [f"{shape.outputs} outputs"])
     _arrow(canvas, last, end)
-    left = len(shape["layers"]) - MOST_LAYERS
+    left = len(shape.layers) - MOST_LAYERS
     more = [f"{count(left, 'layer')} more not shown."] if left > 0 else []
-    how = "a letter of the layer chooses a" if shape["selective"] else "a is fixed"
+    how = "a letter of the layer chooses a" if shape.selective else "a is fixed"
     return [
         f"h ← a ⊙ h + b(letter), {how}; a table of the letter and of h before it says the "
         "letter of the next layer.",

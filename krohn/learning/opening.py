@@ -200,12 +200,9 @@ def _exported(
     try:
         config = strict_json.read(read_bytes(path / "config.json"))
         if "krohn" in config:  # a GPT-2
-            header = gpt2.opened(path).file.header
-            stated, claim = header["machine"], header["claim"]
-            shows: Shows = "outputs" if claim.get("shows") == "outputs" else "states"
-            said = stated["output"] if shows == "outputs" else stated
-            classes = names(said, "names" if shows == "outputs" else "states")
-            return "gpt2", names(stated, "letters"), classes, shows, claim["length"]
+            about = gpt2.opened(path).file.claim
+            shows: Shows = about.shows.value
+            return "gpt2", about.letters, about.answers, shows, about.length
         if config["writes"]:
             raise KrohnError(f"{path}: the network writes texts")
         claim = config["claim"]

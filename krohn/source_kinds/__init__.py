@@ -249,7 +249,8 @@ def of_file(file: "ModelFile") -> "Kind[Any]":
     """
     if file.claim.of_machine:
         return machines()
-    name = file.header["source"].get("kind")
-    if not isinstance(name, str) or name not in KINDS:
-        raise KrohnError(f"the file is about a source of an unknown kind, {name!r}")
-    return KINDS[name]
+    if file.claim.kind not in KINDS:
+        raise KrohnError(
+            f"the file is about a source of an unknown kind, {file.claim.kind!r}"
+        )
+    return KINDS[file.claim.kind]

@@ -189,7 +189,7 @@ def _logits(
     source: AttentionTarget, file: ModelFile, grid: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """The difference between ρ̂ and ρ, and ρ, at all pairs of points."""
-    t, knots = file.tensors, file.header["architecture"]["features_units"][0]
+    t, knots = file.tensors, file.architecture.features_units[0]
     values = joined(grid * knots, t["features.2.weight"])
     both = [values @ t[f"attention.{name}"] for name in ("query", "key")]
     true = source.coupling(grid[:, None], grid[:, None])

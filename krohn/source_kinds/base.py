@@ -238,8 +238,7 @@ class SourceKind(Kind[S]):
 
     def is_longest(self, file: ModelFile, length: int) -> bool:
         """Whether no input that a file claims something of has more letters."""
-        claim = file.header["claim"]
-        return bool(claim.get("letters", claim["length"]) == length)
+        return self.longest(file) == length
 
     def compile(self, source: S, asked: Asked) -> CompiledModel:
         """The network of a source, proved.

@@ -20,6 +20,7 @@ from krohn.network.reading import Opened
 from krohn.program.blocks import KIND, Blocks, longest, passes
 from krohn.program.completed_texts import BLANK, blanks, completed_texts, states_after
 from krohn.program.domains import IntArray
+from krohn.program.inputs import WordsInBlocks
 from krohn.program.retelling import told_as
 from krohn.report import Progress
 from krohn.schemas.parts import Dtype, Sizes
@@ -120,7 +121,7 @@ class InBlocks(ReadableKind[R]):
     def drawn(self, file: ModelFile, count: int, rng: np.random.Generator) -> IntArray:
         """Random words of full length."""
         source: Any = self.of_file(file)
-        length = file.header["claim"]["letters"]
+        length = longest_word(file)
         return rng.integers(len(source.letters), size=(count, length))
 
 
@@ -204,7 +205,7 @@ class TextsInBlocks(InBlocks[Blocks], TextKind[Blocks]):
     def example(self, file: ModelFile) -> Example:
         """A word of the first letters, before a state is written."""
         source = self.of_file(file)
-        size = min(FEW, source.block, file.header["claim"]["letters"])
+        size = min(FEW, source.block, longest_word(file))
         return Example([i % len(source.letters) for i in range(size)], 1)
 
     def held(self, file: ModelFile, inputs: IntArray, progress: Progress) -> Simulation:
@@ -213,13 +214,20 @@ class TextsInBlocks(InBlocks[Blocks], TextKind[Blocks]):
         return _simulated(file, writer, source, inputs, progress)
 
 
+def longest_word(file: ModelFile) -> int:
+    """The most letters of a word, of a claim about words in blocks."""
+    inputs = file.claim.inputs
+    assert isinstance(inputs, WordsInBlocks)
+    return inputs.length
+
+
 def check_length(word: IntArray, file: ModelFile) -> None:
     """Refuse a word whose text is longer than the texts of a model.
 
     Raises:
         KrohnError: If it is.
     """
-    most = file.header["claim"]["letters"]
+    most = longest_word(file)
     if len(word) > most:
         raise KrohnError(
             f"this model is for words of up to {most} letters; compile it again "

@@ -17,6 +17,7 @@ from krohn.network.reading import Opened
 from krohn.option_rules import refuse_others
 from krohn.program.architectures.transformer import Transformer
 from krohn.program.attention import sees_ahead
+from krohn.program.claim import Sense
 from krohn.program.domains import IntArray
 from krohn.program.errors import Refused
 from krohn.source_kinds import in_blocks, of_file
@@ -394,9 +395,9 @@ def marked(file: ModelFile, answers: Answers) -> dict[str, Any]:
     beyond = _beyond(file, answers.read)
     possible = answers.possible or [True] * len(beyond)
     unproved = [b or not p for b, p in zip(beyond, possible, strict=True)]
-    result, claim = {**answers.result, "unproved": unproved}, file.header["claim"]
-    if "error" in claim:
-        result["error"] = None if any(unproved) else claim["error"]
+    result = {**answers.result, "unproved": unproved}
+    if file.claim.sense is Sense.WITHIN:
+        result["error"] = None if any(unproved) else file.claim.error
     return result | ({"note": _note(file, beyond)} if any(beyond) else {})
 
 

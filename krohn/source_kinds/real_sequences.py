@@ -32,6 +32,7 @@ from krohn.network.architecture import kind_of
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FloatArray
 from krohn.network.reading import Opened
+from krohn.program.architectures.attention_layer import AttentionLayer
 from krohn.program.domains import IntArray
 from krohn.program.retelling import told_as
 from krohn.report import Progress
@@ -175,7 +176,7 @@ class RealSequences(ReadableKind[S]):
         """The answers of the network to some vectors, with the error that they may have."""
         source, precision = self.of_file(file), file.precision
         box = self.box(source)
-        x = vectors(words, box.names, file.header["architecture"].get("length"))
+        x = vectors(words, box.names, getattr(file.architecture, "length", None))
         self.check(source, x)
         x = precision.round(x)
         least = self.least(source, file.claim.longest)
@@ -266,9 +267,8 @@ class RealSequences(ReadableKind[S]):
 
 def equivariant(file: ModelFile) -> bool:
     """Whether the network of a file treats all positions alike."""
-    shape = file.header["architecture"]
-    alike = shape.get("codes") == 0 and shape.get("causal") is False
-    return bool(alike)
+    shape = file.architecture
+    return isinstance(shape, AttentionLayer) and not shape.codes and not shape.causal
 
 
 _DIGITS = (9, 17)

@@ -198,7 +198,7 @@ class Rewritings(LineKind[Rewriting]):
 
         if not isinstance(source, ModelFile):
             raise DrawingError("compile it, and draw the text of the model file")
-        rules, length = self.of_file(source), source.header["claim"]["length"]
+        rules, length = self.of_file(source), source.claim.length
         row = self.writer(source).row(words)
         text = self.texts(source, [row])[0]
         if text[-1] != rules.end + 1:

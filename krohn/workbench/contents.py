@@ -194,13 +194,13 @@ def _lines(
 
 def _sizes(file: ModelFile) -> dict[str, Any]:
     """How the network was built, how large it and its circuit are, and its claim."""
-    shape, told = file.header["architecture"], circuit.circuit(file)
+    shape, told = file.architecture, circuit.circuit(file)
     edges = {(each["from"], each["to"]) for each in told["edges"]}
     return {
-        "length": shape["positions"] - 1,
+        "length": shape.positions - 1,
         "construction": file.header["construction"],
-        "layers": len(shape["blocks"]),
-        "heads": sum(block["heads"] for block in shape["blocks"]),
+        "layers": len(shape.blocks),
+        "heads": sum(block.heads for block in shape.blocks),
         "parameters": sum(t.size for t in running_tensors(file).values()),
         "variables": len(told["variables"]),
         "edges": (len(edges), len(circuit.possible(told))),
@@ -256,7 +256,7 @@ def _forms(file: ModelFile, home: Path, sample: int) -> tuple[dict[str, str], in
     """Write the exports; of each what is proved, or why there is none; and what was run."""
     found, ran = dict[str, str](), 0
     for form in FORMS:
-        if form == "gpt2" and is_disguised(file.header):
+        if form == "gpt2" and is_disguised(file):
             found[form] = "none: a GPT-2 needs variables with dimensions of their own"
             continue
         try:

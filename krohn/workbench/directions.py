@@ -259,7 +259,7 @@ def score_interchange(
         KrohnError: If a variable is unknown, or a row has another width.
     """
     bases, right = _checked(circuit, found), dict[str, list[bool]]()
-    width = model.header["architecture"]["d_model"]
+    width = model.file.architecture.d_model
     if any(basis.shape[1] != width for basis in bases.values()):
         raise KrohnError(f"directions of this network have {width} numbers")
     for (name, _), rows in _grouped(pairs).items():

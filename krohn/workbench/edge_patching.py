@@ -151,8 +151,8 @@ def edge_effects(
 
 def changed(file: ModelFile, before: Tensor, after: Tensor) -> float:
     """The share of answers that are others, of logits ``(batch, length, classes)``."""
-    error = file.header["claim"].get("error")
-    if error is None:
+    error = file.claim.error
+    if not error:
         differs = after.argmax(dim=-1) != before.argmax(dim=-1)
     else:
         differs = (after - before).abs().amax(dim=-1) > 2 * error + ROUNDING

@@ -47,7 +47,7 @@ class Swap:
 def swaps(file: ModelFile) -> dict[str, Swap]:
     """Of each variable that is stored as whole numbers, how it is exchanged."""
     along, found = directions(file), {}
-    d = file.header["architecture"]["d_model"]
+    d = file.architecture.d_model
     places = Model(file).places()
     for variable in circuit(file)["variables"]:
         if variable["code"] not in CODES:

@@ -185,11 +185,14 @@ def circuit(file: ModelFile) -> dict[str, Any]:
     Raises:
         ExportError: If its Program is damaged.
     """
-    shape = file.header["architecture"]
-    letters = shape["vocabulary"] - 1
+    shape = file.architecture
     try:
         stated = parse(
-            file.header["program"], letters, shape["positions"] - 1, True, True
+            file.header["program"],
+            shape.vocabulary - 1,
+            shape.positions - 1,
+            True,
+            True,
         )
     except (Refused, LookupError, TypeError, ValueError) as error:
         raise ExportError(f"the file is damaged: of its Program, {error}") from None
@@ -200,10 +203,10 @@ def circuit(file: ModelFile) -> dict[str, Any]:
         "version": 1,
         "name": about.get("name"),
         "letters": list(names(about, "letters")),
-        "length": shape["positions"] - 1,
+        "length": shape.positions - 1,
         "blocks": [
-            {"layer": i, "heads": block["heads"], "mlp": block["mlp"]}
-            for i, block in enumerate(shape["blocks"])
+            {"layer": i, "heads": block.heads, "mlp": list(block.mlp)}
+            for i, block in enumerate(shape.blocks)
         ],
         "variables": [asdict(variable) for variable in variables],
         "features": {name: list(dims) for name, dims in stated.features.items()},
@@ -312,12 +315,12 @@ def _index(
         return ()
     if component == ATTENTION:
         assert channel.head is not None
-        return (head_of(file.header, layer, channel.head),)
+        return (head_of(file, layer, channel.head),)
     tensors = own_tensors(file)
     at = f"blocks.{layer}.mlp."
     last = max(n for n in tensors if n.startswith(at) and n.endswith(".weight"))
     writes = (tensors[last][:, channel.span.start : channel.span.stop] != 0).any(axis=1)
-    return units_of(file.header, layer, np.flatnonzero(writes).tolist())
+    return units_of(file, layer, np.flatnonzero(writes).tolist())
 
 
 def _stored(stated: Statement, channel: Channel) -> tuple[str, ...]:

@@ -118,7 +118,7 @@ def check(file: ModelFile) -> None:
     Raises:
         ExportError: Which says what, and how to compile the network instead.
     """
-    refuse(file.header, "a GPT-2")
+    refuse(file, "a GPT-2")
     said = file.architecture
     if not isinstance(said, Transformer) or not said.strict:
         raise ExportError(

@@ -345,8 +345,8 @@ def write(file: ModelFile, directory: Path, states: bool = False) -> None:
         ExportError: If ONNX Runtime has no kernels for such a network.
     """
     _check(file)
-    shape, names = file.header["architecture"], labels(file, states)
-    graph = Graph(NUMBERS[shape["dtype"]])
+    shape, names = file.architecture, labels(file, states)
+    graph = Graph(NUMBERS[file.claim.dtype])
     for name, tensor in sorted(file.tensors.items()):
         graph.constant(file.precision.store(tensor), name)
     words = letters(graph, len(names.letters))
@@ -359,7 +359,7 @@ def write(file: ModelFile, directory: Path, states: bool = False) -> None:
         graph.nodes,
         "krohn",
         [graph.info(LETTERS, TensorProto.INT64, BATCH, TIME)],
-        [graph.info(LOGITS, graph.number, BATCH, TIME, shape["outputs"])],
+        [graph.info(LOGITS, graph.number, BATCH, TIME, shape.outputs)],
         graph.constants,
     )
     opset = helper.make_opsetid("", OPSET)

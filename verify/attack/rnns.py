@@ -83,7 +83,7 @@ def network(file: ModelFile, order: IntArray, precision: Precision) -> Rnn:
     new: dict[str, FloatArray] = dict(file.tensors)
     for name in ("hidden.start", "hidden.bias"):
         new[name] = new[name][order]
-    matrices = sparse_matrices(file.header["architecture"])
+    matrices = sparse_matrices(file.architecture)
     if matrices:
         new |= _reorder(file, matrices, order)
     else:

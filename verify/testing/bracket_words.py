@@ -14,6 +14,7 @@ from krohn.algebra.wording import rational
 from krohn.network.generator import Generator
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import BoolArray, FloatArray
+from krohn.program.claim import Sense
 from krohn.verify.testing.counterexample import (
     NEAR,
     CheckError,
@@ -107,18 +108,17 @@ def claimed_law(
     Raises:
         KrohnError: If it claims none, or the machine is no stack of its letters.
     """
-    claim, shape = file.header["claim"], file.header["architecture"]
+    claim, shape = file.claim, file.architecture
     try:
-        law = distribution(machine, rational(str(claim.get("opening"))))
+        law = distribution(machine, rational(claim.opening))
     except (ValueError, ZeroDivisionError):
         raise KrohnError("the file claims no probability of opening") from None
     moves = [-1 if kind is None else 1 for kind in law.brackets.opens]
-    if shape["moves"] != moves or shape["outputs"] != len(moves):
+    if list(shape.moves) != moves or shape.outputs != len(moves):
         raise KrohnError("the file and the machine differ in which letters open")
-    tolerance = claim.get("tolerance")
-    if type(tolerance) not in (int, float) or not 0 <= tolerance < 1:
+    if claim.sense is not Sense.LAWS or claim.error >= 1:
         raise KrohnError("the file claims no tolerance")
-    return law, Fraction(tolerance)
+    return law, Fraction(claim.error)
 
 
 def laws_of(law: BracketDistribution) -> FloatArray:
