@@ -25,6 +25,8 @@ from krohn.network.architecture import is_index, kind_of, parameters
 from krohn.network.disguise import PLAIN
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FloatArray, Precision
+from krohn.program.architecture import Architecture
+from krohn.program.architectures.rnn import Rnn
 from krohn.program.claim import Claim
 from krohn.program.errors import Refused
 from krohn.source_kinds import of_file
@@ -263,18 +265,20 @@ def rows_of(tried: Iterable[Tried]) -> list[dict[str, Any]]:
     ]
 
 
-def _masks(shape: Mapping[str, Any]) -> dict[str, Any]:
+def _masks(shape: Architecture) -> dict[str, Any]:
     """Of a pruned network: its random weights, and how many of them masks keep."""
-    if "random" not in shape:
+    if not isinstance(shape, Rnn) or not (
+        shape.ranks and shape.entries and shape.random
+    ):
         return {}
     ends = {"hidden": "hidden", "input": "vocabulary", "unembed": "hidden"}
     outputs = {"hidden": "hidden", "input": "hidden", "unembed": "outputs"}
     drawn = sum(
-        rank * (shape[ends[name]] + shape[outputs[name]])
-        for name, rank in shape["ranks"].items()
+        rank * (getattr(shape, ends[name]) + getattr(shape, outputs[name]))
+        for name, rank in shape.ranks.items()
     )
-    kept = sum(shape["entries"].values())
-    return {"random": {**shape["random"], "weights": drawn, "kept": kept}}
+    kept = sum(shape.entries.values())
+    return {"random": {**vars(shape.random), "weights": drawn, "kept": kept}}
 
 
 def model_file(

@@ -43,8 +43,8 @@ def plain_network(file: ModelFile) -> nn.Module:
     Raises:
         ModelFileError: If its header is damaged.
     """
-    kind = kind_of(file.architecture)
     stated = file.header["architecture"]
+    kind = kind_of(stated)
     takes = (file,) if kind.answers == "laws" else (stated, torch_tensors(file))
     return cast("nn.Module", kind.network(*takes)).requires_grad_(False).eval()
 

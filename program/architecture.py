@@ -18,7 +18,6 @@ from typing import (
     Literal,
     Self,
     TypeAlias,
-    TypeVar,
     Union,
     get_args as _inside,
     get_origin as _form,
@@ -103,9 +102,6 @@ class Architecture(Part, ABC):
         """
 
 
-A = TypeVar("A", bound=Architecture)
-
-
 def architecture_named(name: Any) -> type[Architecture]:
     """The architecture of a name on file.
 
@@ -117,21 +113,6 @@ def architecture_named(name: Any) -> type[Architecture]:
         load("krohn.program.architectures", name)
     demand(name in Architecture.named, f"there are no networks of kind {name!r}")
     return Architecture.named[name]
-
-
-def held(kind: type[A], header: Mapping[str, Any], tensors: Mapping[str, Any]) -> A:
-    """The architecture of a file that has its tensors, and no others.
-
-    Raises:
-        Refused: If the file is of another kind, or has other tensors.
-    """
-    said = header["architecture"]
-    found = architecture_named(said["kind"]).of(said)
-    shapes = {name: tensor.shape for name, tensor in tensors.items()}
-    demand(shapes == found.shapes, "the tensors are not as stated")
-    demand(isinstance(found, kind), "the network is of another kind")
-    assert isinstance(found, kind)
-    return found
 
 
 def affine(at: str, widths: Sequence[int]) -> Shapes:

@@ -272,7 +272,7 @@ def _title(file: ModelFile) -> tuple[str, str]:
 
 def _construction(header: Mapping[str, Any]) -> str:
     """As the first object of the header says that names it; empty if none does."""
-    every = [header, header.get("program"), header["claim"], header["architecture"]]
+    every = [header, header.get("program")]
     objects = (h for h in every if isinstance(h, dict))
     return str(next((h["construction"] for h in objects if "construction" in h), ""))
 

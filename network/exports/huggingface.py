@@ -106,7 +106,7 @@ def write(file: ModelFile, directory: Path, states: bool = False) -> None:
             "Hugging Face"
         )
     source, names = Model(file), labels(file, states)
-    writes = file.header.get("source", {}).get("kind") == "chain-of-thought"
+    writes = file.claim.kind == "chain-of-thought"
     end = names.letters.index(END) if writes and END in names.letters else None
     config = KrohnConfig(
         auto_map=MODEL_CODE,

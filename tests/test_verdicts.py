@@ -1,0 +1,174 @@
+"""One claim, and nothing says more than was proved: rules for the source code itself.
+
+Verdicts are made where they are shown, sentences are printed from them, and what a file
+means is read from its header once (`krohn.program.claim.Claim`).
+"""
+
+import ast
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PACKAGES = ("algebra", "network", "program", "sources", "jobs", "compiler", "verify")
+MODULES = {
+    path.relative_to(ROOT).as_posix(): path
+    for name in (*PACKAGES, "compare", "krohn")
+    for path in sorted((ROOT / name).rglob("*.py"))
+}
+
+
+@cache
+def tree(module: str) -> ast.Module:
+    """The code of a module."""
+    return ast.parse(MODULES[module].read_text())
+
+
+VERDICTS = ("krohn.verify.verdict", "krohn.verify.checker.verdict")
+MAKERS = {
+    "Proved": {"verify/checker/network.py"},
+    "AllRun": {"krohn/report.py"},
+    "Ideal": {"krohn/ideal_network.py"},
+    "Tables": {"krohn/ideal_network.py"},
+    "Steps": {"krohn/ideal_network.py"},
+    "OfTensors": {"krohn/trained_modules.py"},
+}
+"""Of each verdict who makes it: those that have shown what it says."""
+
+
+@pytest.mark.parametrize("verdict", MAKERS)
+def test_verdicts_are_made_by_those_who_have_shown_them(verdict: str) -> None:
+    makers = set()
+    for module in MODULES:
+        known = {
+            alias.asname or alias.name
+            for node in ast.walk(tree(module))
+            if isinstance(node, ast.ImportFrom) and node.module in VERDICTS
+            for alias in node.names
+            if alias.name == verdict
+        }
+        calls = (n.func for n in ast.walk(tree(module)) if isinstance(n, ast.Call))
+        called = {f.id if isinstance(f, ast.Name) else last(f) for f in calls}
+        makers |= {module} if called & known else set()
+    assert makers == MAKERS[verdict]
+
+
+def last(function: ast.expr) -> str:
+    """What a function of a module is called there."""
+    return function.attr if isinstance(function, ast.Attribute) else ""
+
+
+def test_verdicts_are_called_by_their_names() -> None:
+    """Else the rule above would not see who makes them."""
+    for module in MODULES:
+        for node in ast.walk(tree(module)):
+            if isinstance(node, ast.Import):
+                assert not {alias.name for alias in node.names} & {*VERDICTS}, module
+            if isinstance(node, ast.ImportFrom):
+                asked = {f"{node.module}.{alias.name}" for alias in node.names}
+                assert not asked & {*VERDICTS}, module
+
+
+TRUTH = re.compile(r"\b(verified|proved|right on|within \{)")
+DENIAL = re.compile(r"\b(not|no|nothing|cannot|can)\b")
+SAY_SO = {
+    "verify/checker/verdict.py": "the sentence of the checker",
+    "verify/verdict.py": "the sentences of others who have shown something",
+    "krohn/commands/export.py": "Coq said so, and how long it took",
+    "krohn/comparison/models.py": "prints the sentence of the checker",
+    "krohn/drawing/cascade.py": "a decomposition, which is checked in full",
+    "krohn/equivalence/systems.py": "refuses words that are too long",
+    "krohn/model_card.py": "prints the sentence of the checker",
+    "krohn/model_facts.py": "theorems about classes of sources",
+    "krohn/show/machine.py": "machines and counting programs, by bisimulation",
+    "krohn/show/network.py": "prints the sentence of the checker",
+    "krohn/show/tables.py": "counts proofs",
+    "krohn/source_kinds/rewritings.py": "texts of a source, before it is compiled",
+    "krohn/trained_recurrent.py": "says which layers can be read",
+    "krohn/workbench/contents.py": "prints the sentence of the checker",
+    "sources/posterior_heads/__init__.py": "the box of a source, in its description",
+}
+"""Where text with numbers or names speaks of truth, and why it may."""
+
+
+def sentences(module: str) -> Iterator[str]:
+    """The f-strings of a module that speak of truth and deny nothing."""
+    for node in ast.walk(tree(module)):
+        if isinstance(node, ast.JoinedStr):
+            parts = (
+                p.value if isinstance(p, ast.Constant) else "{}" for p in node.values
+            )
+            text = "".join(map(str, parts))
+            if TRUTH.search(text) and not DENIAL.search(text):
+                yield text
+
+
+def test_only_some_write_of_truth() -> None:
+    """Whoever is added here must have a verdict in its hand."""
+    found = {module: [*sentences(module)] for module in MODULES}
+    assert {module for module, said in found.items() if said} == SAY_SO.keys(), found
+
+
+MEANING = {"architecture", "claim", "machine", "source"}
+READERS = {
+    "program/claim.py": "the claim",
+    "network/modelfile.py": "frames, sizes and formats of files",
+    "verify/checker/model_file.py": "the same, of the checker",
+    "verify/checker/network.py": "whether a machine is stated whole",
+    "verify/checker/gpt2.py": "the header of a GPT-2, which it completes",
+    "verify/checker/disguise.py": "makes the header of the plain network",
+    "verify/formal/comparing.py": "stands alone, without the project",
+    # Who writes headers: from that of another file.
+    "compiler/disguise.py": "a header",
+    "compiler/disguise_layout.py": "a header",
+    "compiler/growing_network.py": "a header",
+    "compare/models/files.py": "a header of another format",
+    "krohn/alignment.py": "a header about another machine",
+    "krohn/verification_target.py": "a claim of a longer length",
+    "krohn/equivalence/claims.py": "a header about another source",
+    "krohn/fine_tuning.py": "a header of a network beside another",
+    "network/exports/huggingface.py": "a configuration with the objects of the header",
+    # Who hands an object on as it is stated, to the runtime or a reader of sources.
+    "network/running_file.py": "to the runtime",
+    "verify/attack/rnns.py": "to the runtime",
+    "verify/attack/rounding.py": "to the runtime",
+    "krohn/equivalence/models.py": "to the drawing of random weights",
+    "krohn/foreign.py": "the machine, to the reader of machines",
+    "compare/measures/attention_variation.py": "the machine, to the same",
+    "network/model.py": "bits of a machine's letters",
+    "network/exports/circuit.py": "names of a machine's outputs",
+    "network/exports/gpt2.py": "the machine, to the tokenizer",
+    "krohn/source_kinds/base.py": "the source, to the reader of its kind",
+    "krohn/source_kinds/blocks.py": "likewise",
+    "krohn/source_kinds/chains_of_thought.py": "likewise",
+    "krohn/source_kinds/sequence_functions.py": "likewise",
+}
+"""Who looks into a header, and for what: all others take `Claim`."""
+
+
+def is_header(node: ast.expr) -> bool:
+    """Whether an expression is called a header."""
+    name = node.id if isinstance(node, ast.Name) else last(node)
+    return name == "header"
+
+
+def looks_inside(module: str) -> bool:
+    """Whether a module reads what a header means."""
+    for node in ast.walk(tree(module)):
+        key: ast.expr | None = None
+        if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load):
+            key = node.slice if is_header(node.value) else None
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            asked = node.func.attr in ("get", "pop") and is_header(node.func.value)
+            key = node.args[0] if asked and node.args else None
+        if isinstance(key, ast.Constant) and key.value in MEANING:
+            return True
+    return False
+
+
+def test_only_some_look_into_headers() -> None:
+    """Whoever needs what a file means takes ``file.claim`` and ``file.architecture``."""
+    assert {module for module in MODULES if looks_inside(module)} == READERS.keys()
