@@ -50,16 +50,26 @@ def is_disguised(file: ModelFile) -> bool:
 
 
 def directions(file: ModelFile) -> Directions | None:
-    """The directions of variables; None where each has dimensions of its own."""
+    """The directions of variables; None where each has dimensions of its own.
+
+    Raises:
+        ModelFileError: If the Program of the file does not say where they live.
+    """
     if not is_disguised(file):
         return None
-    d, program = file.architecture.disguise.d_model, file.header["program"]
-    lives = [
-        (tuple(c["dims"]), tuple(c["snapshots"]))
-        for c in program["channels"]
-        if "dims" in c
-    ]
-    features = [tuple(span) for span in program["features"].values()]
+    d = file.architecture.disguise.d_model
+    try:
+        program = file.header["program"]
+        lives = [
+            (tuple(c["dims"]), tuple(c["snapshots"]))
+            for c in program["channels"]
+            if "dims" in c
+        ]
+        features = [tuple(span) for span in program["features"].values()]
+    except (LookupError, TypeError, AttributeError):
+        raise ModelFileError(
+            "is damaged: its Program does not say where variables live"
+        ) from None
     return Directions(file.tensors["disguise.directions"], d, features, lives)
 
 

@@ -240,7 +240,7 @@ def _claim(header: Mapping[str, Any], tokenizer: Mapping[str, Any] | None) -> Cl
     error = {Sense.WITHIN: "error", Sense.LAWS: "tolerance"}.get(sense)
     return Claim(
         kind=kind,
-        name=_label(said, "a machine without a name"),
+        name=_label(said, kind),
         letters=letters,
         states=states,
         answers=letters if sense is Sense.LAWS else answers,
@@ -353,8 +353,9 @@ def _check_machine(said: Mapping[str, Any]) -> None:
         _known(said.get(key, {}), known, f"the machine's {key}")
 
 
-def _label(said: Mapping[str, Any], otherwise: str) -> str:
-    name = said.get("name", otherwise)
+def _label(said: Mapping[str, Any], kind: str) -> str:
+    without = {"name": "a machine without a name"} if kind == MACHINE else {}
+    name = {**without, **said}["name"]
     demand(type(name) is str, "what a source is called is no text")
     return str(name)
 

@@ -238,7 +238,8 @@ class InContext:
         demand(said["kind"] == KIND, "this is no learning in context")
         names = [f.name for f in fields(cls) if f.name != "letters"]
         found = cls(len(said["letters"]) - 1, **{name: said[name] for name in names})
-        demand(dict(said) == found.to_wire(), "its letters or classes are others")
+        same = {**said, "name": found.name} == found.to_wire()
+        demand(same, "its letters or classes are others")
         return found
 
 

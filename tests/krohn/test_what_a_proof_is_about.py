@@ -218,6 +218,22 @@ def test_a_stated_digest_is_never_believed(kind: str, tmp_path: Path) -> None:
         read(wrong)
 
 
+@pytest.mark.parametrize("kind", NETWORKS)
+def test_another_format_of_machines_or_a_source_without_a_name_is_none(
+    kind: str,
+) -> None:
+    """Such files are none to the small checker either, which reads a header itself."""
+    header = compiled(kind).file.header
+    said = header.get("machine") or header["source"]
+    unnamed = {key: value for key, value in said.items() if key != "name"}
+    others = [unnamed] if "source" in header else [{**said, "format": "krohn-model"}]
+    others += [{**said, "version": n} for n in (0, 3, 1.0, True) if "machine" in header]
+    for other in others:
+        key = "machine" if "machine" in header else "source"
+        with pytest.raises(Refused):
+            Claim.of({**header, key: other})
+
+
 def test_files_without_a_digest_are_read(tmp_path: Path) -> None:
     """Files that were written before there was a digest."""
     model = compiled("states")

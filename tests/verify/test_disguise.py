@@ -1,5 +1,6 @@
 """Disguised networks: they compute the same, are proved, and no damaged one is."""
 
+import contextlib
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -190,6 +191,17 @@ def test_what_cannot_be_disguised_is_refused() -> None:
 
 
 # ------------------------------------------------------------------- mutants
+
+
+@pytest.mark.parametrize("part", ["channels", "features"])
+@pytest.mark.parametrize("value", [None, [None], [[]], {}, {"a": 1}])
+def test_a_damaged_program_is_refused_or_not_proved(part: str, value: object) -> None:
+    """What does not say where variables live ends in a message, and in no traceback."""
+    file = made("FlipFlop", "rotate").file
+    program = {**file.header["program"], part: value}
+    damaged = replace(file, header={**file.header, "program": program})
+    with contextlib.suppress(krohn.KrohnError, krohn.ModelFileError):
+        assert krohn.verify(damaged).verdict == "undecided"
 
 
 def test_a_wrong_plain_network_does_not_help() -> None:
