@@ -238,6 +238,8 @@ def proof_of(
     except Refused as refused:
         return Proof("undecided", str(refused), length)
     done = prove(file, None, partial(progress, "proving"), model)
+    if done.verdict == "verified" and (problem := of_file(file).problem(file)):
+        return Proof("undecided", problem, length)
     if not home.unproved or done.verdict != "verified":
         return done
     elsewhere = f"{home.unproved}. In arithmetic that is as docs/soundness.md assumes, "

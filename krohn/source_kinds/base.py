@@ -399,17 +399,6 @@ class SourceKind(Kind[S]):
                 )
         return replace(file, header={**file.header, "source": other})
 
-    def problem(self, file: ModelFile) -> str:
-        """What a file says beside its claim and is wrong; empty if nothing is.
-
-        A source that cannot be read back is: nobody could run what was proved.
-        """
-        try:
-            self.of_file(file)
-        except KrohnError as error:
-            return str(error)
-        return ""
-
     def _conclude(
         self,
         file: ModelFile,

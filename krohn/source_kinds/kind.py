@@ -277,6 +277,17 @@ class Kind(ABC, Generic[S]):
         """
         return None
 
+    def problem(self, file: ModelFile) -> str:
+        """What a file says beside its claim and is wrong; empty if nothing is.
+
+        A source that cannot be read back is: nobody could run what was proved.
+        """
+        try:
+            self.of_file(file)
+        except KrohnError as error:
+            return str(error)
+        return ""
+
     def letters_and_classes(
         self, file: ModelFile, machine: Automaton | None
     ) -> tuple[str, tuple[str, ...], tuple[str, ...]]:

@@ -305,6 +305,19 @@ def test_scores_are_those_of_the_place(to: str, tmp_path: Path) -> None:
     assert finite or to not in proved_there
 
 
+def test_an_export_of_a_source_that_cannot_be_read_is_not_proved(
+    tmp_path: Path,
+) -> None:
+    """Its beliefs are those of weights, and a model is made of probabilities."""
+    file, home = compiled("hidden-markov rnn").file, destination("huggingface")
+    start = [2 * weight for weight in file.header["source"]["start"]]
+    source = {**file.header["source"], "start": start}
+    file = replace(file, header={**file.header, "source": source})
+    home.write(file, tmp_path, False)
+    assert exporting.proof_of(file, home, tmp_path).verdict == "undecided"
+    assert krohn.verify(file, proof=True).verdict == "undecided"
+
+
 @pytest.mark.parametrize("to", DESTINATIONS)
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_small_logits_are_told_apart_by_the_program(
