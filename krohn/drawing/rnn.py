@@ -24,6 +24,7 @@ from krohn.network.precision import FloatArray
 from krohn.network.sparse import Sparse
 from krohn.program.architectures.lstm import Gated
 from krohn.program.architectures.rnn import MATRICES
+from krohn.program.architectures.ssm import Layer
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -301,15 +302,15 @@ def draw_state_space(canvas: Canvas, file: ModelFile) -> list[str]:
     ]
 
 
-def _lines(file: ModelFile, i: int, layer: dict[str, int]) -> list[str]:
+def _lines(file: ModelFile, i: int, layer: Layer) -> list[str]:
     a, b = (file.tensors[f"layers.{i}.{name}"] for name in ("decay", "input"))
     return [
         f"layer {i}",
-        f"{count(layer['coordinates'], 'coordinate')}",
+        f"{count(layer.coordinates, 'coordinate')}",
         f"a = {_values(a)}",
         f"b = {_values(b)}",
-        f"table of {layer['hidden']:,} units",
-        f"says {count(layer['symbols'], 'letter')}",
+        f"table of {layer.hidden:,} units",
+        f"says {count(layer.symbols, 'letter')}",
     ]
 
 

@@ -44,7 +44,10 @@ def made(dtype: str = "float64", **changed: Any) -> ModelFile:
         name: precision.round(random.normal(size=size) / 2)
         for name, size in expected_shapes(shape).items()
     }
-    source = {"kind": "linear-system", "letters": []}  # of which no such layer is proved
+    source = {
+        "kind": "linear-system",
+        "letters": [],
+    }  # of which no such layer is proved
     header = {"architecture": shape, "source": source, "claim": CLAIM}
     return ModelFile(header, tensors, precision)
 
