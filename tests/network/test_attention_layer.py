@@ -46,6 +46,7 @@ def made(dtype: str = "float64", **changed: Any) -> ModelFile:
     }
     source = {
         "kind": "linear-system",
+        "name": "none",
         "letters": [],
     }  # of which no such layer is proved
     header = {"architecture": shape, "source": source, "claim": CLAIM}
