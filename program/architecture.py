@@ -51,7 +51,7 @@ class Part:
         demand(isinstance(said, Mapping), f"a {name} is no object")
         known = {x.name: x for x in fields(cls)}
         others = sorted(map(str, said.keys() - known.keys()))
-        demand(not others, f"a {name} has the key {others[:1]}, which nothing is about")
+        demand(not others, f"nothing is about {str(others[:3])[:80]} of a {name}")
         told = [x for x in known.values() if x.name in said or x.default is MISSING]
         return cls(**{x.name: _read(x.type, said.get(x.name), x.name) for x in told})
 

@@ -214,12 +214,12 @@ class Claim:
 
 def _claim(header: Mapping[str, Any], tokenizer: Mapping[str, Any] | None) -> Claim:
     _known(header, _HEADER, "the file")
-    alone = ("machine" in header) != ("source" in header)
-    demand(alone, "the file is about a machine or about another source")
-    stated, said = header["claim"], header.get("source", header.get("machine"))
+    both = {"machine", "source"} <= header.keys()
+    demand(not both, "the file is about a machine and about another source")
+    stated, said = header["claim"], header.get("source", header.get("machine", {}))
     objects = all(isinstance(x, dict) for x in (stated, said, header["architecture"]))
     demand(objects, "the file does not say what it is about")
-    kind = MACHINE if "machine" in header else str(said["kind"])
+    kind = str(said["kind"]) if "source" in header else MACHINE
     architecture = _architecture(header)
     sense = _sense(stated, kind, architecture)
     _known(stated, _ALWAYS | _terms(kind, sense), "the claim")
@@ -273,8 +273,9 @@ def _architecture(header: Mapping[str, Any]) -> Architecture | None:
     if said.keys() == {"dtype"}:
         return None
     found = architecture_named(said["kind"]).of(said)
-    version = header.get("version", first_version(header))
-    known = type(version) is int and first_version(header) <= version
+    first = _first_version(header, found)
+    version = header.get("version", first)
+    known = type(version) is int and first <= version
     demand(known, "a file of this version has no such network")
     return found
 
@@ -286,11 +287,12 @@ def first_version(header: Mapping[str, Any]) -> int:
         Refused: If it states no architecture.
     """
     said = header["architecture"]
-    if "stored" in header:
-        return 7
-    if "source" in header:
-        return 5
-    return architecture_named(said.get("kind")).of(said).version
+    return _first_version(header, architecture_named(said.get("kind")).of(said))
+
+
+def _first_version(header: Mapping[str, Any], architecture: Architecture) -> int:
+    least = 7 if "stored" in header else 5 if "source" in header else 1
+    return max(least, architecture.version)
 
 
 def _sense(

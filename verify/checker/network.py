@@ -131,6 +131,7 @@ def established(
             evidence is damaged.
     """
     own, model = model.claim, replace(model)
+    demand(own.dtype == model.format.name, "the tensors have another format")
     demand(own.of_machine or machine is None, "the file claims to compute no machine")
     if machine is None or claim is None:
         _check_own(model, machine)
