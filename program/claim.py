@@ -334,8 +334,8 @@ def _dtype(header: Mapping[str, Any]) -> str:
     found = header["architecture"]["dtype"]
     known = FORMATS if "kind" in header["architecture"] else (*FORMATS, OWN_FORMAT)
     demand(found in known, f"there is no format {str(found)[:40]!r}")
-    alike = header["claim"].get("dtype", found) == found
-    demand(alike, "the file claims another format than that of its tensors")
+    said = header["claim"].get("dtype", found)
+    demand(said == found, f"the file claims {said!r}, its tensors are {found}")
     return str(found)
 
 
@@ -367,8 +367,8 @@ def _names(holder: Mapping[str, Any], key: str) -> tuple[str, ...]:
     found = holder.get(key)
     if not isinstance(found, list | tuple):
         return ()
-    each = (n if isinstance(n, list | tuple) else [n] for n in found)
-    return tuple(" ".join(map(str, name)) for name in each)
+    whole = [n if isinstance(n, list | tuple) else [n] for n in found]
+    return tuple([" ".join(map(str, name)) for name in whole])
 
 
 def _inputs(

@@ -105,6 +105,11 @@ class Truth:
         claimed = mutant.file.header["claim"].get("length")
         length = self.length if claimed is None else claimed
         model = Model(mutant.file)
+        longest = model.network.length
+        if longest is not None and length > longest:
+            return (
+                f"it claims words of {length} letters, and can read at most {longest}"
+            )
         tried = [self._cut(length)]
         if hint and (model.network.length is None or len(hint) <= length):
             tried.append(np.array([hint]))

@@ -252,7 +252,7 @@ def test_undecided_is_2(command: Command, shelf: Path, tmp_path: Path) -> None:
     done = command("verify", path, "--proof", "--json")
     assert (done.code, done.json["verdict"]) == (2, "undecided")
     assert done.json["words"] > 0
-    assert "does not say what its channels are" in done.json["reason"]
+    assert "has no Program, and a proof needs one" in done.json["reason"]
     assert "all words of up to 13 letters are right" in done.json["reason"]
     shown = command("verify", path)
     assert (shown.code, shown.err) == (2, "")

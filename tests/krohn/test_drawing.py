@@ -1,7 +1,6 @@
 """Pictures of machines and models: drawn, saved, the same every time."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -47,7 +46,7 @@ def transformer(name: str, length: int, construction: str, strict: bool) -> Mode
     )
     header = {
         "architecture": compiled.network.architecture,
-        "machine": json_format.to_object(replace(machine, action=None)),
+        "machine": json_format.claimed(machine),
         "claim": {"length": length, "start": machine.states[machine.start]},
         "program": compiled.program,
         "construction": construction,
@@ -60,7 +59,7 @@ def rnn(name: str) -> ModelFile:
     network = compile_rnn(machine, FLOAT32).network
     header = {
         "architecture": network.architecture,
-        "machine": json_format.to_object(machine),
+        "machine": json_format.claimed(machine),
         "claim": {"length": None, "start": machine.states[machine.start]},
     }
     return ModelFile(header, dict(network.tensors), FLOAT32)

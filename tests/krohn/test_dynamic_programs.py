@@ -15,6 +15,7 @@ from krohn.algebra.errors import KrohnError
 from krohn.cli import run
 from krohn.compilation import Asked
 from krohn.network.attention_cost import parts
+from krohn.program.architectures.transformer import Transformer
 from krohn.source_kinds.chains_of_thought import ChainsOfThought
 from krohn.sources.dynamic_programs import CATALOGUE
 
@@ -167,7 +168,8 @@ def test_operations_and_bounds_of_networks_are_said() -> None:
         found = explained(name)
         rows = {row["attention"]: row for row in found["networks"]}
         model = krohn.compile(name, attention="linear")
-        counted = parts(model.file.header["architecture"], found["tokens"] - 1)
+        shape = Transformer.of(model.file.header["architecture"])
+        counted = parts(shape, found["tokens"] - 1)
         assert counted == (
             rows["linear"]["meeting_flops"],
             rows["linear"]["other_flops"],

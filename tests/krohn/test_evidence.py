@@ -99,7 +99,7 @@ def test_evidence_of_rnns_is_for_every_length(
     assert run(["compile", "D6", "--arch", "rnn", "-o", path]) == 0
     assert run(["verify", path, "--evidence", out]) == 0
     assert run(["recheck", path, out]) == 0
-    assert "right on all words of any length" in capsys.readouterr().out
+    assert "right on all words of every length" in capsys.readouterr().out
     assert run(["recheck", path, out, "--json"]) == 0
     facts = json.loads(capsys.readouterr().out)["facts"]
     assert (facts["length"], facts["pairs"], facts["margin"]) == (None, 6, 2.0)

@@ -107,8 +107,8 @@ def test_kernels_of_python_have_signs_and_waves() -> None:
         model = krohn.compile(kernel, arch=arch, dtype="float32")
         report = krohn.verify(model.file, proof=True, sample=60)
         assert report.verdict == "verified"
-        assert report.error is not None
-        assert report.error < 1e-3
+        assert report.about.error is not None
+        assert report.about.error < 1e-3
     with pytest.raises(KrohnError, match="stable"):
         krohn.kernel(modes=[(1, 1.5)], length=3)
 

@@ -100,7 +100,7 @@ def test_a_verified_network(
 ) -> None:
     text = Seen(page(grid, "--proof", "--exhaustive", 3, "--sample", 8)).texts
     found = prove(grid, krohn.zoo("Grid4"))
-    assert "For every word of up to 6 letters" in text
+    assert "words of length 6, and all shorter, in float32" in text
     assert "14 words of up to 3 letters, all there are: every answer" in text
     assert "8 words of up to 6 letters: every answer was right" in text
     worst = worst_head(sublayers(found.evidence))
@@ -192,7 +192,7 @@ def test_names_never_become_markup(
     found = Seen(page(file, code=0 if right else 1))
     assert found.tags <= TAGS
     assert not {name for name in found.attributes if name.startswith("on")}
-    for name in (HOSTILE[0], "<i>" + HOSTILE[0], "<marquee>", "<img src=y>"):
+    for name in (HOSTILE[0], "<i>" + HOSTILE[0][:20], "<marquee>", "<img src=y>"):
         assert name in found.texts
     assert not set("\u202e\x1b") & set(found.texts)
 

@@ -306,8 +306,8 @@ def test_a_word_that_several_constructions_fail_on_is_told_once() -> None:
     ("source", "said"),
     [
         ("Select8", "inputs of 8 vectors"),
-        ("Sorted3,4", "inputs of 3 vectors"),
-        ("Nearest3", "inputs of up to 6 vectors"),
+        ("Sorted3,4", "all 64 inputs of 3 points"),
+        ("Nearest3", "all inputs of 1 to 6 points"),
     ],
 )
 def test_inputs_that_are_all_there_are_not_up_to_so_many(

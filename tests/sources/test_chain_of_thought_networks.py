@@ -133,7 +133,7 @@ def test_eight_by_eight_by_linear_heads() -> None:
             {"block": 6},
             "may not see|may read wrong positions",
         ),
-        ({"last": 0}, "sparse block has no size"),
+        ({"last": 0}, "'last' is 0, not a sensible size"),
         ({"kind": "linear"}, "there is no rule"),
     ],
 )

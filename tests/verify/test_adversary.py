@@ -182,7 +182,7 @@ def attack(
     precision = PRECISIONS[architecture["dtype"]]
     header = {
         "architecture": architecture,
-        "machine": json_format.to_object(machine),
+        "machine": json_format.claimed(machine),
         "claim": {"dtype": precision.name, "start": machine.states[machine.start]},
     }
     if program is not None:

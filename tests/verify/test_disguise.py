@@ -279,5 +279,5 @@ def test_no_earlier_version_has_disguised_networks() -> None:
     model = checked.Model(
         FORMATS["float64"], tensors, {**found.file.header, "version": 5}
     )
-    with pytest.raises(Refused, match="this version has no disguised networks"):
+    with pytest.raises(Refused, match="of this version has no such network"):
         undisguised(model)

@@ -10,6 +10,7 @@ from model_files import place, redescribed, stated, with_entries
 import krohn
 from krohn.algebra import zoo
 from krohn.algebra.automaton import Automaton, Semiautomaton
+from krohn.algebra.formats import json_format
 from krohn.compiler.pipeline import Options, arrange, optimise
 from krohn.compiler.transformer import describe, lower
 from krohn.network.modelfile import ModelFile
@@ -60,6 +61,7 @@ def file(uniform: bool = False, strict: bool = False) -> ModelFile:
     header = {
         "architecture": network.architecture,
         "program": describe(layout, network),
+        "machine": json_format.claimed(sampled_and_held()),
         "claim": {"length": LENGTH},
     }
     return ModelFile(header, tensors, FLOAT32)

@@ -157,7 +157,7 @@ def established(
 def _check_own(model: Model, machine: Machine | None) -> None:
     """Refuse another machine than that of a file, whose claim would be said to hold."""
     if machine is not None:
-        named = "transitions" in model.header["machine"]
+        named = "transitions" in model.header.get("machine", {})
         demand(named, "the file is about no machine, and no other claim is given")
         own = model.machine
         alike = machine.start == own.start

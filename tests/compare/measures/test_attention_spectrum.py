@@ -101,7 +101,11 @@ def test_centred_logits_have_the_same_weights_and_a_smaller_norm() -> None:
 
 
 def test_a_layer_is_read_as_it_attends() -> None:
-    shape = {"length": 7, "inputs": 2, "features_units": [5], "output_units": []}
+    shape = {
+        **{"kind": "attention-layer", "dtype": "float32", "length": 7, "inputs": 2},
+        **{"codes": 0, "features": 4, "features_units": [5], "d_qk": 3, "d_v": 3},
+        **{"memory": 0, "causal": False, "output_units": [], "outputs": 1},
+    }
     random = torch.Generator().manual_seed(0)
     sizes = {
         "features.0.weight": (2, 5),
@@ -113,7 +117,7 @@ def test_a_layer_is_read_as_it_attends() -> None:
         "output.0.bias": (1,),
     }
     held = {n: torch.randn(s, generator=random) for n, s in sizes.items()}
-    layer = AttentionLayer(shape | {"causal": False, "memory": 0}, held)
+    layer = AttentionLayer(shape, held)
     inputs = torch.randn(6, 7, 2, generator=random)
     head = of_layer(layer, inputs)
     weights = torch.softmax(torch.from_numpy(head.logits), dim=2).float()

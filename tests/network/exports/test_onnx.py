@@ -34,9 +34,10 @@ def both(file: ModelFile, at: Path, length: int = LENGTH) -> tuple[torch.Tensor,
 
 def network(dtype: str, recurrent: str | None = None, **block: Any) -> ModelFile:
     """Random weights: nothing is saturated, so that every operation can be seen."""
-    shape: dict[str, Any] = {"kind": recurrent, "dtype": dtype, "hidden": D}
-    shape |= {"vocabulary": 3, "outputs": 4}
-    if recurrent is None:
+    shape: dict[str, Any] = {"dtype": dtype, "outputs": 4}
+    if recurrent is not None:
+        shape |= {"kind": recurrent, "hidden": D, "vocabulary": 3}
+    else:
         block = {"heads": 2, "d_qk": 3, "d_v": 2, "mlp": [5, 4], **block}
         empty = {"heads": 0, "d_qk": 0, "d_v": 0, "mlp": []}
         shape |= {"kind": "transformer", "strict": False, "d_model": D}

@@ -176,7 +176,16 @@ LENGTH = 6
 
 def layer(codes: int) -> AttentionLayer:
     """A random layer of three inputs."""
-    shape = {"length": LENGTH, "inputs": 3, "features_units": [8], "output_units": [5]}
+    shape = {
+        **{
+            "kind": "attention-layer",
+            "dtype": "float64",
+            "length": LENGTH,
+            "inputs": 3,
+        },
+        **{"codes": codes, "features": 4, "features_units": [8], "d_qk": 4, "d_v": 4},
+        **{"memory": 0, "causal": False, "output_units": [5], "outputs": 2},
+    }
     sizes = {
         **{"features.0.weight": (3 + codes, 8), "features.0.bias": (8,)},
         **{"features.1.weight": (8, 4), "features.1.bias": (4,)},
@@ -187,7 +196,7 @@ def layer(codes: int) -> AttentionLayer:
     }
     random = torch.Generator().manual_seed(0)
     held = {n: torch.randn(s, generator=random).double() for n, s in sizes.items()}
-    return AttentionLayer(shape | {"causal": False, "memory": 0}, held)
+    return AttentionLayer(shape, held)
 
 
 @pytest.mark.parametrize("codes", [0, 2])

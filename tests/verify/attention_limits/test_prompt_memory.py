@@ -10,9 +10,10 @@ import torch
 
 import krohn
 from krohn.compare.tasks.texts import subsequences
+from krohn.network import transformer
 from krohn.network.model import Model
 from krohn.network.precision import FloatArray
-from krohn.network.transformer import Transformer
+from krohn.program.architectures.transformer import Transformer
 from krohn.program.attention import Sparse
 from krohn.program.chain_of_thought import ChainOfThought
 from krohn.program.domains import IntArray
@@ -135,7 +136,7 @@ def kept(name: str, attention: str) -> tuple[FloatArray, IntArray, int]:
     source = _source(name)
     file = krohn.compile(name, attention=attention).file
     network = Model(file).network
-    assert isinstance(network, Transformer)
+    assert isinstance(network, transformer.Transformer)
     low, high = np.array(source.prompt).T
     prompts = np.indices(high - low + 1).reshape(len(low), -1).T + low
     cache = network.start(len(prompts))
@@ -144,7 +145,7 @@ def kept(name: str, attention: str) -> tuple[FloatArray, IntArray, int]:
             _, cache = network.step(tokens, cache)
     parts = [part.flatten(1).double().numpy() for part in cache.parts]
     texts = source.continued(prompts)
-    size = kept_numbers(file.header["architecture"], len(low) + 1)
+    size = kept_numbers(Transformer.of(file.header["architecture"]), len(low) + 1)
     return np.hstack(parts), texts[:, len(low) :], size
 
 

@@ -211,7 +211,7 @@ def changed(file: ModelFile, **told: Any) -> ModelFile:
 @pytest.mark.parametrize(
     ("told", "reason"),
     [
-        ({"kind": "none"}, "there is no rule"),
+        ({"kind": "none"}, "malformed .'none'"),
         ({"length": 9}, "another length"),
         ({"length": 8.0}, "no length"),
         ({"causal": True}, "other positions"),
@@ -220,7 +220,7 @@ def changed(file: ModelFile, **told: Any) -> ModelFile:
         ({"moduli": [0.0, 0.0]}, "three moduli"),
         ({"left": [[0.0], [1.0]]}, "several sizes|no such grid"),
         ({"left": "abc"}, "other axes"),
-        ({"f": [[float("inf"), 0.0]] * 257}, "not finite"),
+        ({"f": [[float("inf"), 0.0]] * 257}, "Out of range"),
         ({"f": [[0.0]] * 257}, "another number|not one function"),
         ({"outer": None}, "not the identity"),
         ({"outer": {"low": 0.0, "step": 0.3, "values": [[0.0] * 2] * 9}}, "binary"),

@@ -212,7 +212,7 @@ class TestForgedWindows:
         ("entry", "reason"),
         [
             (-1e-9, "no probability weight"),
-            (float("nan"), "not finite"),
+            (float("nan"), "Out of range"),
             (1e-300, "leave the range"),
         ],
     )

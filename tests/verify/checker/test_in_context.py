@@ -92,9 +92,9 @@ def test_heads_that_turn_the_other_way_are_refused() -> None:
 @pytest.mark.parametrize(
     ("part", "said", "why"),
     [
-        ("claim", {"error": None}, "claims no error"),
+        ("claim", {"error": None}, "claims the error None"),
         ("claim", {"length": 14}, "another length"),
-        ("claim", {"length": 15.0}, "claims no length"),
+        ("claim", {"length": 15.0}, "claims the length 15.0"),
         ("source", {"steps": 4}, "architecture"),
         ("source", {"demonstrations": 2}, "another length"),
         ("source", {"history": 1}, "shorter than a window"),
@@ -121,21 +121,21 @@ def test_other_claims_and_headers_are_refused(
 
 
 @pytest.mark.parametrize(
-    "said",
+    ("said", "why"),
     [
-        {"causal": [True]},
-        {"causal": [0]},
-        {"attention": {"kind": "relu"}},
-        {"attention": {"kind": "linear"}},
-        {"activation": []},
+        ({"causal": [True]}, "architecture"),
+        ({"causal": [0]}, "'causal' is 0"),
+        ({"attention": {"kind": "relu"}}, "architecture"),
+        ({"attention": {"kind": "linear"}}, "sees the whole word"),
+        ({"activation": []}, "architecture"),
     ],
 )
-def test_blocks_of_another_shape_are_refused(said: dict[str, Any]) -> None:
+def test_blocks_of_another_shape_are_refused(said: dict[str, Any], why: str) -> None:
     """Block 1 copies the letter after: a causal head would see none."""
     file = built(SMALL)
     blocks = [dict(block) for block in file.header["architecture"]["blocks"]]
     blocks[1] |= said
-    with pytest.raises(Refused, match="architecture"):
+    with pytest.raises(Refused, match=why):
         shown(restated(file, "architecture", blocks=blocks))
 
 

@@ -15,10 +15,10 @@ from krohn.verify.checker.arithmetic import FORMATS
 from krohn.verify.checker.kernels import (
     Recurrence,
     powers,
-    recurrence_of,
     sums,
 )
 from krohn.verify.checker.model_file import Model
+from krohn.verify.checker.network import established
 from krohn.verify.proof import prove
 
 WAVE = Kernel(
@@ -144,9 +144,9 @@ def test_what_grows_is_refused() -> None:
 @pytest.mark.parametrize(
     ("part", "said", "why"),
     [
-        ("claim", {"error": None}, "claims no error"),
-        ("claim", {"length": 31}, "another length"),
-        ("source", {"length": 33}, "another length"),
+        ("claim", {"error": None}, "claims the error None"),
+        ("claim", {"length": 31}, "what is shown is about"),
+        ("source", {"length": 33}, "what is shown is about"),
         ("source", {"length": 32.0}, "no length"),
         ("source", {"modes": [[1.0, 0.0, 1.5, 0.0]]}, "grows"),
         ("source", {"modes": [[1.0, 0.0, 0.5]]}, "cannot reshape|weight"),
@@ -193,5 +193,5 @@ def test_narrow_formats_are_refused() -> None:
     model = Model(FORMATS["float32"], file.tensors, file.header)
     with pytest.raises(Refused, match="too narrow"):
         shown(recurrent(of("Exp32"), "bfloat16"))
-    with pytest.raises(Refused, match="another kind"):
-        recurrence_of(model)
+    with pytest.raises(Refused, match="another format"):
+        established(model, {}, None)

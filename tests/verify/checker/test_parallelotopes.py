@@ -47,7 +47,7 @@ def test_trained_networks_are_proved_for_words_of_every_length(name: str) -> Non
     found = krohn.verify(path(name), machine, observation=observation)
     assert found.verdict == "verified"
     assert "every length" in found.covers
-    assert checked(file_of(name), proof_of(name).told).length is None
+    assert checked(file_of(name), proof_of(name).told).inputs.longest is None
     answers = load(path(name))(torch.randint(2, (64, 300))).argmax(-1)
     net = Model(file_of(name))
     words = torch.randint(len(machine.letters), (64, 300))

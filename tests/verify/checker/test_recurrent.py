@@ -245,9 +245,8 @@ def test_hidden_states_are_those_of_the_network(seed: int) -> None:
             "input.weight": given,
             "unembed.weight": read,
         }
-    network = recurrent.opened(
-        CheckedModel(FORMATS["float64"], tensors, {"architecture": shape})
-    )
+    header = {**rnn("C2").header, "architecture": shape}
+    network = recurrent.opened(CheckedModel(FORMATS["float64"], tensors, header))
     now, state = network.first, start[None]
     for _ in range(3):
         after = network.after(network.hand_on(now))

@@ -264,6 +264,13 @@ def test_sums_that_are_sure_are_exact(dtype: str) -> None:
     assert 20 < surely < 120
 
 
+def checked(header: Any, tensors: Any, evidence: Any) -> None:
+    """Write and check a file."""
+    data = pack(header, tensors)
+    told = {**evidence, "model": sha256(data).hexdigest()}
+    recheck(data, dumps(told).encode())
+
+
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
@@ -280,10 +287,8 @@ def test_damaged_files_are_refused(change: Any, reason: str) -> None:
     header = {k: dict(v) if isinstance(v, dict) else v for k, v in file.header.items()}
     tensors = {n: t.copy() for n, t in file.tensors.items()}
     change(header, tensors)
-    data = pack(header, tensors)
-    told = {**evidence, "model": sha256(data).hexdigest()}
     with pytest.raises(Refused, match=reason):
-        recheck(data, dumps(told).encode())
+        checked(header, tensors, evidence)
 
 
 @pytest.mark.parametrize(
@@ -538,6 +543,6 @@ def test_letters_that_lead_on_one_by_one_are_counted(
 def test_whether_letters_choose_decays_is_said(said: Any) -> None:
     file = krohn.compile("C2", 4, arch="ssm").file
     shape = {**file.header["architecture"], "selective": said}
-    model = model_of(replace(file, header={**file.header, "architecture": shape}))
+    damaged = replace(file, header={**file.header, "architecture": shape})
     with pytest.raises(Refused, match="'selective' is"):
-        state_space.established(model, {}, None)
+        state_space.established(model_of(damaged), {}, None)

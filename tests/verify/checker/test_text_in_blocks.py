@@ -270,4 +270,4 @@ def test_a_block_that_would_not_fit_in_memory_is_refused() -> None:
 def test_a_source_of_no_kind_is_refused() -> None:
     file = windowed(KIND.of_source(read("C2"), 2), 2, 4)
     file.header["source"]["kind"] = "machine"
-    assert "no rule" in prove(file, None).reason
+    assert "a claim of a wrong kind" in prove(file, None).reason

@@ -58,4 +58,4 @@ def test_a_claim_is_about_the_format_of_the_tensors(
 ) -> None:
     said = judge(pack(compiled(name).file, put("claim", "dtype", value=wrong)))
     assert said.verdict == "refused"
-    assert "claims another format than that of its tensors" in said.reason
+    assert f"the file claims {wrong!r}, its tensors are" in said.reason
