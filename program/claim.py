@@ -234,6 +234,7 @@ def _claim(header: Mapping[str, Any], tokenizer: Mapping[str, Any] | None) -> Cl
     )
     shows = Shows(stated.get("shows", "states"))
     outputs = _names(said.get("output", {}), "names") if kind == MACHINE else ()
+    demand(bool(outputs) or shows is Shows.STATES, "the machine has no outputs to say")
     answers = {MACHINE: outputs if shows is Shows.OUTPUTS else states}.get(
         kind, classes
     )

@@ -194,10 +194,10 @@ def circuit(file: ModelFile) -> dict[str, Any]:
             True,
             True,
         )
+        variables, along = list(_variables(stated, file)), directions(file)
     except (Refused, LookupError, TypeError, ValueError) as error:
         raise ExportError(f"the file is damaged: of its Program, {error}") from None
     about = file.header.get("machine") or file.header["source"]
-    variables, along = list(_variables(stated, file)), directions(file)
     return {
         "format": FORMAT,
         "version": 1,

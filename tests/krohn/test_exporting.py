@@ -305,6 +305,35 @@ def test_scores_are_those_of_the_place(to: str, tmp_path: Path) -> None:
     assert finite or to not in proved_there
 
 
+def outputs_of_none(header: dict[str, Any]) -> None:
+    header["claim"]["shows"] = "outputs"
+
+
+def head_of_nobody(header: dict[str, Any]) -> None:
+    for channel in header["program"]["channels"]:
+        if "head" in channel:
+            channel["head"] = 7
+
+
+@pytest.mark.parametrize("damage", [outputs_of_none, head_of_nobody])
+@pytest.mark.parametrize("disguise", [None, "rotate"])
+@pytest.mark.parametrize("to", DESTINATIONS)
+def test_a_damaged_file_is_not_exported_or_not_proved(
+    to: str, disguise: str | None, damage: Callable[[Any], None], tmp_path: Path
+) -> None:
+    """It ends in a message, and in no traceback."""
+    model = krohn.compile("C2", 4, strict=True, disguise=disguise, dtype="float64")
+    header = copy.deepcopy(model.file.header)
+    damage(header)
+    file = replace(model.file, header=header)
+    try:
+        found = krohn.export(file, to=to, directory=tmp_path / "out")
+    except (KrohnError, ModelFileError):
+        assert not list(tmp_path.iterdir())
+    else:
+        assert found.verdict != "verified"
+
+
 def test_an_export_of_a_source_that_cannot_be_read_is_not_proved(
     tmp_path: Path,
 ) -> None:
