@@ -38,14 +38,26 @@ class Batch:
 
     Attributes:
         results: A result for each row.
+        by_job: How many rows are as the job file tells them, which anybody may have
+            written.
     """
 
     results: tuple[RowResult, ...]
+    by_job: int = 0
 
     @property
     def passed(self) -> bool:
         """Whether every network is verified, and no labelled word answered otherwise."""
         return all(result.passed for result in self.results)
+
+    @property
+    def summary(self) -> str:
+        """How many rows passed, and who says so."""
+        passed, rows = sum(result.passed for result in self.results), len(self.results)
+        told = f", {self.by_job} of {rows} by the word of the job file" * (
+            self.by_job > 0
+        )
+        return f"{passed} passed, {rows - passed} did not{told}"
 
     def to_object(self) -> dict[str, Any]:
         """Itself for JSON."""
@@ -53,6 +65,7 @@ class Batch:
             "rows": [result.to_object() for result in self.results],
             "passed": sum(result.passed for result in self.results),
             "failed": sum(not result.passed for result in self.results),
+            "by_job": self.by_job,
         }
 
 
@@ -82,6 +95,7 @@ def batch(
     keys = [_key(row, how) for row in rows]
     ledger = _Ledger(None if job is None else Path(job), set(keys))
     todo = {k: row for k, row in zip(keys, rows, strict=True) if k not in ledger.done}
+    by_job = sum(key in ledger.done for key in keys)
     said = progress or (lambda done, total: None)
     said(len(ledger.done), len(set(keys)))
     try:
@@ -91,7 +105,7 @@ def batch(
                 said(len(ledger.done), len(set(keys)))
     except KeyboardInterrupt:
         raise KrohnError(f"interrupted; {ledger.kept(len(set(keys)))}") from None
-    return Batch(tuple(ledger.done[key] for key in keys))
+    return Batch(tuple(ledger.done[key] for key in keys), by_job)
 
 
 def _workers(

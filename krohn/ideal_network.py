@@ -9,7 +9,6 @@ from typing import Any
 
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.minimisation import output_classes
-from krohn.checks import check_digest
 from krohn.network import modelfile
 from krohn.network.modelfile import ModelFile
 from krohn.program.chain_of_thought import ChainOfThought
@@ -43,7 +42,6 @@ def verify_ideal(
     limits: Limits = USUAL,
     smt_lib: str | Path | None = None,
     observation: str | None = None,
-    digest: str | None = None,
     progress: Progress | None = None,
 ) -> Report:
     """Decide by z3 whether the ideal network computes a machine on short words.
@@ -59,7 +57,6 @@ def verify_ideal(
         limits: Of the question of each length.
         smt_lib: A file for the question in SMT-LIB 2, for other solvers.
         observation: As in `krohn.verify`.
-        digest: As in `krohn.verify`.
         progress: As in `krohn.verify`.
 
     Returns:
@@ -70,7 +67,6 @@ def verify_ideal(
             the alphabets do not fit.
     """
     target = open_target(model, machine, observation, progress or silent)
-    check_digest(target.claim, digest)
     asked = question(target.file, target.machine, length)
     if smt_lib is not None:
         atomic_write(smt_lib, asked.smt_lib())
@@ -137,7 +133,6 @@ def verify_gadgets(
     error: Fraction = Fraction(1, 4),
     *,
     limits: Limits = USUAL,
-    digest: str | None = None,
     progress: Progress | None = None,
 ) -> Report:
     """Decide by z3 whether the MLPs of a model hold their functions for all real inputs.
@@ -152,7 +147,6 @@ def verify_gadgets(
         error: How far each coordinate of a channel that an MLP writes may then be from
             the code of its value; of a step, how far the number that is said may be off.
         limits: Of the question of each row of a table, or step.
-        digest: As in `krohn.verify`.
         progress: As in `krohn.verify`.
 
     Returns:
@@ -160,11 +154,11 @@ def verify_gadgets(
         the MLPs hold no tables that are small enough to ask about.
 
     Raises:
-        KrohnError: If the file cannot be read, or its claim has another digest.
+        KrohnError: If the file cannot be read.
     """
     file = model if isinstance(model, ModelFile) else modelfile.read(model)
-    check_digest(about := file.claim, digest)
-    began, source, report = time.monotonic(), source_of(file), progress or silent
+    about, began = file.claim, time.monotonic()
+    source, report = source_of(file), progress or silent
     if isinstance(source, ChainOfThought):
         of_steps = OfSteps(noise, error, limits=limits)
         found = _of_steps(file, source, of_steps, report)

@@ -92,8 +92,12 @@ class Report:
 
     @property
     def digest(self) -> str | None:
-        """SHA-256 of the claim that the verdict is about, 64 hexadecimal digits."""
-        return self.about.digest if self.about else None
+        """SHA-256 of the claim that the verdict is about, 64 hexadecimal digits.
+
+        None where SMT decides: its fractions are not the format of the claim.
+        """
+        other = self.method in ("smt", "gadgets")
+        return None if other or self.about is None else self.about.digest
 
     @property
     def largest_error(self) -> float | None:

@@ -207,8 +207,13 @@ class Solver:
         from krohn.ideal_network import verify_gadgets, verify_ideal
         from krohn.verify.smt.gadgets import Limits
 
-        how: dict[str, Any] = {"digest": checks.digest, "progress": checks.progress}
-        how |= {"limits": Limits(self.timeout, checks.seed)}
+        if checks.digest is not None:
+            raise KrohnError(
+                "--digest is of a claim about floating point, and z3 decides about "
+                "fractions; leave --digest out"
+            )
+        limits = Limits(self.timeout, checks.seed)
+        how: dict[str, Any] = {"progress": checks.progress, "limits": limits}
         if self.smt is not None:
             how |= {"smt_lib": self.smt_lib, "observation": checks.observation}
             machine: Any = checks.machine

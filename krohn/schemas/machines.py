@@ -99,11 +99,13 @@ class Batch(TypedDict):
 
     Attributes:
         passed: How many rows are verified, and answer every labelled word as expected.
+        by_job: How many rows are as the job file tells them.
     """
 
     rows: list[RowResult]
     passed: int
     failed: int
+    by_job: int
 
 
 class ReadMeaning(TypedDict):

@@ -112,8 +112,7 @@ def batch(found: "Batch", table: object = None) -> None:
     for row in found.results:
         for why in filter(None, (row.reason, row.first_wrong)):
             out.print(f"{on_a_terminal(row.name)}: {why}")
-    failed = sum(not row.passed for row in found.results)
-    out.print(f"{len(found.results) - failed} passed, {failed} did not")
+    out.print(found.summary)
     if table is not None:
         out.print(f"The table: {table}")
 

@@ -174,6 +174,8 @@ def test_an_interrupted_batch_goes_on_where_it_was(table: Path, tmp_path: Path) 
     found = batch(todo, work, job=job, progress=lambda n, total: done.append(n))
     assert done == list(range(2, 9))
     assert found.results[0].construction == "from the file"
+    assert found.summary.endswith("2 of 8 by the word of the job file")
+    assert "job file" not in batch(todo, work).summary
     assert found.results[1:] == batch(todo, work).results[1:]
     assert len(job.read_text().splitlines()) == 9
 

@@ -74,6 +74,17 @@ def test_claims_are_kept_apart(run: Run, memory: str) -> None:
     assert "--smt N" in error
 
 
+def test_what_z3_decides_has_no_digest_of_a_claim(run: Run, memory: str) -> None:
+    """It is about fractions, and the claim about a number format."""
+    digest = krohn.load(memory).file.claim.digest
+    for asked in (["--smt", "2"], ["--gadgets", "1/8"]):
+        said = run("verify", memory, *asked, "--json")[1]
+        assert json.loads(said)["digest"] is None
+        code, _, error = run("verify", memory, *asked, "--digest", digest)
+        assert code == 2
+        assert "leave --digest out" in error
+
+
 def test_a_question_that_cannot_be_written_is_an_error(
     memory: str, tmp_path: Path
 ) -> None:
