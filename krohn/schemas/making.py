@@ -36,8 +36,8 @@ class Maker:
     """Makes schemas of types, and keeps those of objects under their names.
 
     Objects are closed: they have the keys of their type and no others. A `Part` of a model
-    file may leave out a key that has a default; of other types every key is there but for
-    those that are `NotRequired`.
+    file may leave out a key that has a default, but for its kind; of other types every key
+    is there but for those that are `NotRequired`.
 
     Attributes:
         nulls: Whether a float may be null, where it is not finite.
@@ -118,7 +118,7 @@ def _required(kind: Any, keys: Sequence[str]) -> set[str]:
     if is_typeddict(kind):
         return set(kind.__required_keys__)
     if issubclass(kind, Part):
-        return {f.name for f in fields(kind) if f.default is MISSING}
+        return {f.name for f in fields(kind) if f.default is MISSING or f.name == "kind"}
     return set(keys)
 
 
