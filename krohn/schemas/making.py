@@ -118,7 +118,9 @@ def _required(kind: Any, keys: Sequence[str]) -> set[str]:
     if is_typeddict(kind):
         return set(kind.__required_keys__)
     if issubclass(kind, Part):
-        return {f.name for f in fields(kind) if f.default is MISSING or f.name == "kind"}
+        return {
+            f.name for f in fields(kind) if f.default is MISSING or f.name == "kind"
+        }
     return set(keys)
 
 
