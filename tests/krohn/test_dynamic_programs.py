@@ -50,7 +50,7 @@ def test_a_file_is_compiled_proved_run_and_held_against_its_text(folder: Path) -
         assert lines[0].strip() == "1  C[1, 1]   of s[1] a, t[1] a"
         assert lines[-2].strip() == "2  answer   of C[3, 2] 2"
         assert json.loads(command("run", source, "aab|ab", "--json"))["answer"] == "2"
-    assert "read again" in command("verify", model, "--machine", mine)
+    assert "right on the whole text" in command("verify", model, "--machine", mine)
     with pytest.raises(KrohnError, match="different letters"):
         krohn.verify(model, machine=f"{folder}/mine.dp")
     assert "is none" in command("verify", model, "--machine", "S5", code=2)

@@ -41,7 +41,7 @@ def test_the_directory_is_proved_again(
     assert call("verify", directory, "--machine", "FlipFlop")[0] == 0
     code, told = call("recheck", directory, evidence)
     assert code == 0
-    assert "3^32 words" in told["covers"]
+    assert "3^32 words" in told["facts"]["covers"]
 
 
 @pytest.fixture

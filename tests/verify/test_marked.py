@@ -13,6 +13,7 @@ from model_files import place, redescribed, stated, with_entries
 
 import krohn
 from krohn.algebra import zoo
+from krohn.algebra.formats import json_format
 from krohn.network.model import Model
 from krohn.network.modelfile import ModelFile
 from krohn.verify.proof import prove
@@ -110,8 +111,10 @@ def test_other_marks_are_another_parity() -> None:
 
 def test_marks_that_the_tensors_do_not_have_are_refused() -> None:
     moved = [0, 0, 1, 1, 0, 0, 0, 1, 0]
+    other = zoo.machine("Parity8@2,3,7")
     claimed = restated("counts0", lambda _: {"values": moved})
-    proof = prove(claimed, zoo.machine("Parity8@2,3,7"))
+    header = {**claimed.header, "machine": json_format.claimed(other)}
+    proof = prove(replace(claimed, header=header), other)
     assert proof.verdict == "undecided"
     assert "'counts0' is embedded wrongly" in proof.reason
 

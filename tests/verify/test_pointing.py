@@ -167,7 +167,7 @@ def test_attacks_evaluate_what_the_operations_mean(right: ModelFile) -> None:
 
 def test_pages_and_drawings_say_where_a_head_points(right: ModelFile) -> None:
     """The digits of a pointer are one bar, and what the head does is one phrase."""
-    rows, left = operations(right.header, {}, embedded=True)
+    rows, left = operations(right, {}, embedded=True)
     does = {row.name: row.does for row in rows}
     assert not left
     assert does[POINTER] == "last1 at position last2"

@@ -21,6 +21,7 @@ from krohn.network import modelfile
 from krohn.network.model import Model
 from krohn.network.modelfile import ModelFile
 from krohn.program.errors import Refused
+from krohn.program.inputs import Words
 from krohn.trained_recurrent import model_file
 from krohn.verify.checker.gated_recurrent import Images, opened
 from krohn.verify.checker.network import recheck
@@ -47,7 +48,7 @@ def test_trained_networks_are_proved_for_words_of_every_length(name: str) -> Non
     found = krohn.verify(path(name), machine, observation=observation)
     assert found.verdict == "verified"
     assert "every length" in found.covers
-    assert checked(file_of(name), proof_of(name).told).inputs.longest is None
+    assert checked(file_of(name), proof_of(name).told).inputs == Words(2, None)
     answers = load(path(name))(torch.randint(2, (64, 300))).argmax(-1)
     net = Model(file_of(name))
     words = torch.randint(len(machine.letters), (64, 300))

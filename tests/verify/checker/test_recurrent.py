@@ -228,7 +228,7 @@ def test_hidden_states_are_those_of_the_network(seed: int) -> None:
     start, bias = matrix(1, hidden)[0], matrix(1, hidden)[0]
     tensors = {"hidden.start": start, "hidden.bias": bias, "unembed.bias": read[0]}
     shape: dict[str, Any] = {"kind": "rnn", "hidden": hidden, "vocabulary": letters}
-    shape["outputs"] = 2
+    shape |= {"outputs": 2, "dtype": "float64"}
     if seed % 2:
         shape |= {"rank": rank, "entries": {}}
         held = {"hidden.left": left, "hidden.right": right, "input.weight": given}
@@ -245,7 +245,8 @@ def test_hidden_states_are_those_of_the_network(seed: int) -> None:
             "input.weight": given,
             "unembed.weight": read,
         }
-    header = {**rnn("C2").header, "architecture": shape}
+    claim = {**rnn("C2").header["claim"], "dtype": "float64"}
+    header = {**rnn("C2").header, "architecture": shape, "claim": claim}
     network = recurrent.opened(CheckedModel(FORMATS["float64"], tensors, header))
     now, state = network.first, start[None]
     for _ in range(3):

@@ -74,12 +74,14 @@ def test_forged_situations_and_claims_are_refused() -> None:
         {"program": {"machine": {"start": 1, "transitions": [[0, 0, 0], [1, 1, 1]]}}},
         {"program": {}},
         {"claim": {**file.header["claim"], "error": 1e-18}},
-        {"claim": {**file.header["claim"], "kind": "exact"}},
         {"claim": {**file.header["claim"], "length": 9}},
     ]
     for change in forged:
         header = {**file.header, **change}
         assert krohn.verify(replace(file, header=header)).verdict == "undecided"
+    claim = {**file.header["claim"], "kind": "exact"}
+    with pytest.raises(KrohnError, match="of a wrong kind"):
+        krohn.verify(replace(file, header={**file.header, "claim": claim}))
 
 
 @pytest.mark.parametrize(

@@ -215,7 +215,7 @@ FORM = FORMATS["float32"]
 SHAPE: dict[str, Any] = {"architecture": {"dtype": "float32"}}
 KERNEL: dict[str, Any] = {
     **SHAPE,
-    "source": {"kind": "kernel", "inputs": [-1.0, 1.0]},
+    "source": {"kind": "kernel", "name": "Exp", "inputs": [-1.0, 1.0]},
     "claim": {"kind": "within", "length": 4},
 }
 MACHINE: dict[str, Any] = {**SHAPE, "machine": {}, "claim": {}}
