@@ -22,9 +22,9 @@ MODULES = {
 
 
 @cache
-def tree(module: str) -> ast.Module:
-    """The code of a module."""
-    return ast.parse(MODULES[module].read_text())
+def nodes(module: str) -> tuple[ast.AST, ...]:
+    """All nodes of the code of a module."""
+    return tuple(ast.walk(ast.parse(MODULES[module].read_text())))
 
 
 VERDICTS = ("krohn.verify.verdict", "krohn.verify.checker.verdict")
@@ -45,12 +45,12 @@ def test_verdicts_are_made_by_those_who_have_shown_them(verdict: str) -> None:
     for module in MODULES:
         known = {
             alias.asname or alias.name
-            for node in ast.walk(tree(module))
+            for node in nodes(module)
             if isinstance(node, ast.ImportFrom) and node.module in VERDICTS
             for alias in node.names
             if alias.name == verdict
         }
-        calls = (n.func for n in ast.walk(tree(module)) if isinstance(n, ast.Call))
+        calls = (n.func for n in nodes(module) if isinstance(n, ast.Call))
         called = {f.id if isinstance(f, ast.Name) else last(f) for f in calls}
         makers |= {module} if called & known else set()
     assert makers == MAKERS[verdict]
@@ -64,7 +64,7 @@ def last(function: ast.expr) -> str:
 def test_verdicts_are_called_by_their_names() -> None:
     """Else the rule above would not see who makes them."""
     for module in MODULES:
-        for node in ast.walk(tree(module)):
+        for node in nodes(module):
             if isinstance(node, ast.Import):
                 assert not {alias.name for alias in node.names} & {*VERDICTS}, module
             if isinstance(node, ast.ImportFrom):
@@ -96,7 +96,7 @@ SAY_SO = {
 
 def sentences(module: str) -> Iterator[str]:
     """The f-strings of a module that speak of truth and deny nothing."""
-    for node in ast.walk(tree(module)):
+    for node in nodes(module):
         if isinstance(node, ast.JoinedStr):
             parts = (
                 p.value if isinstance(p, ast.Constant) else "{}" for p in node.values
@@ -157,7 +157,7 @@ def is_header(node: ast.expr) -> bool:
 
 def looks_inside(module: str) -> bool:
     """Whether a module reads what a header means."""
-    for node in ast.walk(tree(module)):
+    for node in nodes(module):
         key: ast.expr | None = None
         if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load):
             key = node.slice if is_header(node.value) else None

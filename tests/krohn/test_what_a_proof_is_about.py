@@ -338,7 +338,7 @@ def test_a_page_says_the_digest(tmp_path: Path, call: Call) -> None:
     model.save(path)
     assert call("verify", path, "--html", page, "--html-effort", "low")[0] == 0
     assert model.claim.digest in page.read_text()
-    assert "about C3: 3 letters" in page.read_text()
+    assert "C3: 3 letters" in page.read_text()
 
 
 def test_json_has_the_names(call: Call, tmp_path: Path) -> None:
