@@ -399,7 +399,8 @@ def test_its_program_prints_what_it_says(to: str, tmp_path: Path) -> None:
     answer = text.splitlines()[-1].partition("  # ")[2]
     # coin, card, push: what the machine itself shows.
     right = krohn.automaton(TURNSTILE).run(["coin", "card", "push"])
-    assert [x.removeprefix("output: ") for x in ast.literal_eval(answer)] == right
+    said = tuple(x.removeprefix("output: ") for x in ast.literal_eval(answer))
+    assert said == tuple(right)
     assert printed(text, tmp_path / "out") == f"{answer}\n"
 
 

@@ -146,14 +146,14 @@ def test_a_network_without_names(page: Callable[..., str], grid: ModelFile) -> N
 @pytest.mark.slow
 def test_an_rnn(page: Callable[..., str]) -> None:
     text = Seen(page(krohn.compile("C3", arch="rnn").file)).texts
-    assert "For every word of every length" in text
+    assert "Right on all words of every length" in text
     assert "holds for every length" in text
 
 
 @pytest.mark.slow
 def test_a_generator(page: Callable[..., str]) -> None:
     text = Seen(page(krohn.compile_generator("Dyck2,2", 8).file)).texts
-    assert "On every legal prefix of up to 8 letters" in text
+    assert "legal prefixes of up to 8 letters" in text
     assert "by the bounds of the proof" in text
 
 

@@ -158,7 +158,7 @@ def test_what_grows_is_refused() -> None:
         ("source", {"inputs": [-200.0, 2.0]}, "file claims"),
         ("source", {"order": list(range(32))}, "in their order"),
         ("source", {"order": [0]}, "permutation"),
-        ("source", {"kind": "linear-system"}, "no rule for a network of such a source"),
+        ("source", {"kind": "linear-system"}, "the claim is malformed"),
         ("architecture", {"form": "dense"}, "tensors are not as stated"),
         ("architecture", {"hidden": 2}, "tensors are not as stated"),
         ("architecture", {"hidden": 2**30}, "tensors are not as stated"),
