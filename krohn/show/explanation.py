@@ -6,7 +6,14 @@ from typing import Any
 from rich.console import Console
 
 from krohn.algebra.wording import cut
-from krohn.show.tables import console, cut_short, new_table, print_table, tried
+from krohn.show.tables import (
+    console,
+    cut_short,
+    new_table,
+    print_table,
+    several_lines,
+    tried,
+)
 
 # The classes of a language.
 
@@ -143,14 +150,14 @@ def facts(found: dict[str, Any]) -> None:
     table = new_table("fact", "value")
     for name, fact in found.items():
         if name not in (*listed, "tried", "proved"):
-            table.add_row(_label(name), _fact_text(fact))
+            table.add_row(_label(name), several_lines(_fact_text(fact)))
     print_table(table)
     tried(console(), found.get("tried", []))
     for rows in listed.values():
         columns = list(dict.fromkeys(key for row in rows for key in row))
         table = new_table(*map(_label, columns))
         for row in rows:
-            table.add_row(*(_fact_text(row.get(key)) for key in columns))
+            table.add_row(*(several_lines(_fact_text(row.get(k))) for k in columns))
         print()
         print_table(table, WIDE)
     if "proved" in found:
@@ -260,8 +267,9 @@ def explanation(facts: dict[str, Any]) -> None:
 
 def _networks(out: Console, facts: dict[str, Any]) -> None:
     """The Pareto front with the chosen network, and what else applies."""
+    out.print()
     out.print(
-        f"\nNetworks for words of up to {facts['length']} letters that no other "
+        f"Networks for words of up to {facts['length']} letters that no other "
         "network beats in depth, width, parameters and latency together:"
     )
     sizes = " depth", " layers", " width", " parameters", " not zero", " µs"

@@ -9,7 +9,7 @@ from rich.table import Table
 from krohn.algebra.wording import count, cut
 from krohn.program.quoting import on_a_terminal
 from krohn.program.wording import at_most
-from krohn.show.tables import console, cut_short, new_table, print_table
+from krohn.show.tables import console, cut_short, new_table, print_table, several_lines
 
 if TYPE_CHECKING:
     from krohn.equivalence.models import Twins
@@ -40,9 +40,8 @@ def decomposition(facts: dict[str, Any]) -> None:
     if rows:
         out.print()
         print_table(_components(facts["levels"]), WIDE)
-        out.print(
-            "\nThe states that are still possible, for each value of a component:"
-        )
+        out.print()
+        out.print("The states that are still possible, for each value of a component:")
         for row in sorted(rows, key=lambda row: row["component"]):
             for line in _meaning(row, SHOWN_CONTEXTS if len(rows) <= 10 else 1):
                 out.print(line)
@@ -233,7 +232,7 @@ def counting_program(
     text: str, depth: int, least: "Shallowest", found: "Answer", output: str | None
 ) -> None:
     """The program of a language, or the file that it was written to."""
-    print(text if output is None else f"wrote {output}")
+    console().print(several_lines(text if output is None else f"wrote {output}"))
     tight = least.depth == depth
     no_less = ", and no program has less" if tight else ""
     print(f"counts are nested {depth} deep{no_less}")

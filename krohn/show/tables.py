@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from krohn.algebra.wording import count
 from krohn.program.domains import FloatArray
@@ -44,6 +45,11 @@ class _Table(Table):
 
 def _line(told: Any) -> Any:
     return on_a_line(told) if isinstance(told, str) else told
+
+
+def several_lines(text: str) -> Text:
+    """A text of our own that has line breaks, which a cell or a terminal shows as such."""
+    return Text("\n".join(map(on_a_line, text.split("\n"))))
 
 
 def console(**how: Any) -> Console:

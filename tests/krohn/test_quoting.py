@@ -199,3 +199,20 @@ def test_a_reader_that_goes_is_left(text: str) -> None:
         assert process.stdout.readline() == "a\\nb\n"
         process.stdout.close()
         assert process.stderr.read() == ""
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        *(["explain", name, "-T", "8"] for name in ("S3", "GoldenMean", "LIS3:most=3")),
+        ["decompose", "Grid4"],
+        ["crasp", "regex:a*b*"],
+    ],
+    ids=" ".join,
+)
+def test_no_line_of_our_own_is_told_as_a_name(
+    asked: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A line break within a printed line is shown as the two signs of Python."""
+    cli.run(asked)
+    assert "\\n" not in capsys.readouterr().out
