@@ -185,6 +185,19 @@ def test_headers_of_networks_follow_their_schema(kind: str) -> None:
             assert problem("model", {**header, key: said})
 
 
+def test_a_kind_of_attention_is_always_named() -> None:
+    """A block may leave attention out, and not what kind it is."""
+    file = krohn.compile("FlipFlop", 8).file
+    outer = safetensors_header(modelfile.pack(file.header, file.tensors))
+    header = json.loads(outer["__metadata__"]["krohn"])
+    block = header["architecture"]["blocks"][0]
+    block["attention"] = {"kind": "relu"}
+    assert problem("model", header) == ""
+    for sizes in ({}, {"block": 1, "windows": 1, "last": 1}):
+        block["attention"] = sizes
+        assert problem("model", header)
+
+
 def safetensors_header(data: bytes) -> Any:
     """The JSON that a safetensors file begins with."""
     size = int.from_bytes(data[:8], "little")
