@@ -282,11 +282,11 @@ def explain(
         not tried) and ``tried`` (what was tried before it and is not proved, with the
         reason), as `krohn.compile` says; ``properties`` (name, whether it holds or null,
         why, and a witness), ``aperiodic``, ``solvable``, ``groups``, ``monoid_size`` (of
-        S¹, null if unknown), ``monoid_at_least``, ``semigroup_size`` (of T(A)), all of the
-        reachable part; ``language``: what its language is called (see
-        `krohn.machine_facts.language`); ``depth``: what they mean for networks; ``effort``
-        (steps, null if unlimited) and ``cut_short``, what was left out for that; and
-        further facts.
+        S¹, null if unknown), ``monoid_at_least``, ``semigroup_size`` (of T(A)), of all
+        states, reachable or not; ``language``: what its language is called (see
+        `krohn.machine_facts.language`); ``depth``: what follows for networks, from the
+        reachable part alone; ``effort`` (steps, null if unlimited) and ``cut_short``,
+        what was left out for that; and further facts.
 
     Raises:
         KrohnError: If the machine cannot be read, or an option has no effect on it.

@@ -40,11 +40,12 @@ def machine_facts(machine: Automaton, asked: Asked) -> dict[str, Any]:
     length = asked.longest("a network needs the longest length")
     part = reachable(machine)
     budget = Budget(steps_of(asked.effort))
-    theory, limit = (_for_theory(part, budget.steps) for _ in range(2))
+    theory, limit, whole = (_for_theory(machine, budget.steps) for _ in range(3))
     known = find(part, theory)
     kind = classify(known, theory)
+    every = kind if part is machine else classify(machine, whole)
     spoken = language(machine, limit, known)
-    for what in (*theory.cut, *limit.cut):
+    for what in (*theory.cut, *limit.cut, *whole.cut):
         budget.leave_out(what)
     compiled = machine if asked.observation else replace(machine, output=None)
     ways = planning(compiled, length, asked.options, budget=budget)
@@ -57,7 +58,8 @@ def machine_facts(machine: Automaton, asked: Asked) -> dict[str, Any]:
     offered = construction_table(ways, asked.minimise, choice)
     return {
         **_facts(machine, part),
-        **_theory(kind, offered),
+        **_theory(every),
+        "depth": list(_depth(kind, offered)),
         "language": spoken,
         "length": length,
         "dtype": asked.options.precision.name,
@@ -93,7 +95,7 @@ def _facts(machine: Automaton, part: Automaton) -> dict[str, Any]:
     }
 
 
-def _theory(kind: Classification, offered: dict[str, Any]) -> dict[str, Any]:
+def _theory(kind: Classification) -> dict[str, Any]:
     groups = kind.subgroups
     return {
         **_sizes(kind),
@@ -102,7 +104,6 @@ def _theory(kind: Classification, offered: dict[str, Any]) -> dict[str, Any]:
         "aperiodic": kind["aperiodic"].holds,
         "solvable": kind["solvable"].holds,
         "properties": [asdict(found) for found in kind.properties],
-        "depth": list(_depth(kind, offered)),
     }
 
 

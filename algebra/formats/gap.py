@@ -1,12 +1,14 @@
-"""Transformations and permutations as GAP writes them.
+"""Transformations, partial permutations and permutations as GAP writes them.
 
 ``Transformation([2, 3, 1])`` sends 1 to 2, 2 to 3 and 3 to 1; ``(1,2,3)(4,5)`` is a
-permutation in cycles, and ``()`` the identity. Every element is one letter.
+permutation in cycles, and ``()`` the identity. ``PartialPerm([2, 0, 3])`` sends 1 to 2
+and 3 to 3, and has no image of 2; GAP prints it as ``[1,2](3)``. Every element is one
+letter.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import chain
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -21,21 +23,40 @@ from krohn.program.parsing import Language, Misread, Node
 MAX_POINT = 1_000_000
 """The largest point a file may name; every point is a state."""
 
+NOWHERE = "0"
+"""The state of points without an image: GAP says that they are sent to 0."""
+
 _GAP = Language(
     Path(__file__).with_name("gap.lark"),
     phrases={
-        "Transformation([...]), a permutation in cycles, a name": (
-            *("TRANSFORMATION", "LPAR", "WORD"),
+        "Transformation([...]), PartialPerm([...]), a permutation in cycles, a name": (
+            *("_TRANSFORMATION", "_PARTIAL", "LPAR", "WORD", "IDENTITY"),
         ),
-        "a point 1, 2, 3, …": ("POINTS",),
+        "points 1, 2, 3, …": ("POINTS",),
         "Group(...)": ("_COLLECTION",),
     },
 )
 
 
+_TOTAL, _PARTIAL, _PRINTED, _CYCLES = "total", "partial", "printed", "cycles"
+_TOGETHER = ({_TOTAL, _CYCLES}, {_PARTIAL, _PRINTED}, {_PRINTED, _CYCLES})
+"""The forms that may stand in one list; cycles beside chains are printed so, too."""
+
+
 class _Letter(NamedTuple):
-    name: str | None
-    images: list[int]
+    """An element.
+
+    Attributes:
+        images: Where it sends points, both as they are written.
+        degree: The last of the points that it is about.
+        form: How it is written; `_PRINTED` is a partial permutation as GAP prints it.
+        name: What the file calls it, if it does.
+    """
+
+    images: dict[int, int]
+    degree: int
+    form: str
+    name: str | None = None
 
 
 def read(text: str, name: str) -> Automaton:
@@ -45,25 +66,29 @@ def read(text: str, name: str) -> Automaton:
     elements; a file with neither gives the elements that it assigns to names. Named
     elements give their names to the letters, others are called ``g1``, ``g2``, … by
     their place. The states are the points ``"1"`` to the largest, where smaller
-    elements fix the points that they do not mention; the start state is ``"1"``.
+    elements fix the points that they do not mention; the start state is ``"1"``. A
+    partial permutation leads points without an image to another state, ``"0"``, which
+    is never left, and the machine's remark says so.
 
     Args:
         text: The file.
         name: What to call the file in messages.
 
     Raises:
-        MachineError: If the file is malformed or names no element, or a list sends
-            points outside itself.
+        MachineError: If the file is malformed, names no element or has two lists of
+            them, mixes partial permutations with others, or a list sends points outside
+            itself.
     """
     try:
         statements = _GAP.parse(text).parts
     except Misread as wrong:
         raise misread(name, wrong, "GAP") from None
     reader = _Reader(name)
-    listed = [letter for said in statements for letter in reader.letters(said)]
-    letters = listed or list(reader.named.values())
+    for said in statements:
+        reader.take(said)
+    letters = reader.listed()
     if not letters:
-        raise problem(name, 0, "no Transformation(...) and no cycles; is this GAP?")
+        raise problem(name, 0, "no element: no Transformation(...) and no cycles")
     return _machine(letters, name)
 
 
@@ -78,73 +103,173 @@ def write(machine: Automaton) -> str:
 
 @dataclass
 class _Reader:
-    """The reader of elements, and the named elements of a file."""
+    """The reader of elements.
+
+    Attributes:
+        name: What to call the file in messages.
+        named: The elements that have a name.
+        lists: The lists of the file, by their names, or by numbers if they have none.
+        bare: The elements outside of lists.
+    """
 
     name: str
     named: dict[str, _Letter] = field(default_factory=dict)
+    lists: dict[str | int, list[_Letter]] = field(default_factory=dict)
+    bare: list[_Letter] = field(default_factory=list)
 
-    def letters(self, said: Node) -> list[_Letter]:
-        """The elements that a statement lists; named ones are only remembered."""
-        if said.kind == "collection":
-            return [self._letter(each) for each in said.parts]
-        if said.kind != "named":
-            return [self._letter(said)]
-        name, meant = said.parts
-        if meant.kind == "collection":
-            return self.letters(meant)
-        self.named[name] = self._letter(meant)._replace(name=name)
-        return []
-
-    def _letter(self, said: Node) -> _Letter:
-        if said.kind == "transformation":
-            return _Letter(None, self._images(said))
-        if said.kind == "permutation":
-            return _Letter(None, self._moves(said))
-        (word,) = said.parts
-        if word not in self.named:
-            raise problem(
-                self.name, said.line, f"no element is named {quote(word)} yet"
-            )
-        return self.named[word]
-
-    def _points(self, said: Node) -> list[int]:
-        words = [word.strip() for part in said.parts for word in part.split(",")]
-        short = all(len(word) <= 9 for word in words)
-        if not short or not all(1 <= int(word) <= MAX_POINT for word in words):
-            reason = f"a point must be one of 1..{MAX_POINT}"
-            raise problem(self.name, said.line, reason)
-        return [int(word) for word in words]
-
-    def _images(self, said: Node) -> list[int]:
-        """Where a transformation sends each point, all counted from 0."""
-        images = self._points(said)
-        if max(images) > len(images):
+    def take(self, said: Node) -> None:
+        """Take a statement."""
+        name, meant = said.parts if said.kind == "named" else (None, said)
+        if meant.kind == "inverses":
             raise problem(
                 self.name,
                 said.line,
-                f"a list of {len(images)} points cannot send one to {max(images)}",
+                "an inverse semigroup has the inverses of its generators, too; list them "
+                "as well, in Semigroup(...)",
             )
-        return [image - 1 for image in images]
+        if meant.kind == "collection":
+            self._take_list(len(self.lists) if name is None else name, meant)
+        elif name is None:
+            self.bare.append(self._letter(meant))
+        else:
+            self.named[name] = self._letter(meant)._replace(name=name)
 
-    def _moves(self, said: Node) -> list[int]:
-        """The image of each point under a permutation in cycles, counted from 0."""
-        cycles = [self._points(cycle) for cycle in said.parts]
-        points = [*chain(*cycles)]
+    def listed(self) -> list[_Letter]:
+        """The elements of the file.
+
+        Raises:
+            MachineError: If it has two lists of them.
+        """
+        lists = [*self.lists.values(), *([self.bare] if self.bare else [])]
+        if len(lists) > 1:
+            reason = f"{len(lists)} lists of elements; leave one, the generators"
+            raise problem(self.name, 0, reason)
+        return lists[0] if lists else list(self.named.values())
+
+    def _take_list(self, name: str | int, said: Node) -> None:
+        """Take a list, which stands for those that it names."""
+        letters = list[_Letter]()
+        for part in said.parts:
+            word = part.parts[0]
+            if part.kind == "reference" and word in self.lists:
+                letters += self.lists.pop(word)
+            else:
+                letters.append(self._letter(part))
+        self.lists[name] = letters
+
+    def _letter(self, said: Node) -> _Letter:
+        if said.kind == "identity":
+            return _Letter({}, 1, _TOTAL)
+        if said.kind == "moves":
+            return self._moves(said)
+        if said.kind == "reference":
+            (word,) = said.parts
+            if word in self.named:
+                return self.named[word]
+            raise problem(
+                self.name, said.line, f"no element is named {quote(word)} yet"
+            )
+        first, second = said.parts
+        if said.kind == "partial":
+            return self._partial(first, second)
+        return self._transformation(first, second)
+
+    def _points(self, said: Node, least: int = 1) -> list[int]:
+        words = [word.strip() for part in said.parts for word in part.split(",")]
+        short = all(len(word) <= 9 for word in words)
+        if not short or not all(least <= int(word) <= MAX_POINT for word in words):
+            reason = f"a point must be one of {least}..{MAX_POINT}"
+            raise problem(self.name, said.line, reason)
+        return [int(word) for word in words]
+
+    def _transformation(self, first: Node, second: Node | None) -> _Letter:
+        """The images of 1, 2, …; or some points, and the images of these."""
+        if second is not None:
+            images = self._sent(first, second)
+            return _Letter(images, max([*images, *images.values()], default=1), _TOTAL)
+        points = self._points(first)
+        if max(points, default=0) > len(points):
+            raise problem(
+                self.name,
+                first.line,
+                f"a list of {len(points)} points cannot send one to {max(points)}",
+            )
+        return _Letter(dict(enumerate(points, 1)), max(len(points), 1), _TOTAL)
+
+    def _partial(self, first: Node, second: Node | None) -> _Letter:
+        """The images of 1, 2, …, 0 where there is none; or some points, and theirs."""
+        if second is None:
+            points = enumerate(self._points(first, 0), 1)
+            return self._injective({p: q for p, q in points if q}, first.line)
+        return self._injective(self._sent(first, second), first.line)
+
+    def _sent(self, first: Node, second: Node) -> dict[int, int]:
+        points, images = self._points(first), self._points(second)
+        if len(points) != len(images):
+            reason = f"{len(points)} points and {len(images)} images"
+            raise problem(self.name, first.line, reason)
+        return self._once(list(zip(points, images, strict=True)), first.line)
+
+    def _once(self, moves: list[tuple[int, int]], line: int) -> dict[int, int]:
+        images = dict(moves)
+        if len(images) < len(moves):
+            raise problem(self.name, line, "a point occurs twice")
+        return images
+
+    def _injective(self, images: dict[int, int], line: int) -> _Letter:
+        if len({*images.values()}) < len(images):
+            reason = "two points have one image, so it is no partial permutation"
+            raise problem(self.name, line, reason)
+        return _Letter(images, max([*images, *images.values()], default=1), _PARTIAL)
+
+    def _moves(self, said: Node) -> _Letter:
+        """A permutation in cycles, or a partial one as GAP prints it, with chains."""
+        chains = any(part.kind == "chain" for part in said.parts)
+        if chains and len(said.parts) == 1:
+            raise problem(
+                self.name,
+                said.line,
+                "points in brackets are images, or a partial permutation as GAP prints "
+                "it; write Transformation([...]) or PartialPerm([...], [...])",
+            )
+        lists = [self._points(part) for part in said.parts]
+        points = [*chain(*lists)]
         if len(set(points)) < len(points):
             raise problem(self.name, said.line, "a point occurs twice in the cycles")
-        moved = {p: q for c in cycles for p, q in zip(c, [*c[1:], *c[:1]], strict=True)}
-        return [moved.get(q, q) - 1 for q in range(1, max(points, default=1) + 1)]
+        images = dict[int, int]()
+        for part, each in zip(said.parts, lists, strict=True):
+            closed = each[:1] if part.kind == "cycle" else []
+            images |= dict(pairwise([*each, *closed]))
+        return _Letter(images, max(points, default=1), _PRINTED if chains else _CYCLES)
 
 
 def _machine(letters: Sequence[_Letter], name: str) -> Automaton:
-    degree = max(len(letter.images) for letter in letters)
-    check_size(len(letters), degree, name)
-    table = np.tile(np.arange(degree), (len(letters), 1))
+    forms = {letter.form for letter in letters}
+    if not any(forms <= together for together in _TOGETHER):
+        raise problem(
+            name,
+            0,
+            "partial permutations beside other elements; write all of them as PartialPerm",
+        )
+    degree = max(letter.degree for letter in letters)
+    check_size(len(letters), degree + 1, name)
+    rows = (
+        np.full(degree, degree) if forms & {_PARTIAL, _PRINTED} else np.arange(degree)
+    )
+    table = np.tile(rows, (len(letters), 1))
     for row, letter in zip(table, letters, strict=True):
-        row[: len(letter.images)] = letter.images
+        row[[p - 1 for p in letter.images]] = [q - 1 for q in letter.images.values()]
+    states, remark = [str(q) for q in range(1, degree + 1)], ""
+    if (table == degree).any():
+        table = np.hstack([table, np.full((len(letters), 1), degree)])
+        states.append(NOWHERE)
+        remark = (
+            f"{name}: partial permutations: points without an image lead to the state "
+            f"{NOWHERE}, which is never left"
+        )
     names = tuple(letter.name or f"g{i}" for i, letter in enumerate(letters, 1))
-    states = tuple(str(q) for q in range(1, degree + 1))
     try:
-        return Automaton(Semiautomaton(table, names, states), name=title(name))
+        moves = Semiautomaton(table, names, tuple(states))
+        return Automaton(moves, name=title(name), remark=remark)
     except MachineError as error:
         raise problem(name, 0, str(error)) from error

@@ -243,7 +243,9 @@ def explanation(facts: dict[str, Any]) -> None:
     for line in lines(facts["language"]):
         out.print(line)
     out.print()
-    out.print("For the depth of networks:")
+    some = facts["reachable"] < facts["states"]
+    only = f", which need what {facts['start']} reaches only" if some else ""
+    out.print(f"For the depth of networks{only}:")
     for line in facts["depth"]:
         out.print(f"  {line}")
     _networks(out, facts)
@@ -308,14 +310,16 @@ def _monoid(facts: dict[str, Any]) -> Iterator[str]:
     """The monoid, its groups and the machine's properties, a line each."""
     from krohn.algebra.classification.findings import amount
 
+    some = facts["reachable"] < facts["states"]
+    states = f"all {facts['states']} states" if some else "the states"
     if facts["monoid_size"] is None:
         known = amount(facts["monoid_at_least"])
-        yield f"Its words induce at least {known} transformations of the states."
+        yield f"Its words induce at least {known} transformations of {states}."
     else:
         size = amount(facts["semigroup_size"])
         yield (
-            f"Its words induce {size} transformations of the states: the semigroup "
-            "T(A)."
+            f"Its words induce {size} transformation{'s' * (size != '1')} of {states}: the "
+            "semigroup T(A)."
         )
     if facts["groups"] is not None:
         yield f"Groups in T(A): {_groups(facts['groups'])}."

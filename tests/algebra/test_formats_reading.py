@@ -255,6 +255,47 @@ def test_gap_lists_names_and_permutations() -> None:
     assert gap.read("(1,2)(3,4), (1,2,3)", "x").transitions.shape == (2, 4)
 
 
+@pytest.mark.parametrize(
+    ("text", "names", "maps"),
+    [
+        ("PartialPerm([1, 2], [2, 3]);", "1230", ["2300"]),
+        ("PartialPermNC( [ 2, 0, 3 ] )", "1230", ["2030"]),
+        ("[1,2,3](4,5)", "123450", ["230540"]),
+        ("[ [1,2](3), (1,3)(2) ]", "1230", ["2030", "3210"]),
+        ("PartialPerm([2, 1, 3])", "123", ["213"]),
+        ("PartialPerm([])", "10", ["00"]),
+        ("Transformation([1, 3], [3, 1])", "123", ["321"]),
+        ("[ IdentityTransformation, TransformationNC([1, 1]) ]", "12", ["12", "11"]),
+        ("gens := [ (1,2), (2,3) ];\nG := Group(gens);", "123", ["213", "132"]),
+    ],
+)
+def test_gap_points_and_their_images(text: str, names: str, maps: list[str]) -> None:
+    machine = gap.read(text, "x")
+    assert machine.states == tuple(names)
+    led = ["".join(names[q] for q in row) for row in machine.transitions]
+    assert [images[: len(names)] for images in led] == maps
+    assert ("lead to the state 0" in machine.remark) == ("0" in names)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[2,3,1]", r"write Transformation\(\[...\]\) or PartialPerm"),
+        ("PartialPerm([1, 2], [2, 2])", "two points have one image"),
+        ("PartialPerm([1, 1], [2, 3])", "a point occurs twice"),
+        ("PartialPerm([1, 2], [2])", "2 points and 1 images"),
+        ("[ PartialPerm([2, 0]), Transformation([2, 1]) ]", "beside other elements"),
+        ("[ PartialPerm([2, 0, 1]), (1,2) ]", "beside other elements"),
+        ("S := InverseSemigroup(PartialPerm([2, 0]))", "has the inverses of its gen"),
+        ("a := Group((1,2)); b := Group((1,3));", "2 lists of elements; leave one"),
+        ("Group((1,2)); (1,3)", "2 lists of elements; leave one"),
+    ],
+)
+def test_gap_is_never_read_as_other_elements(text: str, message: str) -> None:
+    with pytest.raises(MachineError, match=message):
+        gap.read(text, "x")
+
+
 def test_learnlib_rows() -> None:
     machine = learnlib.read("2 2\n0 1 \n1 0 \n1 0 \n", "x")
     assert machine.run("011") == ("accept", "reject", "reject")

@@ -109,11 +109,73 @@ def test_refutations_are_shown(capsys: pytest.CaptureFixture[str]) -> None:
     )
 
 
-def test_only_reachable_states_count() -> None:
-    """A group that no word reaches from the start does not matter."""
+def test_theory_is_of_all_states_and_depth_of_those_that_are_reached(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """A group that no word reaches from the start is in T(A), and in no network."""
     facts = explain(machine_of(np.array([[0, 2, 1], [0, 1, 2]])), 8)
-    assert (facts["reachable"], facts["monoid_size"]) == (1, 1)
-    assert facts["aperiodic"]
+    assert (facts["reachable"], facts["semigroup_size"]) == (1, 2)
+    assert not facts["aperiodic"]
+    assert "star-free" in " ".join(facts["depth"])
+    text = printed(facts, capsys)
+    assert "2 transformations of all 3 states" in text
+    assert "For the depth of networks, which need what q0 reaches only:" in text
+
+
+def generated(maps: list[list[int]]) -> int:
+    """The number of maps that some maps generate, by composing until nothing is new."""
+    found, waiting = {tuple(m) for m in maps}, [tuple(m) for m in maps]
+    for each in waiting:
+        for m in maps:
+            longer = tuple(m[q] for q in each)
+            if longer not in found:
+                found.add(longer)
+                waiting.append(longer)
+    return len(found)
+
+
+IDEMPOTENTS = [
+    *([1, 1, 1, 1, 1, 1], [1, 6, 3, 6, 5, 6], [3, 3, 3, 3, 3, 3], [1, 3, 3, 1, 3, 3]),
+    *([1, 1, 5, 1, 5, 1], [1, 5, 3, 4, 5, 6], [6, 6, 6, 6, 6, 6], [4, 4, 4, 4, 4, 4]),
+    [4, 4, 3, 4, 4, 4],
+]
+
+
+@pytest.mark.parametrize(
+    ("text", "size", "states"),
+    [
+        (
+            "t := Semigroup([ Transformation([1,3,2]), Transformation([1,2,3,3]) ]);",
+            6,
+            4,
+        ),
+        (
+            f"Semigroup({', '.join(f'Transformation({m})' for m in IDEMPOTENTS)});",
+            28,
+            6,
+        ),
+        ("[ [1,2](3), [2,1](3) ]", 5, 4),
+        ("Semigroup(PartialPerm([1, 2], [2, 3]), PartialPerm([2, 3], [1, 2]))", 14, 4),
+        ("Group((2,3,4), (2,3))", 6, 4),
+    ],
+)
+def test_semigroups_of_gap_are_of_all_points(
+    text: str, size: int, states: int, tmp_path: Path
+) -> None:
+    path = tmp_path / "points.g"
+    path.write_text(text)
+    facts = explain(path, 4)
+    maps = krohn.read(path).transitions.tolist()
+    assert facts["states"] == states
+    assert facts["semigroup_size"] == size == generated(maps)
+
+
+def test_semigroups_of_any_maps_are_of_all_points() -> None:
+    random = np.random.default_rng(0)
+    for _ in range(3):
+        table = random.integers(0, 4, (2, 4))
+        facts = explain(machine_of(table), 1)
+        assert facts["semigroup_size"] == generated(table.tolist())
 
 
 def corridor(n: int) -> IntArray:
