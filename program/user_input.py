@@ -10,6 +10,7 @@ import numpy as np
 from krohn.program.domains import FloatArray
 from krohn.program.errors import Refused, demand
 from krohn.program.files import Unreadable, read_bytes
+from krohn.program.known_files import recognise
 
 
 def read_text(path: str | Path, most: int | None = None) -> str:
@@ -25,11 +26,14 @@ def decode_utf8(data: bytes, path: str | Path) -> str:
     """A text from its bytes in UTF-8.
 
     Raises:
-        Unreadable: If they are not UTF-8; the message has the line.
+        Unreadable: If they are not UTF-8; the message says what they are if that is
+            known, and has the line if not.
     """
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
+        if (known := recognise(data)) is not None:
+            raise Unreadable(f"{path}: {known}") from None
         line = data[: error.start].count(b"\n") + 1
         raise Unreadable(
             f"{path}:{line}: not UTF-8 text; save the file as UTF-8"

@@ -1,21 +1,25 @@
 """Machines from files and into files; ``docs/formats.md`` describes the formats."""
 
 import gzip
-import re
 from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.errors import MachineError
 from krohn.algebra.formats import att, dot, gap, json_format, kiss2, learnlib
 from krohn.algebra.formats.assembly import Complete, Kind
-from krohn.algebra.formats.files import read_text
+from krohn.algebra.formats.files import STANDARD_INPUT, problem, read_text
 from krohn.algebra.formats.regex import from_regex
+from krohn.program.known_files import recognise
 from krohn.program.writing import atomic_write
 
 __all__ = [
+    "FORMATS",
     "SUFFIXES",
+    "WRITTEN_SUFFIXES",
     "Complete",
+    "Format",
     "Kind",
     "from_regex",
     "no_choice",
@@ -23,46 +27,76 @@ __all__ = [
     "write",
 ]
 
-_Reader = Callable[[str, str, Complete], Automaton]
 
-_READERS: dict[str, _Reader] = {
-    "json": lambda text, name, _: json_format.read(text, name),
-    "dot": dot.read,
-    "kiss2": kiss2.read,
-    "gap": lambda text, name, _: gap.read(text, name),
-    "learnlib": lambda text, name, _: learnlib.read(text, name),
-}
-_WRITERS: dict[str, Callable[[Automaton], str]] = {
-    "json": json_format.write,
-    "dot": dot.write,
-    "kiss2": kiss2.write,
-    "att": att.write,
-    "gap": gap.write,
-    "learnlib": learnlib.write,
-}
-SUFFIXES = {
-    ".json": "json",
-    ".dot": "dot",
-    ".gv": "dot",
-    ".kiss2": "kiss2",
-    ".kiss": "kiss2",
-    ".att": "att",
-    ".fst.txt": "att",
-    ".g": "gap",
-    ".gap": "gap",
-    ".dfa": "learnlib",
-}
-_SIGNS = (
-    ("json", re.compile(r"\A\s*\{")),
-    (
-        "dot",
-        re.compile(r"\A(?:\s|//[^\n]*|#[^\n]*)*(?:strict\s+)?(?:di)?graph\b", re.I),
+class Format(NamedTuple):
+    """A format of machine files.
+
+    Attributes:
+        called: Its name in messages.
+        suffixes: How names of such files end.
+        has_sign: Whether a text is of this format and no other, in linear time. It need
+            not know every such text: a name with the suffix says as much.
+        read: The machine of a text; it takes the text, the name of the file in messages,
+            the treatment of missing transitions, and the kind that is asked for.
+        write: The text of a machine; None where none is written.
+        has_kinds: Whether a text can be read as an acceptor or as a Mealy machine.
+    """
+
+    called: str
+    suffixes: tuple[str, ...]
+    has_sign: Callable[[str], bool]
+    read: Callable[[str, str, Complete, Kind | None], Automaton]
+    write: Callable[[Automaton], str] | None = None
+    has_kinds: bool = False
+
+
+FORMATS = (
+    Format(
+        "JSON",
+        (".json",),
+        json_format.has_sign,
+        lambda text, name, *_: json_format.read(text, name),
+        json_format.write,
     ),
-    ("kiss2", re.compile(r"^\.(?:i|o|start_kiss)\b", re.M)),
-    ("gap", re.compile(r"\bTransformation\s*\(|^\s*\[?\s*\(\s*\d+\s*,", re.M)),
-    ("learnlib", re.compile(r"\A\s*\d+[ \t]+\d+[ \t]*\r?\n[01 \t]+\r?(?:\n|\Z)")),
-    ("att", re.compile(r"\A\s*\S+(?:[ \t]+\S+){2,4}[ \t]*\r?(?:\n|\Z)")),
+    Format(
+        "GraphViz DOT",
+        (".dot", ".gv"),
+        dot.has_sign,
+        lambda text, name, complete, _: dot.read(text, name, complete),
+        dot.write,
+    ),
+    Format(
+        "KISS2",
+        (".kiss2", ".kiss"),
+        kiss2.has_sign,
+        lambda text, name, complete, _: kiss2.read(text, name, complete),
+        kiss2.write,
+    ),
+    Format(
+        "GAP",
+        (".g", ".gap"),
+        gap.has_sign,
+        lambda text, name, *_: gap.read(text, name),
+        gap.write,
+    ),
+    Format(
+        "LearnLib's .dfa",
+        (".dfa",),
+        learnlib.has_sign,
+        lambda text, name, *_: learnlib.read(text, name),
+        learnlib.write,
+    ),
+    Format(
+        "AT&T text",
+        (".att", ".fst.txt"),
+        att.has_sign,
+        att.read,
+        att.write,
+        has_kinds=True,
+    ),
 )
+SUFFIXES = {suffix: form for form in FORMATS for suffix in form.suffixes}
+WRITTEN_SUFFIXES = tuple(suffix for suffix, form in SUFFIXES.items() if form.write)
 
 
 def read(
@@ -70,9 +104,8 @@ def read(
 ) -> Automaton:
     """The machine in a file of any known format.
 
-    The format follows from the end of the name: ``.json``, ``.dot`` or ``.gv``,
-    ``.kiss2`` or ``.kiss``, ``.att`` or ``.fst.txt``, ``.g`` or ``.gap``, or ``.dfa``,
-    each also with ``.gz`` behind it; for other names, from how the content begins.
+    The format follows from the end of the name, one of `SUFFIXES`, which may have
+    ``.gz`` behind it; for other names, from the sign that the text has.
 
     Args:
         source: The path of the file.
@@ -81,19 +114,24 @@ def read(
         kind: The kind as which an AT&T file is read; None to go by its labels.
 
     Raises:
-        MachineError: If the file cannot be read, its format is unknown, it does not
-            describe a deterministic machine, or it is no AT&T file and ``kind`` is
-            given.
+        MachineError: If the file cannot be read, its format is unknown, it is of another
+            format than its name says, it does not describe a deterministic machine, or
+            it is no AT&T file and ``kind`` is given.
     """
-    text = read_text(Path(source))
-    form = _form_of_name(str(source)) or _form_of_text(text)
+    text, name = read_text(Path(source)), str(source)
+    form = _form_of_name(name)
+    signed = form if form and form.has_sign(text) else _form_of_text(text)
+    form = form or signed
     if form is None:
-        raise _unknown(source)
-    if form == "att":
-        return att.read(text, str(source), complete, kind)
-    if kind is not None:
-        raise no_choice(str(source))
-    return _READERS[form](text, str(source), complete)
+        raise _unknown(name, text)
+    if signed not in (None, form):
+        raise _misnamed(name, form, signed)
+    if kind is not None and not form.has_kinds:
+        raise no_choice(name)
+    known = None if signed else recognise(text.encode(), by_looks=False)
+    if known is not None:
+        raise problem(name, 0, f"not {form.called}: {known}")
+    return form.read(text, name, complete, kind)
 
 
 def no_choice(name: str) -> MachineError:
@@ -110,35 +148,49 @@ def write(machine: Automaton, path: str | Path) -> None:
     Either all of the file is written or it stays as it was.
 
     Raises:
-        MachineError: If the format is unknown or cannot carry the machine, or the file
-            cannot be written.
+        MachineError: If the format is unknown, is only read or cannot carry the machine,
+            or the file cannot be written.
     """
     form = _form_of_name(str(path))
-    if form is None:
-        raise _unknown(path)
-    text = _WRITERS[form](machine)
+    if form is None or form.write is None:
+        what = "unknown format" if form is None else f"{form.called} is only read"
+        raise problem(str(path), 0, f"{what}; {_by_name(WRITTEN_SUFFIXES)}")
+    text = form.write(machine)
     packed = str(path).lower().endswith(".gz")
     # Without the time in its head, the same machine gives the same file.
     atomic_write(path, gzip.compress(text.encode(), mtime=0) if packed else text)
 
 
-def _form_of_name(name: str) -> str | None:
+def _form_of_name(name: str) -> Format | None:
     plain = name.lower().removesuffix(".gz")
     forms = (form for suffix, form in SUFFIXES.items() if plain.endswith(suffix))
     return next(forms, None)
 
 
-def _form_of_text(text: str) -> str | None:
-    return next((form for form, sign in _SIGNS if sign.search(text[:4096])), None)
+def _form_of_text(text: str) -> Format | None:
+    return next((form for form in FORMATS if form.has_sign(text)), None)
 
 
-def _unknown(path: str | Path) -> MachineError:
-    if str(path) == "-":
-        return MachineError(
-            "-: standard input holds no machine in a format that is known by its text; "
-            "save it to a file whose name ends in its format"
-        )
-    return MachineError(
-        f"{path}: unknown format; name the file with one of {', '.join(SUFFIXES)}, "
-        "each also with .gz behind it"
+def _misnamed(name: str, form: Format, signed: Format) -> MachineError:
+    return problem(
+        name,
+        0,
+        f"not {form.called}: this is {signed.called}; end its name in "
+        f"{signed.suffixes[0]}",
+    )
+
+
+def _unknown(name: str, text: str) -> MachineError:
+    known = recognise(text.encode())
+    if name == STANDARD_INPUT:
+        reason = "standard input holds no machine in a format that is known by its text"
+        advice = "save it to a file whose name ends in its format"
+    else:
+        reason, advice = "unknown format", _by_name(tuple(SUFFIXES))
+    return problem(name, 0, f"{reason}: {known}" if known else f"{reason}; {advice}")
+
+
+def _by_name(suffixes: tuple[str, ...]) -> str:
+    return (
+        f"name the file with one of {', '.join(suffixes)}, each also with .gz behind it"
     )

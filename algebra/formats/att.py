@@ -23,6 +23,7 @@ from krohn.program.user_input import EPSILONS, may_be_epsilon
 
 _DECIMAL = re.compile(r"[+-]?\d*\.\d+(?:[eE][+-]?\d+)?")
 _SYMBOL = re.compile(rf"(?!(?:{'|'.join(sorted(EPSILONS))})\Z)\S+")
+_NUMBER = re.compile(r"[0-9]++")
 _FORM = "AT&T symbols are single words other than epsilon"
 
 
@@ -32,6 +33,23 @@ class _File:
     arcs: list[tuple[int, list[str]]] = field(default_factory=list)
     finals: dict[str, int] = field(default_factory=dict)
     start: str = ""
+
+
+def has_sign(text: str) -> bool:
+    """Whether all lines are of AT&T text whose states are numbers, and some is final.
+
+    Names of states would make a machine of any table, and numbers alone of a matrix.
+    """
+    rows = (line.split() for line in text.split("\n"))
+    widths = set[int]()
+    for words in filter(None, rows):
+        width = len(words)
+        if width > 5 or not (widths or width > 2):
+            return False
+        if not all(map(_NUMBER.fullmatch, words[: 1 + (width > 2)])):
+            return False
+        widths.add(width)
+    return min(widths, default=3) < 3
 
 
 def read(

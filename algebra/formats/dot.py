@@ -38,7 +38,13 @@ _STATEMENT = re.compile(
 _PAIR = re.compile(rf"({_ID})\s*+=\s*+({_ID})")
 _SETTING = re.compile(rf"\s*+{_ID}\s*+=\s*+{_ID}\s*+;?+\s*+")
 _HEADER = re.compile(rf"\s*+(?:strict\s++)?+digraph\b\s*+(?:{_ID})?+\s*+\{{\s*+", re.I)
+_GAP = r"(?:\s++|(?://|#)[^\n]*+|/\*(?:[^*]++|\*(?!/))*+\*/)*+"
 _BLANK = re.compile(r"\s*+(?:(?://|#).*+)?+")
+_SIGN = re.compile(
+    rf"{_GAP}(?:strict\b{_GAP})?+(?:di)?+graph\b{_GAP}"
+    rf"(?:{_ID}|<(?:[^<>]++|<[^<>]*+>)*+>)?+{_GAP}\{{",
+    re.I | re.S,
+)
 _OPEN, _CLOSE = "{", "}"
 """In place of a name: a group begins or ends, in which defaults are its own."""
 _KEYWORDS = ("node", "edge", "graph", "digraph", "subgraph", "strict")
@@ -83,6 +89,11 @@ class _Statement(NamedTuple):
     ids: tuple[str, ...]
     attributes: dict[str, str]
     line: int
+
+
+def has_sign(text: str) -> bool:
+    """Whether a text begins as a graph of DOT does."""
+    return _SIGN.match(text) is not None
 
 
 def parse(text: str, name: str) -> Graph:

@@ -6,6 +6,7 @@ and 3 to 3, and has no image of 2; GAP prints it as ``[1,2](3)``. Every element 
 letter.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import chain, pairwise
@@ -38,6 +39,12 @@ _GAP = Language(
 )
 
 
+_SIGN = re.compile(
+    r"(?:\s++|#[^\n]*+)*+(?:[A-Za-z_@][\w@]*+\s*+:=\s*+)?+\[?+\s*+"
+    r"(?:(?:Inverse)?(?:Semigroup|Monoid|Group)(?:ByGenerators)?\s*+\("
+    r"|(?:Transformation|PartialPerm|IdentityTransformation)(?:NC)?\b"
+    r"|\(\s*+(?:\d++\s*+,[\d\s,]*+)?\)|\[\s*+\d++\s*+,[\d\s,]*+\]\s*+[(\[])"
+)
 _TOTAL, _PARTIAL, _PRINTED, _CYCLES = "total", "partial", "printed", "cycles"
 _TOGETHER = ({_TOTAL, _CYCLES}, {_PARTIAL, _PRINTED}, {_PRINTED, _CYCLES})
 """The forms that may stand in one list; cycles beside chains are printed so, too."""
@@ -57,6 +64,11 @@ class _Letter(NamedTuple):
     degree: int
     form: str
     name: str | None = None
+
+
+def has_sign(text: str) -> bool:
+    """Whether a text begins with an element, or with a list of some."""
+    return _SIGN.match(text) is not None
 
 
 def read(text: str, name: str) -> Automaton:

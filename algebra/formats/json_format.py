@@ -4,6 +4,7 @@ The format is described in ``docs/formats.md`` and numbered by ``VERSION``.
 """
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Literal, NotRequired, TypedDict, cast
@@ -19,6 +20,7 @@ FORMAT: Literal["krohn-machine"] = "krohn-machine"
 VERSION: Literal[2] = 2
 """Written as 1 where a reader of version 1 understands everything: without ``inputs``."""
 
+_SIGN = re.compile(r"\s*+\{\s*+[\"}]")
 _REQUIRED = ("format", "version", "letters", "states", "start", "transitions")
 _OPTIONAL = ("name", "output", "action", "inputs")
 
@@ -51,6 +53,11 @@ class MachineFile(TypedDict):
     output: NotRequired[MachineOutput]
     action: NotRequired[list[list[int]]]
     inputs: NotRequired[MachineInputs]
+
+
+def has_sign(text: str) -> bool:
+    """Whether a text is an object of JSON, be it a machine or not."""
+    return _SIGN.match(text) is not None
 
 
 def read(text: str, name: str) -> Automaton:

@@ -259,6 +259,10 @@ _ENDS = (".e", ".end", ".end_kiss")
 _NUMBERS = (".i", ".o", ".p", ".s")
 _STATE = re.compile(r"(?!\.)(?!(?:\*|-)\Z)[^\s#]+")
 _BITS = re.compile(r"[01]+")
+_SIGN = re.compile(
+    r"(?:\s++|#[^\n]*+)*+(?:\.(?!i[ \t]|start_kiss\b)[^\n]*+(?:\s++|#[^\n]*+)*+)*+"
+    r"\.(?:i[ \t]++\d|start_kiss\b)"
+)
 
 
 @dataclass
@@ -267,6 +271,11 @@ class _File:
     numbers: dict[str, int] = field(default_factory=dict)
     reset: str | None = None
     terms: list[Term] = field(default_factory=list)
+
+
+def has_sign(text: str) -> bool:
+    """Whether a text begins with lines of KISS2, or of a circuit with KISS2 in it."""
+    return _SIGN.match(text) is not None
 
 
 def read(text: str, name: str, complete: Complete = "reject") -> Automaton:

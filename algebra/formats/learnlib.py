@@ -14,7 +14,14 @@ from krohn.algebra.errors import MachineError
 from krohn.algebra.formats.assembly import ACCEPTANCE, acceptance, title
 from krohn.algebra.formats.files import check_size, problem, quote
 
+_SIGN = re.compile(r"\s*+(\d{1,9})[ \t]++[1-9]\d*+[ \t]*+\r?\n([01 \t]++)\r?(?:\n|\Z)")
 _NUMBER = re.compile(r"[0-9]{1,9}")
+
+
+def has_sign(text: str) -> bool:
+    """Whether a text begins with two numbers, and a line that says who accepts."""
+    head = _SIGN.match(text)
+    return head is not None and len(head[2].split()) == int(head[1])
 
 
 def read(text: str, name: str) -> Automaton:

@@ -132,7 +132,7 @@ def check_output(path: Path) -> None:
             check_suffix(path)
         except KrohnError as error:
             raise KrohnError(
-                f"{error}; or a machine: {', '.join(formats.SUFFIXES)}"
+                f"{error}; or a machine: {', '.join(formats.WRITTEN_SUFFIXES)}"
             ) from None
 
 
@@ -150,7 +150,7 @@ def save(found: Learned, path: Path) -> None:
 
 def _is_machine(path: Path) -> bool:
     plain = path.name.lower().removesuffix(".gz")
-    return any(plain.endswith(suffix) for suffix in formats.SUFFIXES)
+    return any(plain.endswith(suffix) for suffix in formats.WRITTEN_SUFFIXES)
 
 
 # Learning the machine that a network follows (docs/learning.md).
