@@ -75,7 +75,7 @@ class Job:
         return krohn.compile(machine, length, self.construction, dtype=dtype, **options)
 
 
-SEEN = (("observation", "outputs"),)
+SEEN = (("observe", "outputs"),)
 JOBS = (
     Job("Grid4", "scan", (16,), 0.2),
     Job("Grid4", "scan", (5,), 0.1, options=(("strict", True),)),

@@ -60,14 +60,14 @@ class Case:
         machine: A name of the zoo.
         length: T.
         above: Why a size of the network is larger than printed, by size.
-        observation: What the networks say instead of the state.
+        observe: What the networks say instead of the state.
     """
 
     statement: Statement
     machine: str
     length: int
     above: Mapping[str, str] = field(default_factory=dict)
-    observation: str | None = None
+    observe: str | None = None
 
 
 SCAN = Statement(
@@ -182,10 +182,10 @@ CASES = (
 
 
 def measured(
-    machine: Automaton, length: int, construction: str, observation: str | None
+    machine: Automaton, length: int, construction: str, observe: str | None
 ) -> Row:
     """The sizes of a network that was proved."""
-    built = krohn.compile(machine, length, construction, observation=observation)
+    built = krohn.compile(machine, length, construction, observe=observe)
     assert built.proof is not None
     assert built.proof.verdict == "verified"
     found = built.summary()
@@ -211,11 +211,11 @@ def compared(case: Case) -> list[Row]:
     here["T"] = case.length
     rows = [here | {"network": "printed"} | {k: _short(v) for k, v in stated.items()}]
     for construction in case.statement.constructions:
-        built = measured(machine, case.length, construction, case.observation)
+        built = measured(machine, case.length, construction, case.observe)
         rows.append(
             here | built | {"above what is printed": _above(case, built, stated)}
         )
-    best = measured(machine, case.length, "auto", case.observation)
+    best = measured(machine, case.length, "auto", case.observe)
     return [*rows, here | best | {"network": f"best: {best['network']}"}]
 
 

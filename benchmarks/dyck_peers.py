@@ -80,7 +80,7 @@ def measure(job: Job) -> Row:
             machine,
             job.length,
             "dyck",
-            observation="outputs",
+            observe="outputs",
             strict=job.strict,
         )
     found, words = model.summary(), balanced(job.length)

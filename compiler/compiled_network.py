@@ -131,15 +131,15 @@ def as_written(name: str, program: Program, options: Options) -> CompiledNetwork
     return realise(Plan(name, program, layout, features, cost, options))
 
 
-def realise(plan: Plan, observe: Observer | None = None) -> CompiledNetwork:
+def realise(plan: Plan, on_pass: Observer | None = None) -> CompiledNetwork:
     """The network of a plan.
 
     Args:
         plan: A way to lower a construction.
-        observe: Called after every pass with its name and the Program.
+        on_pass: Called after every pass with its name and the Program.
     """
-    if observe is not None:
-        optimise(plan.program, plan.options, observe)
+    if on_pass is not None:
+        optimise(plan.program, plan.options, on_pass)
     options = plan.options
     network = lower(
         plan.layout,

@@ -239,9 +239,9 @@ def passes(options: Options) -> tuple[Pass[Program, Program], ...]:
 
 
 def optimise(
-    program: Program, options: Options, observe: Observer | None = None
+    program: Program, options: Options, on_pass: Observer | None = None
 ) -> Program:
-    """Run all passes, each checked, each shown to ``observe`` if given.
+    """Run all passes, each checked, each shown to ``on_pass`` if given.
 
     Raises:
         CompileError: If the Program cannot be lowered, or a pass failed its check.
@@ -250,8 +250,8 @@ def optimise(
         rewritten = step.apply(program)
         step.check(program, rewritten)
         program = rewritten
-        if observe is not None:
-            observe(step.name, program)
+        if on_pass is not None:
+            on_pass(step.name, program)
     return program
 
 

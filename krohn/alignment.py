@@ -15,7 +15,7 @@ from krohn.algebra.errors import KrohnError
 from krohn.algebra.formats import json_format
 from krohn.algebra.minimisation import moore, naming
 from krohn.foreign import names_machine, own_machine, saying_outputs, with_names
-from krohn.machines import OWN, machine_of
+from krohn.machines import OWN, machine_of, with_outputs
 from krohn.network.modelfile import ModelFile
 from krohn.program.claim import Sense, Shows
 
@@ -84,7 +84,7 @@ class Alignment:
     notes: tuple[str, ...] = ()
 
 
-def align(file: ModelFile, machine: object, observation: str | None) -> Alignment:
+def align(file: ModelFile, machine: object, observe: str | None) -> Alignment:
     """A model file and a machine, ready to be compared.
 
     A network that says the states of its own machine shows what another machine shows, if
@@ -94,14 +94,15 @@ def align(file: ModelFile, machine: object, observation: str | None) -> Alignmen
     Args:
         file: The model file.
         machine: The machine, as anything that `krohn.machines.machine_of` takes.
-        observation: What is seen of it; by default its own outputs, if the file says some.
+        observe: What is seen of it; by default its own outputs, if the file says some.
 
     Raises:
         KrohnError: If the alphabets do not fit, or the machine shows nothing of what the
             file says.
     """
     outputs = file.claim.shows is Shows.OUTPUTS
-    wanted = machine_of(machine, observation=(observation or OWN) if outputs else None)
+    wanted = machine_of(machine)
+    wanted = with_outputs(wanted, observe or OWN) if outputs else wanted
     file, notes = with_names(file, wanted)
     own = own_machine(file)
     laws = file.claim.sense is Sense.LAWS

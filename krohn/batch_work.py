@@ -343,7 +343,7 @@ def _network(
         arch=arch,
         dtype=cells.get("dtype", work.dtype),
         start=cells.get("start"),
-        observation=cells.get("observe"),
+        observe=cells.get("observe"),
         within=_number(cells, "within", float),
     )
     if model.proof is None:

@@ -3,9 +3,9 @@
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypedDict
 
 from krohn.algebra.errors import KrohnError
+from krohn.machine_objects import MachineKeywords, MachineReading
 from krohn.program.claim import Claim
 from krohn.report import Progress, silent
 from krohn.verify.testing.simulation_result import BUDGET
@@ -89,7 +89,7 @@ def part_of(text: str) -> tuple[int, int]:
 # The options.
 
 
-class VerifyKeywords(TypedDict, total=False):
+class VerifyKeywords(MachineKeywords, total=False):
     """The keywords of `krohn.verify`; `Checks` says what they mean."""
 
     proof: bool | None
@@ -97,7 +97,6 @@ class VerifyKeywords(TypedDict, total=False):
     sample: int | None
     seed: int
     budget: int
-    observation: str | None
     length: int | None
     sharding: Sharding | None
     digest: str | None
@@ -105,8 +104,10 @@ class VerifyKeywords(TypedDict, total=False):
 
 
 @dataclass(frozen=True)
-class Checks:
-    """How a model is verified, and against what.
+class Checks(MachineReading):
+    """How a model is verified, against what, and how that is read.
+
+    ``observe`` is by default what the machine shows; only for models that say outputs.
 
     Attributes:
         machine: What it must compute, from its start state (anything that
@@ -118,8 +119,6 @@ class Checks:
         sample: Run this many random and adversarial words of full length.
         seed: Of the sampled words.
         budget: How many words may be run to make a wrong one minimal.
-        observation: What to see of ``machine``, as in `krohn.compile`; by default its own
-            outputs. Only for models that say outputs.
         length: The longest words to look at, if nothing is proved; by default those
             that the file claims, or has positions for.
         sharding: How to run every word: processes, memory, job file, cluster; by
@@ -135,7 +134,6 @@ class Checks:
     sample: int | None = None
     seed: int = 0
     budget: int = BUDGET
-    observation: str | None = None
     length: int | None = None
     sharding: Sharding | None = None
     digest: str | None = None

@@ -6,13 +6,14 @@ No file is written that the checker does not accept.
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, Self, TypedDict, Unpack, get_args
+from typing import TYPE_CHECKING, Any, Literal, Self, Unpack, get_args
 
 from krohn.algebra.errors import KrohnError
 from krohn.algebra.wording import near
 from krohn.compiled_model import CompiledModel
 from krohn.compiler import CompileError
 from krohn.compiler.passes import Observer
+from krohn.machine_objects import MachineKeywords, MachineReading
 from krohn.network.precision import PRECISIONS, one_thread
 from krohn.option_rules import Architecture, format_name, whole
 from krohn.source_kinds import with_kind
@@ -27,15 +28,13 @@ ACTIVATIONS = ("relu", "sine", "gelu")
 """The activations that tables of whole numbers can be made of."""
 
 
-class NetworkKeywords(TypedDict, total=False):
+class NetworkKeywords(MachineKeywords, total=False):
     """The keywords of `krohn.explain` and `krohn.compile`; `Asked` says what they mean."""
 
-    start: str | None
     strict: bool
     keep: bool
     activation: str
     minimise: str | None
-    observation: str | None
     block: int | None
     effort: str | float
     within: float | None
@@ -60,13 +59,13 @@ class CompileKeywords(NetworkKeywords, total=False):
     seed: int | None
     strength: float | None
     proved: bool
-    observe: Observer | None
+    on_pass: Observer | None
     progress: Callable[[int, int], None] | None
 
 
 @dataclass(frozen=True)
-class Asked:
-    """The kind of network that is asked for.
+class Asked(MachineReading):
+    """The kind of network that is asked for, and how its machine is read.
 
     Attributes:
         length: The longest word (T); required for a Transformer.
@@ -80,7 +79,6 @@ class Asked:
             numpy. If none is given, float32; for linear systems float64; for hidden
             Markov models, dynamic programs and rewriting systems the first of these two
             in which a network is proved.
-        start: The start state by name; None for the machine's own.
         strict: Plain residuals and one hidden layer in every MLP.
         keep: Every variable keeps its dimensions to the end: none is overwritten, so that
             all can be read after the last block, and no edge of the circuit clears
@@ -104,9 +102,6 @@ class Asked:
         minimise: What is chosen by: a key of
             `krohn.compiler.search.OBJECTIVES`. None: the compromise
             for ``"auto"``, else the depth.
-        observation: What the network says instead of the state: a name of
-            `krohn.algebra.observation.OBSERVATIONS`, or ``"outputs"`` for the machine's
-            own.
         block: Write the state into the text after so many letters, and read it back: the
             depth is that of a block (docs/soundness.md, 2.6).
         effort: How much each search may do: a key of `krohn.algebra.budget.EFFORTS`,
@@ -115,7 +110,7 @@ class Asked:
         norm: Of the kernel of a linear RNN, what ``within`` is about: ``"l1"``, which
             is outputs, or ``"l2"``, ``"hinf"`` or ``"max"`` (docs/kernels.md).
         proved: Whether to prove it; without, nothing is known about the result.
-        observe: Called after every compiler pass with its name and the Program.
+        on_pass: Called after every compiler pass with its name and the Program.
         progress: Called by the proof with steps done and in all.
         formats: Names of the number formats to try, the first one first.
     """
@@ -124,7 +119,6 @@ class Asked:
     construction: str = "auto"
     arch: Architecture = "transformer"
     dtype: object = None
-    start: str | None = None
     strict: bool = False
     keep: bool = False
     activation: str = "relu"
@@ -135,13 +129,12 @@ class Asked:
     seed: int | None = None
     strength: float | None = None
     minimise: str | None = None
-    observation: str | None = None
     block: int | None = None
     effort: str | float = "normal"
     within: float | None = None
     norm: str = "l1"
     proved: bool = True
-    observe: Observer | None = None
+    on_pass: Observer | None = None
     progress: Callable[[int, int], None] | None = None
     formats: tuple[str, ...] = ("float32",)
 
@@ -242,7 +235,8 @@ def compile(  # noqa: A001  (the verb of the trade, and of the command)
         construction: A name of ``CONSTRUCTIONS`` or ``ON_REQUEST`` in
             `krohn.compiler.constructions.registry`; ``"auto"`` takes the
             best one that can be proved.
-        **options: What kind of network, by the names in `krohn.compilation.Asked`.
+        **options: What kind of network, by the names in `krohn.compilation.Asked`, and how
+            the machine is read, by those in `krohn.machine_objects.MachineReading`.
 
     Raises:
         KrohnError: If it cannot be compiled or cannot be proved.
@@ -268,7 +262,7 @@ def explain(
         length: T; 128 if nothing is said, and the length of a compiled model.
         dtype: The number format of the networks; if nothing is said, that of
             `krohn.compile`.
-        **options: What kind of networks, by the names in `krohn.compilation.Asked`.
+        **options: As `krohn.compile` has them: what kind of networks, how it is read.
             ``arch`` is ``"transformer"``; or ``"ssm"`` for the forms of diagonal state
             space models and their lengths in each format, as
             `krohn.network_tables.forms` returns them, and no more.
@@ -308,6 +302,7 @@ def _turned(source: object, asked: Asked) -> "tuple[Kind[Any], Any, Asked]":
     """The source as it is compiled, with its kind and the number formats for it."""
     if asked.within is not None and not asked.within > 0:  # NaN is not, either
         raise KrohnError(f"an error is above 0, not {asked.within:g}")
-    kind, found = with_kind(source)
+    kind, found = with_kind(source, asked)
+    asked = asked.after_reading()
     kind, found = kind.turned(found, asked)
     return kind, found, asked.of(kind.formats)

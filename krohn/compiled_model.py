@@ -383,20 +383,20 @@ def reasons(tried: Iterable[Tried]) -> str:
 
 
 def planned(
-    known: Planning, minimise: str | None = None, observe: Observer | None = None
+    known: Planning, minimise: str | None = None, on_pass: Observer | None = None
 ) -> Iterator[Way[CompiledNetwork]]:
     """The ways to compute a machine, best first.
 
     Args:
         known: All of them.
         minimise: What is chosen by; None for the compromise.
-        observe: Called after every compiler pass with its name and the Program.
+        on_pass: Called after every compiler pass with its name and the Program.
 
     Raises:
         CompileError: If there is no such objective.
     """
     for plan in known.best_first(minimise):
-        yield Way(plan.construction, plan.cost, partial(realise, plan, observe))
+        yield Way(plan.construction, plan.cost, partial(realise, plan, on_pass))
 
 
 def proof_steps(cost: Cost, length: int) -> float:

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
@@ -28,7 +28,8 @@ from krohn.algebra.formats.files import read_text
 from krohn.algebra.groups.naming import name
 from krohn.algebra.minimisation import reachable
 from krohn.algebra.wording import count, cut
-from krohn.machines import machine_of
+from krohn.machine_objects import MachineKeywords, MachineReading
+from krohn.machines import machine_of, with_outputs
 from krohn.program import strict_json
 from krohn.program.writing import atomic_write
 
@@ -194,7 +195,7 @@ def decompose(
     source: object,
     method: str = "auto",
     effort: str | float = "high",
-    start: str | None = None,
+    **reading: Unpack[MachineKeywords],
 ) -> Decomposed:
     """Decompose a machine into a cascade that is proved to cover it.
 
@@ -202,16 +203,18 @@ def decompose(
         source: Anything that `krohn.automaton` takes.
         method: ``auto`` or a key of ``krohn.algebra.decomposition.methods.METHODS``.
         effort: How much work to do: a key of `krohn.algebra.budget.EFFORTS`, or steps.
-        start: Decompose only what can be reached from this state.
+        **reading: How it is read, by the names in
+            `krohn.machine_objects.MachineReading`. Of a ``start`` that is given, only
+            what it reaches is decomposed.
 
     Raises:
         KrohnError: If the machine cannot be read, or there is no such method.
         BudgetExceeded: If that is not enough; the message says what to do.
     """
     steps = steps_of(effort)
-    machine = machine_of(source)
-    if start is not None:
-        machine = reachable(machine.with_start(start))
+    how = MachineReading(**reading)
+    machine = with_outputs(machine_of(source, how), how.observe)
+    machine = machine if how.start is None else reachable(machine)
     budget = Budget(steps, max(methods.MOST_IMAGES, steps / STEPS_PER_IMAGE))
     try:
         found = methods.decompose(machine.semiautomaton, method, budget)

@@ -119,7 +119,7 @@ def write(
     path: str | Path,
     out: str | Path,
     machine: Automaton | None = None,
-    observation: str | None = None,
+    observe: str | None = None,
 ) -> Checked:
     """Write the evidence that a proof has found, once the small checker has checked it.
 
@@ -128,15 +128,15 @@ def write(
         path: The model file.
         out: The file to write; nothing is written if the evidence is not confirmed.
         machine: What the model must compute; by default what its file names.
-        observation: What to see of the machine, for models that say outputs.
+        observe: What to see of the machine, for models that say outputs.
 
     Raises:
         KrohnError: If the model was not proved, if the small checker cannot be shown the
             claim, or if the file cannot be read or written.
     """
     proof = _proof_of(found, path)
-    data = _model(path, machine, observation)
-    held = _expected(path, machine, observation)
+    data = _model(path, machine, observe)
+    held = _expected(path, machine, observe)
     evidence = for_file(data, proof.told)
     checked, shown = _check(data, _text(evidence).encode(), held)
     if shown is None:
@@ -172,7 +172,7 @@ def check(
     path: str | Path,
     evidence: str | Path,
     machine: Automaton | str | None = None,
-    observation: str | None = None,
+    observe: str | None = None,
     digest: str | None = None,
 ) -> Checked:
     """Check evidence again.
@@ -182,16 +182,16 @@ def check(
         evidence: The evidence.
         machine: What the model must compute, or the name of another source that it must
             be about; by default what its file names.
-        observation: What to see of the machine, for models that say outputs.
+        observe: What to see of the machine, for models that say outputs.
         digest: Of the claim that it must be about, as in `krohn.verify`.
 
     Raises:
         KrohnError: If a file cannot be read, the alphabets differ, another kind of source
             is named, or the claim has another digest.
     """
-    held, said = _expected(path, machine, observation), read_bytes(evidence, LARGEST)
+    held, said = _expected(path, machine, observe), read_bytes(evidence, LARGEST)
     check_digest(held.claim, digest)
-    found = _check(_model(path, machine, observation), said, held)[0]
+    found = _check(_model(path, machine, observe), said, held)[0]
     if found.verdict != "verified" and not _is_object(said):
         raise KrohnError(
             f"{evidence} is no evidence (it is not JSON); `krohn verify {path} "
@@ -259,16 +259,16 @@ def _moved(
 
 
 def _expected(
-    path: str | Path, machine: Automaton | str | None, observation: str | None
+    path: str | Path, machine: Automaton | str | None, observe: str | None
 ) -> _Expected:
     if is_export(path):
-        return _of_target(opened(path).held(machine, observation))
-    file = _trained(path, machine, observation) or modelfile.read(path)
+        return _of_target(opened(path).held(machine, observe))
+    file = _trained(path, machine, observe) or modelfile.read(path)
     kind = of_file(file)
     if not isinstance(kind, SourceKind):
-        seen = None if is_trained(path) else observation
+        seen = None if is_trained(path) else observe
         return _of_target(open_target(file, machine, seen))
-    if observation is not None:
+    if observe is not None:
         raise KrohnError(f"{path} is not about a machine; leave --observe out")
     claimed = kind.claiming(file, machine)
     other = None if machine is None else claimed
@@ -282,23 +282,23 @@ def _of_target(target: Target) -> _Expected:
 
 
 def _model(
-    path: str | Path, machine: object = None, observation: str | None = None
+    path: str | Path, machine: object = None, observe: str | None = None
 ) -> bytes | Files:
     """The bytes that evidence is about; of a trained network, those of its model file."""
     if is_export(path):
         return opened(path).files
-    file = _trained(path, machine, observation)
+    file = _trained(path, machine, observe)
     if file is None:
         return read_bytes(path, LARGEST)
     return modelfile.pack(file.header, file.tensors)
 
 
 def _trained(
-    path: str | Path, machine: object, observation: str | None
+    path: str | Path, machine: object, observe: str | None
 ) -> ModelFile | None:
     """The model file of a trained recurrent network; None for other files."""
     if not is_trained(path):
         return None
     from krohn.trained_recurrent import model_file  # torch, which no other proof needs
 
-    return model_file(path, machine, observation)
+    return model_file(path, machine, observe)

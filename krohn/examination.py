@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, TypedDict, Unpack
+from typing import Any, Unpack
 
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.errors import KrohnError
@@ -13,7 +13,8 @@ from krohn.algebra.formats import json_format
 from krohn.algebra.minimisation import Shows
 from krohn.checks import Checks, check_digest
 from krohn.compare.models.files import load
-from krohn.machines import machine_of
+from krohn.machine_objects import MachineKeywords, MachineReading
+from krohn.machines import machine_of, with_outputs
 from krohn.network.forward_pass import evaluation_mode
 from krohn.network.model import Model
 from krohn.network.modelfile import is_trained_network
@@ -41,10 +42,9 @@ from krohn.verify.testing.simulation_result import BUDGET
 REASON = "a network that Krohn did not compile cannot be proved"
 
 
-class SearchKeywords(TypedDict, total=False):
+class SearchKeywords(MachineKeywords, total=False):
     """The keywords of `krohn.examine`; `Search` says what they mean."""
 
-    observation: str | None
     prefixes: int
     samples: int
     seed: int
@@ -54,11 +54,12 @@ class SearchKeywords(TypedDict, total=False):
 
 
 @dataclass(frozen=True)
-class Search:
-    """How a wrong word is searched for.
+class Search(MachineReading):
+    """How a wrong word is searched for, and how the machine is read.
+
+    ``observe`` says what the classes are; None for the states.
 
     Attributes:
-        observation: What the classes are, as in `krohn.compile`; None for the states.
         prefixes: How many words may be run to run all of some length and below.
         samples: How many words of full length to run.
         seed: Of these.
@@ -67,7 +68,6 @@ class Search:
         progress: Called with what is being done, how much is done, and of how much.
     """
 
-    observation: str | None = None
     prefixes: int = PREFIXES
     samples: int = SAMPLES
     seed: int = 0
@@ -102,8 +102,8 @@ def examine(
             words, or what is asked has another digest.
     """
     began, how = time.monotonic(), Search(**options)
-    wanted = machine_of(machine, observation=how.observation)
-    shows: Shows = "states" if how.observation is None else "outputs"
+    wanted = with_outputs(machine_of(machine, how), how.observe)
+    shows: Shows = "states" if how.observe is None else "outputs"
     about = _question(wanted, shows, length)
     check_digest(about, how.digest)
     simulator = _simulator(model, wanted, shows)
@@ -202,7 +202,7 @@ def examined(path: str | Path, checks: Checks) -> Report:
     Raises:
         KrohnError: If it is damaged, no machine is named, or an option has no effect.
     """
-    trained = open_trained(path, checks.machine, checks.observation)
+    trained = open_trained(path, checks.machine, checks.observe)
     assert trained is not None
     if checks.proof or checks.sharding is not None:
         raise KrohnError(
@@ -212,9 +212,7 @@ def examined(path: str | Path, checks: Checks) -> Report:
     return trained.examine(checks)
 
 
-def open_trained(
-    model: object, machine: object, observation: str | None
-) -> Trained | None:
+def open_trained(model: object, machine: object, observe: str | None) -> Trained | None:
     """A trained network with the machine that it is held against.
 
     Returns:
@@ -230,9 +228,9 @@ def open_trained(
         raise KrohnError(
             f"{model} is a trained network, which states no machine; say --machine MACHINE"
         )
-    wanted = machine_of(machine, observation=observation)
+    wanted = with_outputs(machine_of(machine), observe)
     network = load(model)
-    shows: Shows = "states" if observation is None else "outputs"
+    shows: Shows = "states" if observe is None else "outputs"
     held = black_box(network, wanted, shows, network.longest)
     has = network.specification
     for what, count, names in (

@@ -73,7 +73,7 @@ def every_start(
             file.claim.length,
             file.header["construction"],
             arch=arch,
-            observation=OWN if outputs else None,
+            observe=OWN if outputs else None,
             dtype=file.precision.name,
             proved=False,
         )

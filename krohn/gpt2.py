@@ -43,7 +43,7 @@ class Opened:
     def held(
         self,
         machine: object,
-        observation: str | None = None,
+        observe: str | None = None,
         progress: Progress = silent,
     ) -> Target:
         """Ready to be held against a machine; None for the one that it states.
@@ -52,7 +52,7 @@ class Opened:
             KrohnError: If the alphabets do not fit.
         """
         tokenizer = self.model.tokenizer
-        return open_target(self.file, machine, observation, progress, tokenizer)
+        return open_target(self.file, machine, observe, progress, tokenizer)
 
 
 def is_export(path: object) -> TypeGuard[str | Path]:
@@ -92,7 +92,7 @@ def verify_directory(directory: str | Path, checks: Checks) -> Report:
         KrohnError: If it is no such directory, words are to be run, the alphabets do not
             fit, or its claim has another digest.
     """
-    others = "exhaustive", "sample", "observation", "length", "sharding"
+    others = "exhaustive", "sample", "observe", "length", "sharding"
     if checks.given(*others) or checks.proof is False:
         raise KrohnError(
             "a GPT-2 is proved; words are run by `krohn export`, and by its own library"

@@ -2,12 +2,14 @@
 
 from math import log
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import numpy.typing as npt
 
 from krohn.algebra.errors import KrohnError
-from krohn.machines import machine_of
+from krohn.machine_objects import MachineKeywords, MachineReading
+from krohn.machines import machine_of, with_outputs
+from krohn.option_rules import refuse_others
 from krohn.program.retelling import told_as
 from krohn.program.user_input import real_array
 from krohn.source_kinds import named
@@ -24,7 +26,9 @@ from krohn.sources.posterior_heads import PosteriorHead, gaussian, of_model
 # Hidden Markov models by name, from files, of machines and of linear systems.
 
 
-def hidden_markov(source: object) -> HiddenMarkovModel:
+def hidden_markov(
+    source: object, **reading: Unpack[MachineKeywords]
+) -> HiddenMarkovModel:
     """The hidden Markov model of a name, a file, arrays, or a fitted object of hmmlearn.
 
     A linear system whose letters are stochastic, and every machine, is one whose letters
@@ -36,19 +40,22 @@ def hidden_markov(source: object) -> HiddenMarkovModel:
             that holds them as ``startprob_`` and so on; or a machine. In arrays the first
             letter is said by a state of the law startprob; in Krohn's JSON and in
             ``.pomdp`` files the start is the law before the first step.
+        **reading: How a machine is read, by the names in
+            `krohn.machine_objects.MachineReading`.
 
     Raises:
         KrohnError: If there is none of this name, or the source states none.
     """
-    other = named(source)
+    other, how = named(source), MachineReading(**reading)
     if isinstance(source, list | tuple):
         raise KrohnError(
             "a hidden Markov model is three arrays, as a dict: {'startprob': …, "
             "'transmat': …, 'emissionprob': …}, each row of which adds up to 1"
         )
     if other is None:
-        return as_model(machine_of(source))
+        return as_model(with_outputs(machine_of(source, how), how.observe))
     found = other[1]
+    refuse_others(how.reading_options, (), other[0].called)
     with told_as(about=f"{source} is no hidden Markov model: "):
         if isinstance(found, LinearSystem):
             return driven(found)

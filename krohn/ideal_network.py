@@ -41,7 +41,7 @@ def verify_ideal(
     *,
     limits: Limits = USUAL,
     smt_lib: str | Path | None = None,
-    observation: str | None = None,
+    observe: str | None = None,
     progress: Progress | None = None,
 ) -> Report:
     """Decide by z3 whether the ideal network computes a machine on short words.
@@ -56,7 +56,7 @@ def verify_ideal(
         machine: What it must compute; by default the machine that the file names.
         limits: Of the question of each length.
         smt_lib: A file for the question in SMT-LIB 2, for other solvers.
-        observation: As in `krohn.verify`.
+        observe: As in `krohn.verify`.
         progress: As in `krohn.verify`.
 
     Returns:
@@ -66,7 +66,7 @@ def verify_ideal(
         KrohnError: If the network is none that SMT can decide, the file is damaged, or
             the alphabets do not fit.
     """
-    target = open_target(model, machine, observation, progress or silent)
+    target = open_target(model, machine, observe, progress or silent)
     asked = question(target.file, target.machine, length)
     if smt_lib is not None:
         atomic_write(smt_lib, asked.smt_lib())

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
-from typing import Any
+from typing import Any, Unpack
 
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.brackets import BracketDistribution, distribution
@@ -39,6 +39,7 @@ from krohn.compiler.constructions.registry import SEARCHING
 from krohn.compiler.disguise import Disguise
 from krohn.compiler.generator import NAME as GENERATOR, Freedom, generator
 from krohn.compiler.planning import planning
+from krohn.machine_objects import MachineKeywords, MachineReading
 from krohn.machines import machine_of, with_outputs
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import Precision
@@ -60,8 +61,8 @@ def compiled(source: Automaton, asked: Asked) -> CompiledModel:
     disguise = None
     if asked.disguise is not None:
         disguise = Disguise.of(asked.disguise, asked.seed, asked.strength)
-    source = with_outputs(source, asked.observation)
-    observed = asked.observation is not None
+    source = with_outputs(source, asked.observe)
+    observed = asked.observe is not None
     shown = source if observed else replace(source, output=None)
     budget = Budget(steps_of(asked.effort))
     told = source, asked.length, options.precision, observed
@@ -135,7 +136,7 @@ def _ways(
     longest = asked.longest("a Transformer needs the longest length")
     known = planning(machine, longest, asked.options, asked.construction, budget)
     way = None
-    for way in planned(known, asked.minimise, asked.observe):
+    for way in planned(known, asked.minimise, asked.on_pass):
         yield way
     if way is None:
         raise CompileError(known.reasons())
@@ -201,6 +202,7 @@ def compile_generator(
     dtype: object = "float32",
     proved: bool = True,
     progress: Callable[[int, int], None] | None = None,
+    **reading: Unpack[MachineKeywords],
 ) -> CompiledModel:
     """Derive a network whose output is the law of the next bracket, and prove it.
 
@@ -212,12 +214,13 @@ def compile_generator(
         dtype: The number format it is stored and run in.
         proved: Whether to prove it.
         progress: Called by the proof with steps done and in all.
+        **reading: How it is read, by the names in `krohn.machine_objects.MachineReading`.
 
     Raises:
         KrohnError: If it cannot be compiled or cannot be proved.
     """
-    began = time.monotonic()
-    source = machine_of(machine)
+    began, how = time.monotonic(), MachineReading(**reading)
+    source = with_outputs(machine_of(machine, how), how.observe)
     law = distribution(source, opening)
     asked = Asked(length, dtype=dtype).of(("float32",))
     longest = asked.longest("a generator needs the longest prefix")

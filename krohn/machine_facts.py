@@ -47,10 +47,10 @@ def machine_facts(machine: Automaton, asked: Asked) -> dict[str, Any]:
     spoken = language(machine, limit, known)
     for what in (*theory.cut, *limit.cut, *whole.cut):
         budget.leave_out(what)
-    compiled = machine if asked.observation else replace(machine, output=None)
+    compiled = machine if asked.observe else replace(machine, output=None)
     ways = planning(compiled, length, asked.options, budget=budget)
     claim = MachineClaim(
-        machine, length, asked.options.precision, asked.observation is not None
+        machine, length, asked.options.precision, asked.observe is not None
     )
     choice = choose(
         planned(ways, asked.minimise), claim.proved, _allowance(budget.steps, length)

@@ -12,13 +12,14 @@ from dataclasses import dataclass, fields, replace
 from enum import Enum
 from inspect import signature
 from itertools import islice
-from typing import Any, NamedTuple, TypedDict
+from typing import Any, NamedTuple, Self, TypedDict
 
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.errors import MachineError
 from krohn.algebra.formats import Complete, Kind
 from krohn.algebra.formats.acceptors import EMPTY, machine_of
 from krohn.algebra.formats.assembly import Transition
+from krohn.algebra.wording import near
 
 # Tables with the states and letters of an object, and the machines that they are.
 
@@ -27,25 +28,41 @@ Outputs = Mapping[Any, Any] | Callable[..., object]
 Accepting = Collection[Any] | Callable[[Any], object]
 
 
-class ToldKeywords(TypedDict, total=False):
-    """The keywords of `krohn.automaton` that `Told` has."""
+class ReadingKeywords(TypedDict, total=False):
+    """The keywords of `MachineReading` but for the start."""
 
+    complete: Complete
+    kind: Kind | None
+    observe: str | None
     letters: Iterable[Any] | None
     accepting: Accepting | None
     outputs: Outputs | None
     limit: int | None
     edge: str | None
-    kind: Kind | None
 
 
-@dataclass(frozen=True)
-class Told:
-    """The remarks that a caller makes on an object; None where nothing is said.
+class MachineKeywords(ReadingKeywords, total=False):
+    """The keywords of functions that take a machine; see `MachineReading`."""
+
+    start: Hashable | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class MachineReading:
+    """How a machine is read from what names it, holds it or is it.
 
     Attributes:
-        start: The start state.
-        letters: The letters in their order: of a function always, of others if theirs
-            is not right.
+        start: The start state; None for the machine's own, or the first one if nothing
+            says which it is.
+        complete: What to do with missing transitions: refuse (``"reject"``; acceptors get
+            a sink), lead them to a new ``"sink"``, or ``"stay"``.
+        kind: What an Fst or an AT&T file is read as: ``"acceptor"``, ``"mealy"``, or None
+            for what its labels say.
+        observe: What a state shows instead of the state: a name of
+            `krohn.algebra.observation.OBSERVATIONS`, or ``"outputs"`` for the machine's
+            own.
+        letters: The letters of an object in their order: of a function always, of others
+            if theirs is not right.
         accepting: Of a dict, a function, permutations, a graph: the accepting states, or
             a function that says which ones accept.
         outputs: Of the same: what a state shows, as a dict or a function of the state;
@@ -54,22 +71,34 @@ class Told:
             is said.
         edge: The attribute of a graph's edges that has the letter, or a list of them;
             ``"letter"`` if nothing is said.
-        kind: What an Fst or an AT&T file is read as: ``"acceptor"``, ``"mealy"``, or None
-            for what its labels say.
     """
 
     start: Hashable | None = None
+    complete: Complete = "reject"
+    kind: Kind | None = None
+    observe: str | None = None
     letters: Iterable[Any] | None = None
     accepting: Accepting | None = None
     outputs: Outputs | None = None
     limit: int | None = None
     edge: str | None = None
-    kind: Kind | None = None
 
     @property
-    def given(self) -> list[str]:
-        """The names of what is said."""
-        return [f.name for f in fields(self) if getattr(self, f.name) is not None]
+    def reading_options(self) -> list[str]:
+        """The names of what is said of how to read."""
+        options = fields(MachineReading)
+        return [o.name for o in options if getattr(self, o.name) != o.default]
+
+    def after_reading(self) -> Self:
+        """What else is said, once the machine is read: how to see it remains."""
+        own = (o for o in fields(MachineReading) if o.name != "observe")
+        unsaid: dict[str, Any] = {o.name: o.default for o in own}
+        return replace(self, **unsaid)
+
+
+AS_IT_IS = MachineReading()
+OF_OBJECTS = ("letters", "accepting", "outputs", "limit", "edge")
+"""The options about objects that do not say all of a machine themselves."""
 
 
 class NoLetter(Enum):
@@ -98,22 +127,28 @@ class Table(NamedTuple):
 
 
 def started(
-    moves: Mapping[Any, Mapping[Any, Any]], told: Told, shown: Outputs | None = None
+    moves: Mapping[Any, Mapping[Any, Any]],
+    told: MachineReading,
+    shown: Outputs | None = None,
 ) -> Table:
     """A table that starts in its first state if nothing else is said.
 
     Raises:
-        MachineError: If the start is no state.
+        MachineError: If the start is no state, and none is called so.
     """
     start = next(iter(moves)) if told.start is None else told.start
     if start not in moves:
-        raise MachineError(f"the start state {start!r} is no state")
+        called = [q for q in moves if str(q) == start]
+        if not called:
+            hint = near(str(start), map(str, moves))
+            raise MachineError(f"the start state {start!r} is no state{hint}")
+        start = called[0]
     every = (a for row in moves.values() for a in row)
     letters = every if told.letters is None else told.letters
     return Table(moves, start, list(dict.fromkeys(letters)), shown)
 
 
-def machine(table: Table, told: Told, complete: Complete) -> Automaton:
+def machine(table: Table, told: MachineReading) -> Automaton:
     """The machine of a table, its states and letters by name."""
     states = names("state", table.moves)
     letters = names("letter", table.letters)
@@ -136,7 +171,7 @@ def machine(table: Table, told: Told, complete: Complete) -> Automaton:
         transitions,
         states[table.start],
         "machine",
-        complete,
+        told.complete,
         states=states.values(),
         letters=letters.values(),
         shown=seen,
@@ -191,7 +226,7 @@ def _letter(letters: Mapping[Any, str], q: object, a: Any) -> str:
 
 
 def _outputs(
-    table: Table, told: Told
+    table: Table, told: MachineReading
 ) -> tuple[Callable[[Any], Any] | None, Callable[[Any, Any], Any] | None]:
     """The output of a state, or of a letter in a state, as functions."""
     if told.accepting is not None:
@@ -254,7 +289,7 @@ OF_ARRAYS = (
 )
 
 
-def of_dict(source: Mapping[Any, Any], told: Told) -> Table:
+def of_dict(source: Mapping[Any, Any], told: MachineReading) -> Table:
     """State to letter to state; the first key is the start if nothing else is said."""
     if not source:
         raise MachineError("the dict is empty; a machine needs at least one state")
@@ -268,7 +303,7 @@ def of_dict(source: Mapping[Any, Any], told: Told) -> Table:
     return started(source, told)
 
 
-def of_function(source: Callable[[Any, Any], Any], told: Told) -> Table:
+def of_function(source: Callable[[Any, Any], Any], told: MachineReading) -> Table:
     """Breadth first from the start state."""
     if isinstance(source, type):
         raise MachineError(
@@ -310,7 +345,7 @@ def _led(source: Callable[[Any, Any], Any], state: Any, letter: Any) -> Any:
         ) from error
 
 
-def of_permutations(source: Sequence[Any], told: Told) -> Table:
+def of_permutations(source: Sequence[Any], told: MachineReading) -> Table:
     """One permutation of 0, 1, … for each letter."""
     maps = [list(getattr(each, "array_form", each)) for each in source]
     count = len(maps[0])

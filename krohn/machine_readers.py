@@ -10,12 +10,12 @@ from typing import Any, NamedTuple
 
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.errors import MachineError
-from krohn.algebra.formats import Complete, att
+from krohn.algebra.formats import att
 from krohn.algebra.formats.assembly import fresh
 from krohn.machine_objects import (
     NO_LETTER,
+    MachineReading,
     Table,
-    Told,
     line,
     machine,
     of_dict,
@@ -26,9 +26,11 @@ from krohn.machine_objects import (
 from krohn.program.user_input import EPSILON, EPSILONS
 
 EDGE = "letter"
+EVERY = ("start", "complete", "observe")
+"""What may be said of every object."""
 
 
-def of_automata_lib(source: Any, told: Told) -> Table:
+def of_automata_lib(source: Any, told: MachineReading) -> Table:
     """A DFA or an NFA; sets have no order of their own, so that of the names is taken."""
     for has in ("stack_symbols", "tape_symbols"):
         if hasattr(source, has):
@@ -48,7 +50,7 @@ def _symbol(letter: Any) -> Any:
     return NO_LETTER if isinstance(letter, str) and not letter else letter
 
 
-def of_pyformlang(source: Any, told: Told) -> Table:
+def of_pyformlang(source: Any, told: MachineReading) -> Table:
     """A DFA, an NFA with or without epsilons, or a Regex.
 
     Sets have no order of their own, so that of the names is taken.
@@ -83,7 +85,7 @@ def _values(states: Any) -> list[Any]:
     return [q.value for q in (states if isinstance(states, set) else [states])]
 
 
-def of_aalpy(source: Any, told: Told) -> Table:
+def of_aalpy(source: Any, told: MachineReading) -> Table:
     """A Dfa, a MooreMachine or a MealyMachine."""
     moves, shown = {}, {}
     for state in source.states:
@@ -109,7 +111,7 @@ def _aalpy_output(state: Any) -> Any:
     return state.output if hasattr(state, "output") else state.output_fun
 
 
-def of_transitions(source: Any, told: Told) -> Table:
+def of_transitions(source: Any, told: MachineReading) -> Table:
     """A Machine of transitions: its triggers are the letters.
 
     Triggers ``to_STATE`` that the library adds by itself are left out. Where invalid
@@ -134,7 +136,7 @@ def of_transitions(source: Any, told: Told) -> Table:
     return Table(moves, source.initial, letters)
 
 
-def of_statemachine(source: Any, told: Told) -> Table:
+def of_statemachine(source: Any, told: MachineReading) -> Table:
     """A StateMachine of python-statemachine, a class or an object: events are letters."""
     letters = [str(a) for a in source.events]
     moves: dict[str, dict[str, str]] = {q.id: {} for q in source.states}
@@ -169,7 +171,7 @@ def _conditional(state: object, letter: object) -> MachineError:
     )
 
 
-def of_graph(source: Any, told: Told) -> Table:
+def of_graph(source: Any, told: MachineReading) -> Table:
     """A node is a state; the first one is the start if nothing else is said."""
     if not source.is_directed():
         raise MachineError("the graph has no directions; give a DiGraph")
@@ -190,7 +192,7 @@ def of_graph(source: Any, told: Told) -> Table:
     return started(moves, told)
 
 
-def of_fst(source: Any, told: Told, complete: Complete) -> Automaton:
+def of_fst(source: Any, told: MachineReading) -> Automaton:
     """An Fst of OpenFst, written as the AT&T text that OpenFst prints."""
     start = source.start()
     if start < 0:
@@ -199,7 +201,7 @@ def of_fst(source: Any, told: Told, complete: Complete) -> Automaton:
     lines = [line for q in [start, *rest] for line in _fst_lines(source, q)]
     if not lines or lines[0].split()[0] != str(start):
         raise MachineError("the start state of the Fst has no arcs")
-    return att.read("\n".join(lines), "fst", complete, told.kind)
+    return att.read("\n".join(lines), "fst", told.complete, told.kind)
 
 
 def _fst_lines(source: Any, q: int) -> Iterable[str]:
@@ -229,7 +231,7 @@ def _fst_label(table: Any, label: int) -> str:
     return name
 
 
-def from_object(source: object, told: Told, complete: Complete) -> Automaton:
+def from_object(source: object, told: MachineReading) -> Automaton:
     """The machine that an object is.
 
     Raises:
@@ -242,15 +244,19 @@ def from_object(source: object, told: Told, complete: Complete) -> Automaton:
             f"there is no machine in an object of type {type(source).__name__}; "
             f"{_instead(source)}"
         )
-    for option in told.given:
-        if option not in reader.takes:
+    for option in told.reading_options:
+        if option not in (*reader.takes, *EVERY):
             raise MachineError(f"{option}= has no effect on {reader.called}")
     try:
         if reader.read is of_fst:
-            return of_fst(source, told, complete)
-        return machine(reader.read(source, told), told, complete)
+            found = of_fst(source, told)
+        else:
+            found = machine(reader.read(source, told), told)
     except (AttributeError, TypeError, LookupError) as error:
         raise MachineError(f"{reader.called} is malformed: {line(error)}") from error
+    if told.start is None or "start" in reader.takes:
+        return found
+    return found.with_start(str(told.start))
 
 
 def _instead(source: object) -> str:
@@ -265,7 +271,14 @@ def _instead(source: object) -> str:
             "it is a network: krohn.learn learns the machine that a network follows, and "
             "krohn.verify holds a network against a machine"
         )
+    if hasattr(source, "fit") and not any(map(_is_fitted, vars(source))):
+        return "it was not fitted: call its fit(...), and give it then"
     return "help(krohn.automaton) says what machines are read from"
+
+
+def _is_fitted(attribute: str) -> bool:
+    """Whether a name is one of those that fitting gives, by scikit-learn's custom."""
+    return attribute.endswith("_") and not attribute.startswith("_")
 
 
 def _has(*attributes: str) -> Callable[[Any], bool]:

@@ -42,7 +42,7 @@ def verified(file: ModelFile, checks: Checks) -> Report:
             "--jobs, --memory, --shard, --job and --cluster are for all words up to a "
             "length; say --exhaustive N as well"
         )
-    about = checks.machine, checks.observation, checks.report
+    about = checks.machine, checks.observe, checks.report
     target = open_target(file, *about, length=checks.length)
     check_digest(target.claim, checks.digest)
     target = replace(target, budget=checks.budget, sharding=checks.sharding)
@@ -230,7 +230,7 @@ def attacked(
 
     checks = checks or Checks()
     tell = checks.report
-    target = open_target(model, checks.machine, checks.observation, tell)
+    target = open_target(model, checks.machine, checks.observe, tell)
     found = attack(
         target.file,
         target.machine,

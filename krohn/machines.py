@@ -5,16 +5,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Unpack, cast, overload
 
-from krohn.algebra import formats, zoo as named_machines
+from krohn.algebra import formats, observation, zoo as named_machines
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.errors import MachineError
 from krohn.algebra.formats import Complete, Kind, from_regex, no_choice
 from krohn.algebra.formats.files import STANDARD_INPUT
 from krohn.algebra.minimisation import moore
-from krohn.algebra.observation import observe
 from krohn.algebra.wording import near
 from krohn.foreign import Headed, own_machine
-from krohn.machine_objects import Told, ToldKeywords
+from krohn.machine_objects import AS_IT_IS, OF_OBJECTS, MachineReading, ReadingKeywords
 from krohn.machine_readers import from_object
 from krohn.network import modelfile
 from krohn.source_kinds import KINDS, found
@@ -104,9 +103,8 @@ def automaton(
     source: object,
     start: Hashable | None = None,
     *,
-    complete: Complete = "reject",
     name: str | None = None,
-    **said: Unpack[ToldKeywords],
+    **reading: Unpack[ReadingKeywords],
 ) -> Automaton:
     """The machine that something is, or names (docs/python.md).
 
@@ -119,32 +117,35 @@ def automaton(
             transitions, a StateMachine of python-statemachine, a directed graph of
             networkx, an Fst of OpenFst. States and letters are called by their
             ``str``; an acceptor with choices becomes the smallest one without.
-        start: The start state, where the object does not say it; the first one if
-            nothing does.
-        complete: What to do with missing transitions: refuse (``"reject"``; acceptors
-            get a sink), lead them to a new ``"sink"``, or ``"stay"``.
+        start: The start state, where it is not the one that the source says.
         name: What to call the machine.
-        **said: What the object does not say itself, by the names in
-            `krohn.machine_objects.Told`.
+        **reading: How it is read, by the names in `krohn.machine_objects.MachineReading`.
 
     Raises:
         MachineError: If there is no machine in it, or something said means nothing here.
     """
-    told = Told(start, **said)
-    machine = _existing(source, told, complete)
-    if machine is None:
-        machine = from_object(source, told, complete)
-    elif start is not None:
-        machine = machine.with_start(str(start))
+    how = MachineReading(start=start, **reading)
+    machine = with_outputs(machine_of(source, how), how.observe)
     return machine if name is None else replace(machine, name=name)
 
 
-def _existing(source: object, told: Told, complete: Complete) -> Automaton | None:
+def machine_of(source: object, reading: MachineReading = AS_IT_IS) -> Automaton:
+    """The machine of anything that `automaton` takes, before it is observed.
+
+    Raises:
+        MachineError: If it cannot be read, or has no such state.
+    """
+    machine = _existing(source, reading)
+    if machine is None:
+        return from_object(source, reading)
+    return machine if reading.start is None else machine.with_start(str(reading.start))
+
+
+def _existing(source: object, reading: MachineReading) -> Automaton | None:
     """The machine of a name, or one that is there already; None for other objects."""
-    named = isinstance(source, str | Path)
-    extra = [option for option in told.given if option not in ("start", "kind")]
+    refused = OF_OBJECTS if isinstance(source, str | Path) else (*OF_OBJECTS, "kind")
     if isinstance(source, str | Path):
-        known = read(source, complete, told.kind)
+        known = read(source, reading.complete, reading.kind)
     elif isinstance(source, Automaton):
         known = source
     elif hasattr(file := getattr(source, "file", source), "header"):
@@ -153,35 +154,22 @@ def _existing(source: object, told: Told, complete: Complete) -> Automaton | Non
         known = other[0].machine(other[1])
     else:
         return None
-    if extra or (not named and told.kind is not None):
-        option = extra[0] if extra else "kind"
-        raise MachineError(
-            f"{option}= has no effect on {known.name}, a machine already"
-        )
+    for option in reading.reading_options:
+        if option in refused:
+            raise MachineError(
+                f"{option}= has no effect on {known.name}, a machine already"
+            )
     return known
 
 
-def machine_of(
-    source: object,
-    start: str | None = None,
-    observation: str | None = None,
-) -> Automaton:
-    """The machine of anything that `automaton` takes, from a start state and as seen.
-
-    Raises:
-        MachineError: If it cannot be read, or has no such state or outputs.
-    """
-    machine = automaton(source)
-    machine = machine if start is None else machine.with_start(start)
-    return with_outputs(machine, observation)
-
-
-def with_outputs(machine: Automaton, observation: str | None) -> Automaton:
+def with_outputs(machine: Automaton, observe: str | None) -> Automaton:
     """The machine with the outputs that are asked for, on its states.
 
     Raises:
         MachineError: If it has none, or the observation is not for this machine.
     """
-    if observation is None:
+    if observe is None:
         return machine
-    return moore(machine) if observation == OWN else observe(machine, observation)
+    if observe == OWN:
+        return moore(machine)
+    return observation.observe(machine, observe)

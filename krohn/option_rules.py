@@ -4,7 +4,7 @@ An option that does nothing is an error, in one line that says what it needs.
 """
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from operator import index
 from typing import Any, Literal, get_args
 
@@ -227,6 +227,10 @@ _MACHINE = Need(
 HELD = (_MACHINE,)
 """Of `krohn recheck` and `krohn learn`."""
 
+_OF_OBJECTS = ("letters", "accepting", "outputs", "limit", "edge")
+HELD_IN_PYTHON = (replace(_MACHINE, options=_MACHINE.options + _OF_OBJECTS),)
+"""Of functions, whose machine may be any object."""
+
 VERIFY = (
     _MACHINE,
     Need(("smt_lib",), _any("smt"), "needs --smt N: which words to ask about"),
@@ -313,7 +317,7 @@ BATCH = (Need(("effort",), _any("longest"), "is for --longest only; leave it out
 
 DRAW = (
     Need(
-        ("eggbox", "complete", "kind"),
+        ("eggbox", "complete", "kind", "start"),
         lambda values: not str(values["source"]).endswith((".safetensors", ".st")),
         "needs a machine, not a model file",
     ),

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -18,9 +18,11 @@ from krohn.decomposition import Decomposed, picture
 from krohn.drawing import check_suffix, draw_cascade, save
 from krohn.drawing.canvas import FAINT, INK, PALETTE, DrawingError, legible
 from krohn.drawing.eggbox import draw_eggboxes
-from krohn.machines import MODEL, machine_of
+from krohn.machine_objects import MachineKeywords, MachineReading
+from krohn.machines import MODEL, machine_of, with_outputs
 from krohn.network import modelfile
 from krohn.network.modelfile import ModelFile
+from krohn.option_rules import refuse_others
 from krohn.source_kinds import of_file, with_kind
 
 # The monoid of a machine as a picture: small enough to be seen.
@@ -143,6 +145,7 @@ def draw(
     eggbox: bool = False,
     word: str | None = None,
     effort: str | float | None = None,
+    **reading: Unpack[MachineKeywords],
 ) -> Figure:
     """A picture, as matplotlib holds it.
 
@@ -155,6 +158,8 @@ def draw(
         word: Draw which token attends to which while the text after this prompt is
             written, of a dynamic program; of a generator, the attention on this prefix.
         effort: How much to search for D-classes; ``"high"`` if nothing is said.
+        **reading: How a machine is read, by the names in
+            `krohn.machine_objects.MachineReading`.
 
     Raises:
         KrohnError: If it cannot be read or drawn, or the file system refuses.
@@ -165,29 +170,36 @@ def draw(
         raise KrohnError("effort= is for eggbox=True only; leave it out")
     if eggbox and word is not None:
         raise _no_word()
-    figure = _eggbox(source, effort or EFFORT) if eggbox else _figure(source, word)
+    how = MachineReading(**reading)
+    if eggbox:
+        figure = _eggbox(source, effort or EFFORT, how)
+    else:
+        figure = _figure(source, word, how)
     if output is not None:
         save(figure, output)
     return figure
 
 
-def _eggbox(source: object, effort: str | float) -> Figure:
-
+def _eggbox(source: object, effort: str | float, reading: MachineReading) -> Figure:
     if _file(source) is not None:
         raise KrohnError("eggbox= needs a machine, not a model")
-    return draw_monoid(machine_of(source), effort)
+    return draw_monoid(machine_of(source, reading), effort)
 
 
-def _figure(source: object, word: str | None = None) -> Figure:
+def _figure(source: object, word: str | None, reading: MachineReading) -> Figure:
     if (file := _file(source)) is not None:
+        refuse_others(reading.reading_options, (), "the picture of a network")
         return _of_file(file, word)
     if isinstance(source, Decomposed | Cascade):
+        refuse_others(reading.reading_options, (), "a cascade")
         if word is not None:
             raise _no_word()
         return (
             picture(source) if isinstance(source, Decomposed) else draw_cascade(source)
         )
-    kind, found = with_kind(source)
+    kind, found = with_kind(source, reading)
+    if isinstance(found, Automaton):
+        found = with_outputs(found, reading.observe)
     return kind.draw(found) if word is None else kind.draw_text(found, [word])
 
 

@@ -9,7 +9,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import cast
+from typing import Unpack, cast
 
 import numpy as np
 from torch import Tensor, nn
@@ -20,7 +20,8 @@ from krohn.algebra.formats import json_format
 from krohn.algebra.minimisation import Shows, output_classes
 from krohn.compiled_model import CompiledModel, with_evidence
 from krohn.foreign import is_state_dict, own_machine, read
-from krohn.machines import machine_of
+from krohn.machine_objects import MachineKeywords, MachineReading
+from krohn.machines import machine_of, with_outputs
 from krohn.network.modelfile import ModelFile, is_trained_network
 from krohn.network.precision import PRECISIONS
 from krohn.program.architecture import architecture_named
@@ -158,9 +159,7 @@ class Layer:
         )
         for has, what, named in counts:
             if has != len(named):
-                hint = (
-                    "; if it says what states show, --observe (observation=) names that"
-                )
+                hint = "; if it says what states show, --observe (observe=) names that"
                 raise KrohnError(
                     f"the network has {has} {what}, and {machine.name} has {len(named)}"
                     + hint * (what == "classes" and shows == "states")
@@ -201,7 +200,7 @@ class Layer:
 
 
 def model_file(
-    model: object, machine: object, observation: str | None = None
+    model: object, machine: object, observe: str | None = None
 ) -> ModelFile | None:
     """A trained recurrent network as the model file of a machine.
 
@@ -209,7 +208,7 @@ def model_file(
         model: A torch module from letter indices ``(batch, T)`` to logits, its state
             dict, the file of one (``.pt``), or of one that `krohn.compare` trained.
         machine: What it must compute.
-        observation: What it says of the machine; None for the state.
+        observe: What it says of the machine; None for the state.
 
     Returns:
         None if it is something else, or a trained network of another architecture.
@@ -225,8 +224,8 @@ def model_file(
             "a trained network states no machine; name the one that it must compute with "
             "--machine"
         )
-    wanted = machine_of(machine, observation=observation)
-    shows: Shows = "states" if observation is None else "outputs"
+    wanted = with_outputs(machine_of(machine), observe)
+    shows: Shows = "states" if observe is None else "outputs"
     layer = Layer.of(tensors)
     named = isinstance(model, Mapping) or is_state_dict(model)
     if named and layer.ambiguous:
@@ -270,7 +269,7 @@ def tensors_of(model: object) -> Mapping[str, Tensor] | None:
 
 
 def from_torch(
-    model: object, machine: object, observation: str | None = None
+    model: object, machine: object, **reading: Unpack[MachineKeywords]
 ) -> CompiledModel:
     """The network that runs the tensors of a trained recurrent network, and nothing else.
 
@@ -278,7 +277,9 @@ def from_torch(
         model: A torch module from letter indices ``(batch, T)`` to logits, its state
             dict, or the file of one (docs/proved-when-trained.md).
         machine: What it must compute.
-        observation: What it says of the machine; None for the state.
+        **reading: How the machine is read, by the names in
+            `krohn.machine_objects.MachineReading`. ``observe`` is what the network says
+            of it; None for the state.
 
     Returns:
         The network with a proof that says whether it is verified: it can be saved,
@@ -287,7 +288,8 @@ def from_torch(
     Raises:
         KrohnError: If it is another network, or is seen to do more with its tensors.
     """
-    began, file = time.monotonic(), model_file(model, machine, observation)
+    began, how = time.monotonic(), MachineReading(**reading)
+    file = model_file(model, machine_of(machine, how), how.observe)
     if file is None:
         raise KrohnError(
             f"a {type(model).__name__} is no recurrent network of torch's, nor the file "

@@ -13,9 +13,9 @@ from krohn.checks import Checks, VerifyKeywords
 from krohn.compiled_model import file_of
 from krohn.foreign import is_state_dict, is_trained
 from krohn.network import modelfile
-from krohn.option_rules import OF_SOURCES
+from krohn.option_rules import HELD_IN_PYTHON, OF_SOURCES, refuse
 from krohn.report import Report
-from krohn.source_kinds import of_file
+from krohn.source_kinds import machines, of_file, with_kind
 
 # The subjects of `krohn verify`: a model file, a GPT-2, a trained network.
 
@@ -65,7 +65,7 @@ def _trained(model: object, checks: Checks) -> Report:
 
     if isinstance(model, str | Path) and not (checks.proves or is_state_dict(model)):
         return examined(model, checks)
-    file = model_file(model, checks.machine, checks.observation)
+    file = model_file(model, checks.machine, checks.observe)
     if file is not None:
         report = of_file(file).verify(file, checks)
         if report.verdict == "verified":
@@ -101,13 +101,20 @@ def verify(
         machine: What it must compute, from its start state (anything that
             `krohn.automaton` takes), or another source, as ``my.dp``; by default the one
             that the file itself names.
-        **options: How it is verified, by the names in `krohn.checks.Checks`.
+        **options: How it is verified, by the names in `krohn.checks.Checks`, and how the
+            machine is read, by those in `krohn.machine_objects.MachineReading`.
 
     Raises:
         KrohnError: If the file is damaged, the alphabets do not fit, or its claim has
             another digest.
     """
-    return run_checks(model, Checks(machine, **options))
+    checks = Checks(machine, **options)
+    refuse(HELD_IN_PYTHON, vars(checks), checks.reading_options)
+    if machine is not None:
+        kind, wanted = with_kind(machine, checks)
+        if kind is machines():
+            checks = replace(checks.after_reading(), machine=wanted)
+    return run_checks(model, checks)
 
 
 def run_checks(model: object, checks: Checks) -> Report:

@@ -280,7 +280,7 @@ class GeneratorTarget(Target):
 def open_target(
     model: str | Path | ModelFile,
     machine: object,
-    observation: str | None,
+    observe: str | None,
     progress: Progress = silent,
     tokenizer: Mapping[str, Any] | None = None,
     length: int | None = None,
@@ -290,7 +290,7 @@ def open_target(
     Args:
         model: A model file.
         machine: What it is held against; None for the machine that it states.
-        observation: What is seen of it.
+        observe: What is seen of it.
         progress: Called with what is done.
         tokenizer: By what a GPT-2 reads texts.
         length: The longest words that are asked about; by default those of its claim.
@@ -300,7 +300,7 @@ def open_target(
     """
     file = model if isinstance(model, ModelFile) else modelfile.read(model)
     outputs = file.claim.shows is Shows.OUTPUTS
-    if observation is not None and not outputs:
+    if observe is not None and not outputs:
         raise KrohnError(
             "--observe is for models of outputs, and this is one of states; leave "
             "--observe out"
@@ -309,7 +309,7 @@ def open_target(
     if machine is None:
         about = _asked(file.header, tokenizer, length)
         return kind(file, _stated_machine(file), progress, about, asked=length)
-    found = align(file, machine, observation)
+    found = align(file, machine, observe)
     about = _asked(found.header, tokenizer, length)
     target = kind(found.file, found.machine, progress, about, notes=found.notes)
     return replace(target, shown=found.shown, asked=length)

@@ -12,7 +12,6 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 SPELLED = {
     "length": "-T",
     "kind": "--as",
-    "observation": "--observe",
     "expect_own": "--expect",
     "word": "a word",
 }

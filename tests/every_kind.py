@@ -47,7 +47,7 @@ TURNSTILE = Path(__file__).parents[1] / "examples" / "turnstile.dot"
 MACHINES: dict[str, Told] = {
     "states": ("C3", {"length": 8}, "1 2 2"),
     "states that show outputs": (str(TURNSTILE), {"length": 8}, "coin push"),
-    "outputs": ("regex:(ab)*", {"length": 8, "observation": "accept"}, "a b"),
+    "outputs": ("regex:(ab)*", {"length": 8, "observe": "accept"}, "a b"),
     "strict": ("Grid4", {"length": 6, "strict": True}, "L R"),
     "rnn": ("C3", {"arch": "rnn"}, "1 1"),
     "lstm": ("C2", {"arch": "lstm"}, "1 1"),

@@ -12,7 +12,7 @@ import typer
 
 from krohn import show
 from krohn.algebra.errors import KrohnError
-from krohn.commands.options import FileReading, Json, Machine, emit, grouped
+from krohn.commands.options import Json, Machine, StartedReading, emit, grouped
 from krohn.commands.progress import progress, waiting
 from krohn.program.writing import atomic_write
 
@@ -98,7 +98,7 @@ def compare(
         Path | None,
         typer.Option("-o", "--output", help="Write all results to a page of HTML."),
     ] = None,
-    reading: FileReading,
+    reading: StartedReading,
     as_json: Json = False,
 ) -> None:
     """Set a derived network beside networks that are trained on the same task."""

@@ -10,7 +10,7 @@ import typer
 from krohn import show
 from krohn.algebra.errors import KrohnError
 from krohn.commands import options as common
-from krohn.commands.options import NetworkOptions, Reading, emit, grouped, typed
+from krohn.commands.options import NetworkOptions, PatternReading, emit, grouped, typed
 from krohn.commands.progress import progress
 from krohn.option_rules import IN_BLOCKS, one_of_architectures, refuse_others
 
@@ -133,7 +133,7 @@ def compile(  # noqa: A001  (the command is called so)
     ],
     *,
     networks: Networks,
-    reading: Reading,
+    reading: PatternReading,
     law: Law,
     as_json: common.Json = False,
 ) -> None:
@@ -168,10 +168,7 @@ def _compiled(
     from krohn.compilation import compile as compiled
 
     how = {**vars(asked), "dtype": dtype, "seed": seed, "proved": asked.proof}
-    how |= {
-        "observation": how.pop("observe"),
-        "observe": show.program if asked.passes else None,
-    }
+    how["on_pass"] = show.program if asked.passes else None
     del how["proof"], how["passes"], how["compact"]
     with progress() as report:
         return compiled(source, **how, progress=partial(report, "proving"))

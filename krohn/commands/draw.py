@@ -8,8 +8,8 @@ import typer
 from krohn import show
 from krohn.commands.options import (
     EFFORT,
-    FileReading,
     Json,
+    StartedReading,
     check,
     emit,
     grouped,
@@ -42,7 +42,7 @@ def draw(
         ),
     ] = None,
     effort: Annotated[str | None, EFFORT] = None,
-    reading: FileReading,
+    reading: StartedReading,
     as_json: Json = False,
 ) -> None:
     """Draw a machine, its monoid, a recurrence; of a model its layers or attention."""

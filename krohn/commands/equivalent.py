@@ -9,7 +9,14 @@ import typer
 from krohn import show
 from krohn.algebra.errors import KrohnError
 from krohn.commands import options as common
-from krohn.commands.options import CANNOT, DONE, REFUTED, emit
+from krohn.commands.options import (
+    CANNOT,
+    DONE,
+    REFUTED,
+    StartedReading,
+    emit,
+    grouped,
+)
 from krohn.commands.progress import progress
 from krohn.machines import MODEL
 
@@ -35,6 +42,7 @@ Always = Annotated[
 ]
 
 
+@grouped
 def equivalent(
     left: Annotated[
         str,
@@ -44,6 +52,7 @@ def equivalent(
         ),
     ],
     right: Annotated[str, typer.Argument(metavar="B", help="Another one.")],
+    *,
     length: Annotated[
         int | None,
         typer.Option(
@@ -55,6 +64,7 @@ def equivalent(
         bool, typer.Option("--included", help="Only whether B accepts all that A does.")
     ] = False,
     up_to: UpTo = None,
+    reading: StartedReading,
     as_json: common.Json = False,
 ) -> int:
     """Decide whether two counting programs or machines accept the same words.
@@ -65,7 +75,7 @@ def equivalent(
 
     words = length is not None or always or included
     if Path(left).suffix in MODEL and Path(right).suffix in MODEL:
-        return _twins(left, right, words, up_to, as_json)
+        return _twins(left, right, words, reading, up_to, as_json)
     if words and up_to in ("outputs", "names"):
         raise KrohnError(
             "-T, --always and --included are for what is accepted; outputs and names are "
@@ -74,8 +84,8 @@ def equivalent(
     relation = "included" if included else "equal"
     with progress() as report:
         found = decided(
-            left,
-            right,
+            _side(left, reading),
+            _side(right, reading),
             USUAL_LENGTH if length is None else length,
             relation="included" if included else "equal",
             every_length=always,
@@ -86,10 +96,27 @@ def equivalent(
     return CODES[found.verdict]
 
 
+def _side(name: str, reading: StartedReading) -> object:
+    """The counting program, or the machine, of a name."""
+    from krohn.counting_programs import counting_program
+
+    return counting_program(name) or reading.read(name)
+
+
 def _twins(
-    left: str, right: str, options: bool, up_to: str | None, as_json: bool
+    left: str,
+    right: str,
+    options: bool,
+    reading: StartedReading,
+    up_to: str | None,
+    as_json: bool,
 ) -> int:
     """The answer of two model files."""
+    if reading != StartedReading():
+        raise KrohnError(
+            "--complete, --as and --start are for machines; these are networks, which "
+            "are compared as they are"
+        )
     if options:
         raise KrohnError(
             "-T, --always and --included are for programs and machines; networks are "
@@ -104,13 +131,16 @@ def _twins(
     return CODES[found.verdict]
 
 
+@grouped
 def crasp(
     machine: common.Machine,
+    *,
     output: Annotated[
         str | None, typer.Option("-o", "--output", help="Write the program: F.crasp.")
     ] = None,
     length: Upto = 100,
     effort: common.Effort = "normal",
+    reading: StartedReading,
     as_json: common.Json = False,
 ) -> int:
     """Derive a counting program of a language in C-RASP, and prove that it is right.
@@ -119,11 +149,10 @@ def crasp(
     is the one of a theorem, which is longer; a check that is too large leaves it unproved.
     """
     from krohn.counting_programs import save
-    from krohn.machines import read
     from krohn.short_counting_programs import proved_program, shallowest
     from krohn.sources.counting import written
 
-    source = read(machine)
+    source = reading.read(machine)
     with progress() as report:
         program, found = proved_program(
             source, length, effort, partial(report, "exploring")

@@ -14,7 +14,7 @@ from krohn.commands.options import (
     FileReading,
     Json,
     NetworkOptions,
-    Reading,
+    PatternReading,
     emit,
     grouped,
     typed,
@@ -41,7 +41,7 @@ def explain(
     machine: common.Machine,
     *,
     networks: Networks,
-    reading: Reading,
+    reading: PatternReading,
     output: Annotated[
         Path | None,
         typer.Option(
@@ -56,7 +56,7 @@ def explain(
     from krohn.compilation import explain as explained
 
     kind, source = reading.source(machine, typed(context))
-    given = {**vars(networks), "observation": networks.observe}
+    given = {**vars(networks), "observe": networks.observe}
     unsaid = {"observe"} | ({"length", "dtype", "arch"} - set(typed(context)))
     if output is not None:
         from krohn.drawing import check_suffix  # matplotlib takes half a second
@@ -157,7 +157,7 @@ def decompose(
         decomposition.check_output(output)
     read = reading.read(machine)
     with waiting("decomposing"):
-        found = decomposition.decompose(read, method, effort, start)
+        found = decomposition.decompose(read, method, effort, start=start)
         if output is not None:
             decomposition.save(found, output)
     result = decomposition.describe(found) | machines().remarks(read)

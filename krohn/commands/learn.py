@@ -37,7 +37,7 @@ class Teaching:
     form: Annotated[
         str,
         typer.Option(
-            "--kind", help="moore: states show what is said; mealy: transitions."
+            "--form", help="moore: states show what is said; mealy: transitions."
         ),
     ] = "moore"
     queries: Annotated[
@@ -89,8 +89,8 @@ def learn(
             against.read(),
             length=teaching.length,
             method=teaching.method,
-            kind=teaching.form,
-            observation=against.observe,
+            form=teaching.form,
+            observe=against.observe,
             queries=teaching.queries,
             samples=teaching.sample,
             seed=teaching.seed,

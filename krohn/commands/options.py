@@ -159,7 +159,7 @@ class FileReading:
 
 
 @dataclass(frozen=True)
-class Reading(FileReading):
+class PatternReading(FileReading):
     """How a machine is read, of which a regular expression may be written.
 
     Attributes:
@@ -184,6 +184,22 @@ class Reading(FileReading):
                 raise KrohnError("--formal is for regex:…")
             source = source.replace(REGEX, FORMAL, 1)
         return super().read(source)
+
+
+@dataclass(frozen=True)
+class StartedReading(FileReading):
+    """How the file of a machine is read, and from which state it starts.
+
+    Attributes:
+        start: Its start state; None for its own.
+    """
+
+    start: Start = None
+
+    def read(self, source: str) -> "Automaton":
+        """The machine."""
+        found = super().read(source)
+        return found if self.start is None else found.with_start(self.start)
 
 
 @dataclass(frozen=True)

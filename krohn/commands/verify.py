@@ -61,7 +61,7 @@ def verify(
     with progress() as report:
         checks = Checks(
             held,
-            observation=against.observe,
+            observe=against.observe,
             digest=against.digest,
             seed=methods.seed,
             sharding=sharding,

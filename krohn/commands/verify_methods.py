@@ -215,7 +215,7 @@ class Solver:
         limits = Limits(self.timeout, checks.seed)
         how: dict[str, Any] = {"progress": checks.progress, "limits": limits}
         if self.smt is not None:
-            how |= {"smt_lib": self.smt_lib, "observation": checks.observation}
+            how |= {"smt_lib": self.smt_lib, "observe": checks.observe}
             machine: Any = checks.machine
             return verify_ideal(file, self.smt, machine, **how)
         assert self.gadgets is not None
@@ -313,13 +313,13 @@ class Outputs:
             )
 
     def write(
-        self, shown: Shown, observation: str | None, arguments: Sequence[str]
+        self, shown: Shown, observe: str | None, arguments: Sequence[str]
     ) -> Written:
         """Write what is asked for, and ask the small checker.
 
         Args:
             shown: The verdict.
-            observation: What was seen of the machine.
+            observe: What was seen of the machine.
             arguments: Those of the command, which the page repeats.
         """
         if self.html is not None:
@@ -328,7 +328,7 @@ class Outputs:
         if self.evidence is not None:
             from krohn.evidence import write
 
-            told = shown.found, shown.file, self.evidence, shown.machine, observation
+            told = shown.found, shown.file, self.evidence, shown.machine, observe
             checked = write(*told)
         if self.trusted:
             from krohn.evidence import rests_on

@@ -5,8 +5,6 @@ from pathlib import Path
 from typing import Unpack
 
 from krohn.algebra import zoo
-from krohn.algebra.errors import KrohnError
-from krohn.algebra.formats import Complete, Kind
 from krohn.algebra.observation import OBSERVATIONS
 from krohn.compare.tasks.catalogue import names, task
 from krohn.compare.tasks.task import Task
@@ -17,36 +15,33 @@ from krohn.comparison.belief_result import BeliefComparison
 from krohn.comparison.derived import counting_task
 from krohn.comparison.measurements import SettingKeywords, Settings, check, run_folder
 from krohn.comparison.result import Comparison
-from krohn.machines import automaton
+from krohn.machine_objects import AS_IT_IS, MachineReading
+from krohn.machines import machine_of, with_outputs
+from krohn.option_rules import refuse_others, spelled
 from krohn.report import Announce, Progress, silent
 
 
-def named_task(
-    source: object,
-    complete: Complete = "reject",
-    kind: Kind | None = None,
-) -> Task:
+def named_task(source: object, reading: MachineReading = AS_IT_IS) -> Task:
     """The task of a machine, or one of the thesis by name.
 
     Args:
         source: What names it.
-        complete: What to do with missing transitions of a file.
-        kind: What an AT&T file is read as; None for what its labels say.
+        reading: How it is read, if it is a machine.
 
     Raises:
         KrohnError: If nothing has this name.
     """
     if isinstance(source, str) and source in names():
+        # Whatever has a name misses no transition.
+        refuse_others(reading.reading_options, ("complete",), "a task of the thesis")
         return task(source)
-    return task(automaton(source, complete=complete, kind=kind))
+    return task(with_outputs(machine_of(source, reading), reading.observe))
 
 
 def compare(
     machine: object,
     preset: str = "desk",
     *,
-    complete: Complete = "reject",
-    kind: Kind | None = None,
     command: str | None = None,
     progress: Progress | None = None,
     announce: Announce | None = None,
@@ -60,14 +55,13 @@ def compare(
             system, or its name (``Cyclic-DET5,5@3``); or a counting program
             (``crasp:Dyck1``).
         preset: Sizes and recipes: ``"desk"`` or ``"paper"`` (docs/compare.md).
-        complete: What to do with missing transitions of a file.
-        kind: What an AT&T file is read as; None for what its labels say.
         command: What does it again; None for a call of this function.
         progress: Called with what is being done, how much is done, and of how much.
         announce: Called with the cost before it starts, a
             `krohn.compare.training.sweep.TrainingCost`; a few steps are measured for it.
         **options: What is trained, by the names of
-            `krohn.comparison.measurements.Settings`.
+            `krohn.comparison.measurements.Settings`, and how a machine is read, by those in
+            `krohn.machine_objects.MachineReading`.
 
     Raises:
         KrohnError: If there is no such machine, preset or device, a number makes no sense,
@@ -76,21 +70,20 @@ def compare(
     settings = Settings(preset, **options)
     model = belief_source(machine)
     if model is not None:
-        if complete != "reject" or kind is not None:
-            raise KrohnError(
-                f"{model.name} is no file of a machine: leave out --complete and --as"
-            )
+        refuse_others(
+            settings.reading_options, (), f"{model.name}, which is no machine"
+        )
         return compare_beliefs(model, settings, command, progress, announce)
     counting = counting_task(machine, preset, settings.length)
-    asked = counting or named_task(machine, complete, kind)
-    check(asked)
-    if counting is not None and (complete != "reject" or kind is not None):
-        raise KrohnError(
-            f"{counting.name} is no file of a machine: leave out --complete and --as"
+    asked = counting or named_task(machine, settings)
+    if counting is not None:
+        refuse_others(
+            settings.reading_options, (), f"{asked.name}, which is no machine"
         )
-    if counting is None:
-        named = _machine_arguments(machine, asked, complete, kind)
+    else:
+        named = _machine_arguments(machine, asked, settings)
         settings = replace(settings, named=named)
+    check(asked)
     usable(settings.device)
     told = progress or silent
     again = command or f"krohn.compare({asked.name!r}, preset={preset!r}, …)"
@@ -99,21 +92,21 @@ def compare(
 
 
 def _machine_arguments(
-    source: object, asked: Task, complete: Complete, kind: Kind | None
+    source: object, asked: Task, reading: MachineReading
 ) -> tuple[str, ...] | None:
     """How `krohn run` is told the machine; None if it cannot be."""
     if not isinstance(source, str | Path):
         return None
     text = str(source)
     if text not in names():
-        filling = () if complete == "reject" else (f"--complete={complete}",)
-        reading = () if kind is None else (f"--as={kind}",)
-        return (f"--machine={text}", *filling, *reading)
-    name, _, observation = text.removesuffix(")").partition(" (")
+        said = reading.reading_options
+        how = (f"{spelled(each)}={getattr(reading, each)}" for each in said)
+        return (f"--machine={text}", *how)
+    name, _, observe = text.removesuffix(")").partition(" (")
     if name not in zoo.names() or asked.asked is not None:
         return None
     same = zoo.machine(name).semiautomaton == asked.machine.semiautomaton
-    plain, observed = f"--machine={name}", f"--observe={observation}"
-    if not same or (observation and observation not in OBSERVATIONS):
+    plain, observed = f"--machine={name}", f"--observe={observe}"
+    if not same or (observe and observe not in OBSERVATIONS):
         return None
-    return (plain, observed) if observation else (plain,)
+    return (plain, observed) if observe else (plain,)

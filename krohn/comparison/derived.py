@@ -133,7 +133,7 @@ def _compiled(
         return compiled(task.program, length, progress=progress)
     observed = OWN if task.shows == "outputs" else None
     _check_size(task, length)
-    return compiled(task.machine, length, observation=observed, progress=progress)
+    return compiled(task.machine, length, observe=observed, progress=progress)
 
 
 def _check_size(task: Task, length: int) -> None:

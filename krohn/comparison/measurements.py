@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TypedDict, cast
+from typing import cast
 
 import numpy as np
 
@@ -26,6 +26,7 @@ from krohn.comparison.result import (
     TrainedProof,
     Training,
 )
+from krohn.machine_objects import MachineKeywords, MachineReading
 from krohn.verify.testing.counterexample import Simulator
 from krohn.verify.testing.examination import PREFIXES, SAMPLES
 
@@ -43,7 +44,7 @@ MOST_CLASSES = 1000
 The thesis goes up to 120 (S5)."""
 
 
-class SettingKeywords(TypedDict, total=False):
+class SettingKeywords(MachineKeywords, total=False):
     """The keywords of `krohn.compare` that `Settings` has."""
 
     depth: int | None
@@ -60,8 +61,8 @@ class SettingKeywords(TypedDict, total=False):
 
 
 @dataclass(frozen=True)
-class Settings:
-    """The settings of a comparison that a user may choose.
+class Settings(MachineReading):
+    """The settings of a comparison that a user may choose, and how a machine is read.
 
     Attributes:
         preset: Sizes and recipes, by name.

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal, get_args
+from typing import Any, Literal, Unpack, get_args
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from krohn.equivalence.systems import (
     systems_of,
 )
 from krohn.learning.teacher import observed
+from krohn.machine_objects import MachineKeywords, MachineReading
 
 # The notions by which two machines can be one, and the names that may differ.
 
@@ -234,6 +235,7 @@ def equivalent(
     up_to: str | None = None,
     most: int | None = None,
     progress: Callable[[int, int], None] = lambda done, total: None,
+    **reading: Unpack[MachineKeywords],
 ) -> Answer:
     """Decide whether two sources accept the same words; the empty one is not asked.
 
@@ -254,6 +256,8 @@ def equivalent(
         most: If given: after how many pairs of memories the exploration stops, so that
             fewer letters are explored than ``length``, instead of refusing.
         progress: Called with letters done and in all.
+        **reading: How machines are read, both, by the names in
+            `krohn.machine_objects.MachineReading`.
 
     Raises:
         KrohnError: If a source cannot be read, the letters differ, there is too much to
@@ -262,7 +266,8 @@ def equivalent(
     if length < 1:
         raise KrohnError("the length must be at least 1")
     check_known(up_to)
-    first, second = read(left), read(right)
+    how = MachineReading(**reading)
+    first, second = read(left, how), read(right, how)
     if up_to in ("outputs", "names"):
         return _machines(first, second, up_to, relation)
     systems = systems_of(first, second, relation)

@@ -11,7 +11,8 @@ import numpy as np
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.errors import KrohnError
 from krohn.counting_programs import counting_program
-from krohn.machines import machine_of
+from krohn.machine_objects import AS_IT_IS, MachineReading
+from krohn.machines import machine_of, with_outputs
 from krohn.program.domains import BoolArray, IntArray
 from krohn.sources.counting import (
     Builder,
@@ -246,16 +247,17 @@ def system_of(source: Source, letters: tuple[str, ...]) -> System:
     return Acceptor(letters, source.transitions[order], source.start, accepting)
 
 
-def read(source: object) -> Source:
+def read(source: object, reading: MachineReading = AS_IT_IS) -> Source:
     """A counting program, its file or name, or what a machine can be read from.
 
     Raises:
         KrohnError: If it is neither.
     """
-    if isinstance(source, CountingProgram | Automaton):
+    if isinstance(source, CountingProgram):
         return source
-    named = isinstance(source, str | Path)
-    return (counting_program(str(source)) if named else None) or machine_of(source)
+    if isinstance(source, str | Path) and (program := counting_program(str(source))):
+        return program
+    return with_outputs(machine_of(source, reading), reading.observe)
 
 
 # All that two systems can remember together after words of up to some length.

@@ -4,7 +4,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypedDict, Unpack
+from typing import Any, Unpack
 
 import numpy as np
 import torch
@@ -19,7 +19,10 @@ from krohn.drawing import check_suffix, draw_machine, save as save_picture
 from krohn.learning.lstar import KINDS, Answers, Kind, Last, lstar, rpni
 from krohn.learning.opening import Asked, opened
 from krohn.learning.teacher import Parted, Teacher, merge_start, observed
+from krohn.machine_objects import MachineKeywords, MachineReading
+from krohn.machines import machine_of
 from krohn.network.forward_pass import evaluation_mode
+from krohn.option_rules import HELD_IN_PYTHON, refuse
 from krohn.report import Progress, silent
 from krohn.verify.testing.examination import PREFIXES, SAMPLES, BlackBox, affordable
 from krohn.verify.testing.simulation_result import BUDGET
@@ -169,11 +172,10 @@ UNKNOWN = "(nothing said yet)"
 """The output of the start if it is not known, and no other state goes on as it does."""
 
 
-class LessonKeywords(TypedDict, total=False):
+class LessonKeywords(MachineKeywords, total=False):
     """The keywords of `krohn.learn` about words; `Lesson` says what they mean."""
 
     length: int | None
-    observation: str | None
     queries: int
     prefixes: int
     samples: int
@@ -182,14 +184,15 @@ class LessonKeywords(TypedDict, total=False):
 
 
 @dataclass(frozen=True)
-class Lesson:
-    """From which words a machine is learned.
+class Lesson(MachineReading):
+    """From which words a machine is learned, and how the known one is read.
+
+    ``observe`` is what of the machine the network says.
 
     Attributes:
         length: No longer word teaches anything. If nothing is said: what the file of a
             machine claims; of other networks the greatest length, up to 32, of which all
             words are run.
-        observation: What of the machine the network says, as in `krohn.compile`.
         queries: How many words the learner may ask; with fewer than it needs the last
             guess is what was learned.
         prefixes: How many words may be run to run all of some length and below.
@@ -199,7 +202,6 @@ class Lesson:
     """
 
     length: int | None = None
-    observation: str | None = None
     queries: int = QUERIES
     prefixes: int = PREFIXES
     samples: int = SAMPLES
@@ -212,8 +214,8 @@ def learn(
     machine: object = None,
     *,
     method: str = "lstar",
-    kind: str = "moore",
-    letters: int | None = None,
+    form: str = "moore",
+    vocabulary: int | None = None,
     **options: Unpack[LessonKeywords],
 ) -> Learned:
     """Learn the machine that a network follows, by asking the network only.
@@ -226,24 +228,27 @@ def learn(
             later ones.
         machine: What to hold the learned machine against; None for what the file states.
         method: ``"lstar"``, or ``"rpni"``: from all short words and some long ones.
-        kind: ``"moore"``: states show what is said; ``"mealy"``: transitions do.
-        letters: How many letters words are made of, the first ones, if no machine names
-            those of a module or function; None for all that a module reads. Classes
-            then are numbers, too.
-        **options: From which words, by the names in `krohn.learning.learner.Lesson`.
+        form: ``"moore"``: states show what is said; ``"mealy"``: transitions do.
+        vocabulary: How many letters words are made of, the first ones, if no machine
+            names those of a module or function; None for all that a module reads.
+            Classes then are numbers, too.
+        **options: From which words, by the names in `krohn.learning.learner.Lesson`, and
+            how the machine is read, by those in `krohn.machine_objects.MachineReading`.
 
     Raises:
         KrohnError: If the network cannot be asked, or answers one word in different ways.
     """
     began, how = time.monotonic(), Lesson(**options)
-    for what, value, known in (("method", method, METHODS), ("kind", kind, KINDS)):
+    for what, value, known in (("method", method, METHODS), ("form", form, KINDS)):
         if value not in known:
             raise KrohnError(f"{what} is one of {', '.join(known)}, not {value!r}")
-    form: Kind = "moore" if kind == "moore" else "mealy"
-    asked = opened(model, machine, how.observation, letters)
+    refuse(HELD_IN_PYTHON, {"machine": machine}, how.reading_options)
+    held = None if machine is None else machine_of(machine, how)
+    kind: Kind = "moore" if form == "moore" else "mealy"
+    asked = opened(model, held, how.observe, vocabulary)
     wanted = None
     if asked.machine is not None:
-        wanted = observed(asked.machine, asked.shows, form)
+        wanted = observed(asked.machine, asked.shows, kind)
     answers = Answers(asked.model, _before(wanted), how.queries)
     told, samples, seed = how.progress or silent, how.samples, how.seed
     longest = _length(asked, how.length, how.prefixes)
@@ -252,13 +257,13 @@ def learn(
         _check_causal(asked, longest, seed)
         if method == "rpni":
             words = _test_words(len(asked.model.letters), longest, samples, seed)
-            last = rpni(answers, form, words, teacher.differs)
+            last = rpni(answers, kind, words, teacher.differs)
         else:
-            last = lstar(answers, form, teacher.differs, told)
+            last = lstar(answers, kind, teacher.differs, told)
         found = merge_start(last.guess.machine, UNKNOWN)
         parted = teacher.parting(found, last.wrong, BUDGET)
     seconds = time.monotonic() - began
-    return _learned(asked, method, form, teacher, last, found, parted, seconds)
+    return _learned(asked, method, kind, teacher, last, found, parted, seconds)
 
 
 def _learned(

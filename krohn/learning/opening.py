@@ -18,7 +18,7 @@ from krohn.algebra.minimisation import Shows, output_classes
 from krohn.alignment import shows_names
 from krohn.compiled_model import file_of
 from krohn.foreign import is_state_dict, saying_outputs
-from krohn.machines import OWN, machine_of
+from krohn.machines import OWN, machine_of, with_outputs
 from krohn.network import ModelFileError, modelfile
 from krohn.network.architecture import kind_of
 from krohn.network.exports import destination
@@ -54,8 +54,8 @@ class Asked:
 def opened(
     model: object,
     machine: object,
-    observation: str | None,
-    letters: int | None = None,
+    observe: str | None,
+    vocabulary: int | None = None,
 ) -> Asked:
     """A network to ask, from whatever it is in.
 
@@ -64,8 +64,8 @@ def opened(
             network, of its state dict (``.pt``) or the folder of its run, the directory
             of an export to Hugging Face or GPT-2; or any function from words to answers.
         machine: What to hold the learned machine against; None for what the file states.
-        observation: What of this machine the network says.
-        letters: How many letters a network in Python reads, or of how many words are
+        observe: What of this machine the network says.
+        vocabulary: How many letters a network in Python reads, or of how many words are
             made; None for what it says of itself, or the machine has.
 
     Raises:
@@ -73,20 +73,20 @@ def opened(
     """
     model = file_of(model) or model
     if isinstance(model, str | Path) and os.path.isdir(model):
-        found = _directory(Path(model), machine, observation)
+        found = _directory(Path(model), machine, observe)
     elif is_state_dict(model) or isinstance(model, Mapping):
-        found = _tensors(model, machine, observation)
+        found = _tensors(model, machine, observe)
     elif isinstance(model, str | Path) and is_trained_network(model):
-        found = _trained(str(model), machine, observation)
+        found = _trained(str(model), machine, observe)
     elif isinstance(model, str | Path | ModelFile):
         file = model if isinstance(model, ModelFile) else modelfile.read(model)
-        found = _of_file(file, machine, observation)
+        found = _of_file(file, machine, observe)
     else:
-        found = _function(model, machine, observation, letters)
-    if letters is not None and letters != len(found.model.letters):
+        found = _function(model, machine, observe, vocabulary)
+    if vocabulary is not None and vocabulary != len(found.model.letters):
         raise KrohnError(
-            f"letters={letters}: the network reads {len(found.model.letters)} letters, by "
-            "what it or the machine says"
+            f"vocabulary={vocabulary}: the network reads {len(found.model.letters)} "
+            "letters, by what it or the machine says"
         )
     wanted = found.machine
     if wanted is not None and set(wanted.letters) != set(found.model.letters):
@@ -97,14 +97,14 @@ def opened(
     return found
 
 
-def _of_file(file: ModelFile, machine: object, observation: str | None) -> Asked:
+def _of_file(file: ModelFile, machine: object, observe: str | None) -> Asked:
     """The network of a model file, whose states become outputs, too."""
     shows: Shows = file.claim.shows.value
-    if observation is not None and shows == "states":
+    if observe is not None and shows == "states":
         raise KrohnError("--observe is for networks that say outputs; this says states")
     wanted: Automaton | None = None
     if machine is not None:
-        wanted = machine_of(machine, observation=_observation(shows, observation))
+        wanted = with_outputs(machine_of(machine), _observation(shows, observe))
     kind = of_file(file)
     name, letters, classes = kind.letters_and_classes(file, wanted)
     if wanted is not None and shows_names(wanted, classes):
@@ -122,24 +122,24 @@ def _of_file(file: ModelFile, machine: object, observation: str | None) -> Asked
     return Asked(model, shows, wanted, length, name)
 
 
-def _observation(shows: Shows, observation: str | None) -> str | None:
-    return (observation or OWN) if shows == "outputs" else None
+def _observation(shows: Shows, observe: str | None) -> str | None:
+    return (observe or OWN) if shows == "outputs" else None
 
 
-def _trained(path: str, machine: object, observation: str | None) -> Asked:
+def _trained(path: str, machine: object, observe: str | None) -> Asked:
     """A trained network, with the names of a machine or with numbers."""
     from krohn.compare.models.files import load
 
     network = load(path)
     has = network.specification
-    shows: Shows = "states" if observation is None else "outputs"
+    shows: Shows = "states" if observe is None else "outputs"
     if machine is None:
-        if observation is not None:
+        if observe is not None:
             raise KrohnError("--observe needs --machine, the machine that is observed")
         letters, classes = map(numbers, (has.letters, has.classes))
         box = BlackBox(network, letters, classes, "outputs", network.longest)
         return Asked(box, shows, None, None, path)
-    wanted = machine_of(machine, observation=observation)
+    wanted = with_outputs(machine_of(machine), observe)
     found = black_box(network, wanted, shows, network.longest)
     if (has.letters, has.classes) != (len(found.letters), len(found.classes)):
         raise KrohnError(
@@ -149,7 +149,7 @@ def _trained(path: str, machine: object, observation: str | None) -> Asked:
     return Asked(replace(found, shows="outputs"), shows, wanted, None, path)
 
 
-def _directory(path: Path, machine: object, observation: str | None) -> Asked:
+def _directory(path: Path, machine: object, observe: str | None) -> Asked:
     """The network of a run of `krohn compare`, or of an export."""
     from krohn.compare.training.folder import CHECKPOINT, RECORD, WEIGHTS
 
@@ -158,8 +158,8 @@ def _directory(path: Path, machine: object, observation: str | None) -> Asked:
             some = " (it has a checkpoint)" if (path / CHECKPOINT).is_file() else ""
             raise KrohnError(f"{path}: the run is not finished{some}")
         if machine is None:
-            machine, observation = _task(path / RECORD)
-        return _trained(str(path / WEIGHTS), machine, observation)
+            machine, observe = _task(path / RECORD)
+        return _trained(str(path / WEIGHTS), machine, observe)
     if not (path / "config.json").is_file():
         raise KrohnError(f"{path} holds no run of krohn compare, and no export")
     home, letters, classes, shows, length = _exported(path)
@@ -174,7 +174,7 @@ def _directory(path: Path, machine: object, observation: str | None) -> Asked:
 
     wanted = None
     if machine is not None:
-        wanted = machine_of(machine, observation=_observation(shows, observation))
+        wanted = with_outputs(machine_of(machine), _observation(shows, observe))
     box = BlackBox(reads, letters, classes, "outputs", length)
     return Asked(box, shows, wanted, length, str(path))
 
@@ -220,13 +220,13 @@ def _exported(
         ) from None
 
 
-def _tensors(model: object, machine: object, observation: str | None) -> Asked:
+def _tensors(model: object, machine: object, observe: str | None) -> Asked:
     """A recurrent network that a state dict holds, with names of a machine or numbers."""
     from krohn.trained_recurrent import Layer, model_file, tensors_of
 
     name = "the network" if isinstance(model, Mapping) else str(model)
-    shows: Shows = "states" if observation is None else "outputs"
-    wanted = None if machine is None else machine_of(machine, observation=observation)
+    shows: Shows = "states" if observe is None else "outputs"
+    wanted = None if machine is None else with_outputs(machine_of(machine), observe)
     tensors = tensors_of(model)
     assert tensors is not None
     letters, classes = map(numbers, Layer.of(tensors).counts)
@@ -235,7 +235,7 @@ def _tensors(model: object, machine: object, observation: str | None) -> Asked:
         # A file needs a machine: one that never moves, of which only names are used.
         still = np.tile(np.arange(len(classes)), (len(letters), 1))
         held = Automaton(Semiautomaton(still, letters, classes), name="numbers")
-    file = model_file(tensors, held, observation)
+    file = model_file(tensors, held, observe)
     assert file is not None
     if wanted is not None:
         letters, classes = wanted.letters, output_classes(wanted, shows).names
@@ -244,11 +244,11 @@ def _tensors(model: object, machine: object, observation: str | None) -> Asked:
 
 
 def _function(
-    model: object, machine: object, observation: str | None, letters: int | None
+    model: object, machine: object, observe: str | None, vocabulary: int | None
 ) -> Asked:
     """Any function, with the names of a machine, or with numbers."""
-    shows: Shows = "states" if observation is None else "outputs"
-    wanted = None if machine is None else machine_of(machine, observation=observation)
+    shows: Shows = "states" if observe is None else "outputs"
+    wanted = None if machine is None else with_outputs(machine_of(machine), observe)
     if isinstance(model, BlackBox):
         box = replace(model, shows="outputs")
         return Asked(box, model.shows, wanted, None, "the network")
@@ -260,9 +260,9 @@ def _function(
     reads = cast("Callable[[Any], Any]", model)
     longest = longest_word(model)
     if wanted is None:
-        if observation is not None:
-            raise KrohnError("observation= needs machine=, which is observed")
-        box = numbered(reads, letters, longest)
+        if observe is not None:
+            raise KrohnError("observe= needs machine=, which is observed")
+        box = numbered(reads, vocabulary, longest)
         return Asked(box, "outputs", None, None, "the network")
     box = replace(black_box(reads, wanted, shows, longest), shows="outputs")
     return Asked(box, shows, wanted, None, "the network")
@@ -306,12 +306,12 @@ def numbered(
     count = _letters(reads) if letters is None else letters
     if count is None:
         raise KrohnError(
-            "say letters=, how many letters the network reads, or machine=, which names "
+            "say vocabulary=, how many letters the network reads, or machine=, which names "
             "letters and answers"
         )
     if not 0 < count <= MOST:
         raise KrohnError(
-            f"the network reads {count:,} letters; say letters=N, at most {MOST:,}, to "
+            f"the network reads {count:,} letters; say vocabulary=N, at most {MOST:,}, to "
             "learn what it does with the first N"
         )
     return BlackBox(reads, numbers(count), numbers(_classes(reads)), "outputs", longest)

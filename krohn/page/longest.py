@@ -110,7 +110,7 @@ def certified(file: ModelFile, construction: str, dtype: str, length: int) -> in
             dtype=dtype,
             strict=file.architecture.strict,
             activation=used[0] if used else "relu",
-            observation=OWN if outputs else None,
+            observe=OWN if outputs else None,
         )
     except (KrohnError, MemoryError):
         return 0

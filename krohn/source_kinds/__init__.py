@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from krohn.algebra.errors import KrohnError
+from krohn.machine_objects import AS_IT_IS, MachineReading
+from krohn.option_rules import refuse_others
 
 if TYPE_CHECKING:
     from krohn.network.modelfile import ModelFile
@@ -213,13 +215,22 @@ def named(source: object) -> "tuple[SourceKind[Any], Any] | None":
     return None if other and named and other[0].is_machine(other[1]) else other
 
 
-def with_kind(source: object) -> "tuple[Kind[Any], Any]":
+def with_kind(
+    source: object, reading: MachineReading = AS_IT_IS
+) -> "tuple[Kind[Any], Any]":
     """Any source, or that of a name, with its kind.
 
+    Args:
+        source: What names it, holds it or is it.
+        reading: How it is read, if it is a machine.
+
     Raises:
-        KrohnError: If it is none.
+        KrohnError: If it is none, or only machines are read in such a way.
     """
-    return named(source) or (machines(), machines().taken(source))
+    if (other := named(source)) is None:
+        return machines(), machines().taken(source, reading)
+    refuse_others(reading.reading_options, (), other[0].called)
+    return other
 
 
 def in_blocks(source: object, block: int) -> "tuple[SourceKind[Any], Any]":

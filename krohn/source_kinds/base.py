@@ -316,7 +316,7 @@ class SourceKind(Kind[S]):
             KrohnError: If longer inputs are to be run than the file claims, or an option
                 is for machines.
         """
-        if checks.given("observation", "length", "sharding"):
+        if checks.given("observe", "length", "sharding"):
             raise KrohnError(
                 "-T, --observe and jobs are for models of machines; this file is about "
                 f"{self.called}"

@@ -10,6 +10,7 @@ from krohn.algebra.errors import KrohnError
 from krohn.compilation import Asked
 from krohn.compiler import CompileError
 from krohn.foreign import names_machine, own_machine, with_names
+from krohn.machine_objects import AS_IT_IS, MachineReading
 from krohn.machines import machine_of, with_outputs
 from krohn.network.architecture import kind_of
 from krohn.network.modelfile import ModelFile
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
 AS_SOURCES = {e.of_machines: wire for wire, e in ENTRIES.items() if e.of_machines}
 """By construction the kind of source that it takes a machine for."""
-OF_FORMS = ("arch", "start", "observation", "effort")
+OF_FORMS = ("arch", "observe", "effort")
 """The options that the table of state space models depends on."""
 
 
@@ -40,16 +41,18 @@ class Machines(Kind[Automaton]):
     claim = "exact"
     unit = "letter"
     takes = frozenset(each.name for each in fields(Asked)) - {"attention", "within"}
-    pictured = frozenset({"source", "word", "eggbox", "effort", "complete", "kind"})
+    pictured = frozenset(
+        {"source", "word", "eggbox", "effort", "complete", "kind", "start"}
+    )
     explained = 128
 
     def check_given(self, given: Collection[str], values: Mapping[str, Any]) -> None:
         """Refuse options that have an effect only beside others."""
         refuse(COMPILE, values, given)
 
-    def taken(self, source: Any) -> Automaton:
+    def taken(self, source: Any, reading: MachineReading = AS_IT_IS) -> Automaton:
         """The machine that anything is that `krohn.automaton` takes."""
-        return machine_of(source)
+        return machine_of(source, reading)
 
     def says_laws(self, construction: str) -> bool:
         """Whether it makes a generator."""
@@ -58,8 +61,7 @@ class Machines(Kind[Automaton]):
         return construction == NAME
 
     def turned(self, source: Automaton, asked: Asked) -> tuple[Kind[Any], Any]:
-        """The source to compile, with its kind, from its start state."""
-        source = source if asked.start is None else source.with_start(asked.start)
+        """The source to compile, with its kind."""
         if asked.block is None and asked.construction in AS_SOURCES:
             kind = KINDS[AS_SOURCES[asked.construction]]
             return kind, kind.of_source(source)
@@ -75,7 +77,7 @@ class Machines(Kind[Automaton]):
     def explain(self, source: Automaton, asked: Asked) -> dict[str, Any]:
         """The facts of a machine, and the table of its constructions."""
         _check_exact(asked)
-        source = with_outputs(source, asked.observation)
+        source = with_outputs(source, asked.observe)
         if asked.arch == "ssm":
             for option in asked.given:
                 if option not in OF_FORMS:
@@ -83,7 +85,7 @@ class Machines(Kind[Automaton]):
                     raise KrohnError(f"{spelled(option)} {what}")
             from krohn.network_tables import forms
 
-            shown = source if asked.observation else replace(source, output=None)
+            shown = source if asked.observe else replace(source, output=None)
             return forms(shown, Budget(steps_of(asked.effort)))
         from krohn.machine_facts import machine_facts  # much algebra
 

@@ -88,7 +88,7 @@ def test_every_word_is_right_on_the_network(
     size: int, support: tuple[int, ...], form: str
 ) -> None:
     name = f"Parity{size}@{','.join(map(str, support))}"
-    compiled = krohn.compile(name, size, form, observation="outputs")
+    compiled = krohn.compile(name, size, form, observe="outputs")
     shown = Model(compiled.file)(torch.from_numpy(every(size))).argmax(-1)[:, -1]
     assert np.array_equal(shown, odd(every(size), support))
 
@@ -99,7 +99,7 @@ def test_every_word_is_right_on_the_network(
     list(product(FORMS, ("float32", "bfloat16", "float16"))),
 )
 def test_a_hundred_bits_of_which_six_count(form: str, dtype: str) -> None:
-    compiled = krohn.compile(LARGE, 100, form, dtype=dtype, observation="outputs")
+    compiled = krohn.compile(LARGE, 100, form, dtype=dtype, observe="outputs")
     assert compiled.summary()["depth"] == 1
     assert compiled.proof is not None
     assert compiled.proof.verdict == "verified"
@@ -113,7 +113,7 @@ def test_a_hundred_bits_of_which_six_count(form: str, dtype: str) -> None:
 
 def test_a_head_that_selects_needs_a_step_for_each_selected_position() -> None:
     sizes = {
-        form: krohn.compile(LARGE, 100, form, observation="outputs").summary()
+        form: krohn.compile(LARGE, 100, form, observe="outputs").summary()
         for form in FORMS
     }
     assert [sizes[f]["layers"] for f in FORMS] == [2, 1, 2]
@@ -150,7 +150,7 @@ def test_positions_may_count_different_letters(length: int) -> None:
 @pytest.mark.parametrize("form", ["parity", "parity-table"])
 def test_sums_of_what_counts_attend_to_all_positions_alike(form: str) -> None:
     """Proposition 10 selects nothing by attention: all letters have the same weight."""
-    file = krohn.compile("Parity9@2,3,7", 9, form, observation="outputs").file
+    file = krohn.compile("Parity9@2,3,7", 9, form, observe="outputs").file
     at = 1  # the block of the head
     query, key = (file.tensors[f"blocks.{at}.attention.{n}"] for n in ("query", "key"))
     x = file.tensors["embed.position"]

@@ -77,7 +77,7 @@ def test_every_word_is_right_on_the_network(shape: tuple[int, int], dtype: str) 
     name = f"ParityTree{shape[0]},{shape[1]}"
     words = every(size(*shape))
     compiled = krohn.compile(
-        name, size(*shape), "parity-tree", observation="outputs", dtype=dtype
+        name, size(*shape), "parity-tree", observe="outputs", dtype=dtype
     )
     shown = Model(compiled.file)(torch.from_numpy(words)).argmax(-1)
     assert shown.tolist() == [padded(word, *shape) for word in words]
@@ -86,7 +86,7 @@ def test_every_word_is_right_on_the_network(shape: tuple[int, int], dtype: str) 
 @pytest.mark.slow
 def test_eight_classes_by_seven_parities_of_five() -> None:
     """Section 4.2.7.3, with irrelevant bits behind the 35 relevant ones."""
-    compiled = krohn.compile("ParityTree3,5", 100, observation="outputs")
+    compiled = krohn.compile("ParityTree3,5", 100, observe="outputs")
     found = compiled.summary()
     assert compiled.construction == "parity-tree"
     assert compiled.proof is not None
@@ -118,6 +118,6 @@ def test_states_can_be_said_from_any_start(
 
 
 def test_another_tree_is_refuted() -> None:
-    compiled = krohn.compile("ParityTree2,2", 6, "parity-tree", observation="outputs")
+    compiled = krohn.compile("ParityTree2,2", 6, "parity-tree", observe="outputs")
     proof = prove(compiled.file, zoo.machine("ParityTree2,3"))
     assert proof.verdict == "refuted"

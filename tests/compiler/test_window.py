@@ -111,7 +111,7 @@ def test_the_network_reads_right_in_every_word_of_twelve_letters() -> None:
 
 def test_a_network_can_say_which_letters_may_follow() -> None:
     machine = zoo.machine("FFL2")
-    compiled = krohn.compile(machine, 20, observation="outputs")
+    compiled = krohn.compile(machine, 20, observe="outputs")
     assert compiled.construction == "window"
     words = zoo.sampler("FFL2")(np.random.default_rng(0), 50, 20)
     shown = Model(compiled.file)(torch.from_numpy(words)).argmax(-1).numpy()

@@ -94,7 +94,7 @@ def states_of(machine: Automaton) -> Automaton:
 
 FILES: dict[str, tuple[Callable[[], Automaton], dict[str, Any]]] = {
     "acceptor": (acceptor, {"length": 6}),
-    "outputs": (acceptor, {"length": 6, "observation": "outputs"}),
+    "outputs": (acceptor, {"length": 6, "observe": "outputs"}),
     "acceptor rnn": (acceptor, {"arch": "rnn"}),
     "outputs on transitions": (lambda: krohn.read(TURNSTILE), {"length": 6}),
 }

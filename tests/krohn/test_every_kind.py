@@ -23,7 +23,7 @@ from krohn.source_kinds import ENTRIES, KINDS, named
 
 Call = Callable[..., tuple[int, Any]]
 EACH = pytest.mark.parametrize("kind", NETWORKS)
-OPTIONS = {"length": "-T", "observation": "--observe", "arch": "--arch"}
+OPTIONS = {"length": "-T", "observe": "--observe", "arch": "--arch"}
 WITHOUT_EFFECT = {
     "strict": ("--strict",),
     "attention": ("--attention", "linear"),
@@ -33,7 +33,7 @@ WITHOUT_EFFECT = {
     "activation": ("--activation", "sine"),
     "uniform": ("--uniform",),
     "minimise": ("--minimise", "width"),
-    "observation": ("--observe", "outputs"),
+    "observe": ("--observe", "outputs"),
 }
 """Options that are refused by every kind of source that does not take them."""
 SENSELESS = (

@@ -177,7 +177,7 @@ MORE: dict[str, tuple[str, dict[str, Any]]] = {
     "strict states": ("C3", {"length": 8, **STRICT}),
     "strict outputs": (
         str(TURNSTILE),
-        {"length": 8, "observation": "outputs", **STRICT},
+        {"length": 8, "observe": "outputs", **STRICT},
     ),
     "strict beliefs": (str(WEATHER), {"length": 8, "within": 0.05, **STRICT}),
     "float64": ("FlipFlop", {"length": 8, "dtype": "float64", **STRICT}),

@@ -203,8 +203,8 @@ class TestBlackBoxes:
         def denies(words: IntArray) -> IntArray:
             return 1 - says(words)
 
-        right = krohn.examine(says, grid, 6, observation="boundary")
-        wrong = krohn.examine(denies, grid, 6, observation="boundary")
+        right = krohn.examine(says, grid, 6, observe="boundary")
+        wrong = krohn.examine(denies, grid, 6, observe="boundary")
         assert (right.verdict, wrong.verdict) == ("verified", "refuted")
 
     def test_compiled_networks_go_the_same_way(self) -> None:

@@ -67,7 +67,7 @@ def check_isomorphism(found: krohn.Learned, shows: bool = True) -> None:
     [("FlipFlop", 2), ("S3", 6), ("Grid4", 4), ("S5", 120), ("regex:(ab|ba)*a", 4)],
 )
 def test_a_compiled_network_gives_its_machine_back(source: str, states: int) -> None:
-    how: dict[str, Any] = {"observation": "outputs"} if "regex" in source else {}
+    how: dict[str, Any] = {"observe": "outputs"} if "regex" in source else {}
     found = krohn.learn(krohn.compile(source, 32, **how))
     assert found.verdict == "isomorphic"
     assert len(found.machine.states) == states
@@ -77,8 +77,8 @@ def test_a_compiled_network_gives_its_machine_back(source: str, states: int) -> 
 
 @pytest.mark.slow
 def test_a_mealy_machine_is_smaller_than_the_states_that_say_the_same() -> None:
-    model = krohn.compile("examples/turnstile.dot", 16, observation="outputs")
-    moore, mealy = krohn.learn(model), krohn.learn(model, kind="mealy")
+    model = krohn.compile("examples/turnstile.dot", 16, observe="outputs")
+    moore, mealy = krohn.learn(model), krohn.learn(model, form="mealy")
     check_isomorphism(moore)
     check_isomorphism(mealy)
     assert len(mealy.machine.states) == len(krohn.read("examples/turnstile.dot").states)
@@ -103,7 +103,7 @@ def test_of_random_machines(seed: int, kind: str) -> None:
     def reads(words: Any) -> Any:
         return table[machine.semiautomaton.trace(words, machine.start)]
 
-    found = krohn.learn(reads, machine, observation="outputs", length=20, kind=kind)
+    found = krohn.learn(reads, machine, observe="outputs", length=20, form=kind)
     assert found.verdict == "isomorphic"
     assert kind == "mealy" or len(found.machine.states) == len(minimise(machine).states)
     check_isomorphism(found)
@@ -362,17 +362,17 @@ def test_modules_without_a_machine() -> None:
             states = torch.from_numpy(reads(letters.numpy()))
             return torch.nn.functional.one_hot(states, 6).float()
 
-    found = krohn.learn(Net(), letters=len(machine.letters), length=10)
+    found = krohn.learn(Net(), vocabulary=len(machine.letters), length=10)
     assert len(found.machine.states) == 6
     assert found.machine.letters == tuple(map(str, range(len(machine.letters))))
     with pytest.raises(KrohnError, match="say letters="):
         krohn.learn(Net())
     with pytest.raises(KrohnError, match="the network reads"):
-        krohn.learn(Net(), machine, letters=7)
+        krohn.learn(Net(), machine, vocabulary=7)
     with pytest.raises(KrohnError, match="must give logits"):
-        krohn.learn(lambda words: words, letters=2)
+        krohn.learn(lambda words: words, vocabulary=2)
     with pytest.raises(KrohnError, match="at most 1,000"):
-        krohn.learn(Net(), letters=5000)
+        krohn.learn(Net(), vocabulary=5000)
 
 
 def test_a_model_of_hugging_face_without_a_machine() -> None:
@@ -386,7 +386,7 @@ def test_a_model_of_hugging_face_without_a_machine() -> None:
     assert found.machine.letters == ("0", "1", "2")
     assert found.right >= 3
     assert found.parted.searched <= 12
-    assert len(krohn.learn(net, length=3, letters=2).machine.letters) == 2
+    assert len(krohn.learn(net, length=3, vocabulary=2).machine.letters) == 2
 
 
 @pytest.mark.sample(1)
@@ -434,7 +434,7 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert told["machine"] == {**told["machine"], "letters": ["0", "1"]}
     assert (tmp_path / "machine.svg").read_text().startswith("<?xml")
     # The option of the learner is not --as, which is of machine files.
-    assert cli.run(["learn", path, "--kind", "mealy"]) == 0
+    assert cli.run(["learn", path, "--form", "mealy"]) == 0
     assert cli.run(["learn", path, "--as", "mealy"]) == 2
     assert cli.run(["learn", path, "--machine", "FlipFlop"]) == 2
     assert cli.run(["learn", path, "-o", str(tmp_path / "m.txt")]) == 2

@@ -34,7 +34,7 @@ TURNSTILE = Path(__file__).parents[2] / "examples/turnstile.dot"
 
 @pytest.mark.sample(1)
 @pytest.mark.parametrize(
-    ("source", "observation"),
+    ("source", "observe"),
     [
         (TURNSTILE, None),
         (TURNSTILE, "outputs"),
@@ -44,9 +44,9 @@ TURNSTILE = Path(__file__).parents[2] / "examples/turnstile.dot"
     ],
 )
 def test_it_says_what_the_command_says(
-    source: object, observation: str | None, tmp_path: Path
+    source: object, observe: str | None, tmp_path: Path
 ) -> None:
-    compiled = krohn.compile(source, 6, observation=observation)
+    compiled = krohn.compile(source, 6, observe=observe)
     compiled.save(tmp_path / "m.safetensors")
     net, machine = krohn.load(tmp_path / "m.safetensors"), krohn.automaton(source)
     words = [[*net.letters[:2]] * 2, [*net.letters[-2:]] * 3, []]
@@ -54,7 +54,7 @@ def test_it_says_what_the_command_says(
     shown = [runner.run(word)["outputs"] for word in words]
     assert net.run(words) == shown == [list(machine.run(word)) for word in words]
     assert [net.run(word) for word in words] == shown
-    if observation is None:
+    if observe is None:
         said = [runner.run(word)["states"] for word in words]
         assert net.run(words, states=True) == said
     else:
@@ -137,7 +137,7 @@ def test_notebooks_show_pictures_and_tables(compiled: CompiledModel) -> None:
         assert picture.startswith("<svg")
         assert "<script>" not in picture
     written: list[Program] = []
-    krohn.compile("C2", 4, observe=lambda _, program: written.append(program))
+    krohn.compile("C2", 4, on_pass=lambda _, program: written.append(program))
     page = written[-1]._repr_html_()
     assert page.count("<tr>") == len(written[-1].operations) + 1
     one = compiled.file.header["machine"]["states"][0]

@@ -17,7 +17,7 @@ from krohn.comparison.measurements import SettingKeywords, Settings
 from krohn.compilation import Asked, CompileKeywords, ExplainKeywords
 from krohn.examination import Search, SearchKeywords
 from krohn.learning.learner import Lesson, LessonKeywords
-from krohn.machine_objects import Told, ToldKeywords
+from krohn.machine_objects import MachineKeywords, MachineReading
 from krohn.option_rules import format_name, whole
 from krohn.program.wording import in_a_command, in_python
 
@@ -105,8 +105,8 @@ def test_what_is_no_number_of_letters_is_refused(
 
 
 def test_a_name_is_no_function() -> None:
-    with pytest.raises(krohn.KrohnError, match="observe is a function, not 'accept'"):
-        krohn.compile("regex:a*", 8, observe="accept")
+    with pytest.raises(krohn.KrohnError, match="on_pass is a function, not 'accept'"):
+        krohn.compile("regex:a*", 8, on_pass="accept")
 
 
 def test_numbers_of_numpy_are_those_of_python() -> None:
@@ -186,7 +186,7 @@ def test_errors_have_one_base() -> None:
         (SearchKeywords, Search),
         (LessonKeywords, Lesson),
         (SettingKeywords, Settings),
-        (ToldKeywords, Told),
+        (MachineKeywords, MachineReading),
     ],
 )
 def test_keywords_have_the_types_of_the_options(keywords: type, options: type) -> None:

@@ -38,7 +38,7 @@ def claiming(file: ModelFile, **claim: Any) -> ModelFile:
 def test_the_outputs_are_proved(
     name: str, observation: str, construction: str, tmp_path: Path
 ) -> None:
-    model = krohn.compile(name, 6, construction, observation=observation)
+    model = krohn.compile(name, 6, construction, observe=observation)
     assert model.proof is not None
     assert model.proof.verdict == "verified"
     model.save(path := tmp_path / "m.safetensors")
@@ -56,7 +56,7 @@ def test_outputs_on_transitions_are_said_too() -> None:
     rng = np.random.default_rng(0)
     table = rng.integers(2, size=c3.transitions.shape)
     mealy = replace(c3, output=Output("transitions", table, ("x", "y")))
-    model = krohn.compile(mealy, 8, observation="outputs")
+    model = krohn.compile(mealy, 8, observe="outputs")
     word = ["1", "2", "1", "1", "2", "2", "1"]
     assert tuple(Model(model.file).run(word)) == mealy.run(word)
     assert krohn.verify(model.file, mealy).verdict == "verified"
@@ -73,12 +73,10 @@ def changed(machine: Automaton, state: int) -> Automaton:
 @pytest.mark.sample(1)
 @pytest.mark.parametrize("construction", ["dyck", "sequential", "scan", "cascade"])
 def test_one_changed_output_is_refuted_by_a_word(construction: str) -> None:
-    model = krohn.compile("Dyck2,2", 4, construction, observation="balance")
+    model = krohn.compile("Dyck2,2", 4, construction, observe="balance")
     right = observe(zoo.machine("Dyck2,2"), "balance")
     assert krohn.verify(model.file, right).verdict == "verified"
-    assert (
-        krohn.verify(model.file, "Dyck2,2", observation="balance").verdict == "verified"
-    )
+    assert krohn.verify(model.file, "Dyck2,2", observe="balance").verdict == "verified"
     for state in range(1, len(right.states)):
         wrong = changed(right, state)
         report = krohn.verify(model.file, wrong)
@@ -89,7 +87,7 @@ def test_one_changed_output_is_refuted_by_a_word(construction: str) -> None:
 
 
 def test_an_rnn_with_one_changed_output_is_refuted() -> None:
-    model = krohn.compile("abab", arch="rnn", observation="accept")
+    model = krohn.compile("abab", arch="rnn", observe="accept")
     right = observe(zoo.machine("abab"), "accept")
     for state in range(len(right.states)):
         assert krohn.verify(model.file, changed(right, state)).verdict == "refuted"
@@ -97,7 +95,7 @@ def test_an_rnn_with_one_changed_output_is_refuted() -> None:
 
 def test_the_claim_says_what_the_logits_stand_for() -> None:
     c4 = observe(zoo.machine("C4"), "zero")
-    model = krohn.compile(c4, 5, observation="outputs")
+    model = krohn.compile(c4, 5, observe="outputs")
     assert prove(model.file, zoo.machine("C4")).verdict == "undecided"
     assert prove(claiming(model.file, shows="states"), c4).verdict != "verified"
     assert prove(claiming(model.file, shows="nothing"), c4).verdict == "undecided"

@@ -58,7 +58,7 @@ def test_unproved_models_say_so() -> None:
 
 def test_passes_can_be_watched() -> None:
     seen: list[str] = []
-    krohn.compile("Grid4", 5, "scan", observe=lambda name, _: seen.append(name))
+    krohn.compile("Grid4", 5, "scan", on_pass=lambda name, _: seen.append(name))
     assert seen[0] == "infer domains"
     assert len(seen) > 5
 

@@ -49,8 +49,8 @@ krohn.compile("C2", 10, dtype=np.int64) -> there is no dtype 'int64'
 krohn.compile("C2", 10, arch="RNN") -> did you mean rnn\?
 krohn.compile("C2", 10, construction="counters") -> did you mean counter\?
 krohn.compile("C2", 10, strict="yes") -> strict is True or False, not 'yes'
-krohn.compile("C2", 10, start=0) -> start is a string, not 0
-krohn.compile("C2", 10, observation="accepts") -> did you mean accept\?
+krohn.compile("C2", 10, start=7) -> there is no state .7.
+krohn.compile("C2", 10, observe="accepts") -> did you mean accept\?
 krohn.compile(None, 10) -> help\(krohn.automaton\) says what
 krohn.compile(torch.nn.LSTM(2, 4), 10) -> krohn.learn learns the machine that a network
 krohn.compile("(ab)*", 10) -> a pattern is written regex:\(ab\)\*
@@ -104,7 +104,7 @@ krohn.verify(model, samples=10) -> say sample=
 krohn.verify(model, exhaustive=True) -> exhaustive is a whole number, not True
 krohn.verify(model, machine="C3") -> different letters: '2' occurs in only one
 krohn.verify(net.network) -> a Transformer says nothing of what it computes
-krohn.learn(lambda word: word) -> say letters=, how many letters the network reads
+krohn.learn(lambda word: word) -> say vocabulary=, how many letters the network reads
 krohn.learn(model, method="L*") -> one of lstar, rpni
 krohn.compare("C2", preset="small") -> presets are desk and paper
 krohn.compare("C2", "C3") -> presets are desk and paper, not 'C3'

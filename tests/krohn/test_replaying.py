@@ -135,7 +135,7 @@ def test_words_on_lines_are_all_held_against_it(
 
 def test_outputs_are_held_against_outputs(run: Run, tmp_path: Path) -> None:
     path = tmp_path / "m.safetensors"
-    krohn.compile("regex:(ab)*", T, observation="outputs").save(path)
+    krohn.compile("regex:(ab)*", T, observe="outputs").save(path)
     assert run("run", path, "abab", "--expect")[0] == 0
     code, found = run("run", path, "aba", "--expect", "accept")
     assert (code, found["actual"]) == (1, "reject")

@@ -25,7 +25,7 @@ from krohn.program.wording import at_most
 from krohn.verify.checker.verdict import Proved
 
 KINDS = (*NETWORKS, "generator")
-OPTIONS = {"length": "-T", "observation": "--observe"}
+OPTIONS = {"length": "-T", "observe": "--observe"}
 SPEAKS = re.compile(
     r"\b(verified|proved|proves|right (?:on|at|after|for)|covers|holds|within|apart)\b"
 )

@@ -108,7 +108,7 @@ def test_a_model_without_room_behind_some_state_says_so() -> None:
 
 
 def test_a_model_that_says_outputs_runs_no_stream() -> None:
-    built = krohn.compile("C5", 9, "counter", observation="zero", proved=False)
+    built = krohn.compile("C5", 9, "counter", observe="zero", proved=False)
     with pytest.raises(KrohnError, match="says outputs"):
         stream(Model(built.file))
 

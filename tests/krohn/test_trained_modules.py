@@ -99,7 +99,7 @@ def test_a_verdict_about_a_module_is_about_its_tensors(
     make: Callable[[], nn.Module], tmp_path: Path
 ) -> None:
     net = make()
-    report = krohn.verify(net, MACHINE, observation=OBSERVATION)
+    report = krohn.verify(net, MACHINE, observe=OBSERVATION)
     about = (
         f"the tensors of {type(net).__name__}, run by torch.nn.RNN and a linear layer"
     )
@@ -108,7 +108,7 @@ def test_a_verdict_about_a_module_is_about_its_tensors(
     assert about[:30] in repr(report)
     assert about in report._repr_html_()
     assert "krohn.from_torch" in report.to_object()["notes"][-1]
-    same = krohn.verify(net.state_dict(), MACHINE, observation=OBSERVATION)
+    same = krohn.verify(net.state_dict(), MACHINE, observe=OBSERVATION)
     assert report.covers.endswith(same.covers)
     assert same.covers.startswith("right on all words of every length")
 
@@ -227,7 +227,7 @@ def test_what_runs_beside_the_parameters_is_refused(change: str) -> None:
     net = Net()
     make(net)
     with pytest.raises(KrohnError, match=reason) as caught:
-        krohn.verify(net, MACHINE, observation=OBSERVATION)
+        krohn.verify(net, MACHINE, observe=OBSERVATION)
     assert "\n" not in str(caught.value)
 
 
@@ -253,7 +253,7 @@ WRAPPERS: dict[str, tuple[Callable[[], nn.Module], str]] = {
 def test_modules_that_are_wrapped_are_refused(wrapper: str) -> None:
     make, reason = WRAPPERS[wrapper]
     with pytest.raises(KrohnError, match=reason):
-        krohn.verify(make(), MACHINE, observation=OBSERVATION)
+        krohn.verify(make(), MACHINE, observe=OBSERVATION)
 
 
 @contextmanager
@@ -267,4 +267,4 @@ def hooks_on_all() -> Iterator[None]:
 
 def test_hooks_on_all_modules_are_refused() -> None:
     with hooks_on_all(), pytest.raises(KrohnError, match="hooks on all modules"):
-        krohn.verify(Net(), MACHINE, observation=OBSERVATION)
+        krohn.verify(Net(), MACHINE, observe=OBSERVATION)

@@ -27,7 +27,7 @@ OUT = "blocks.0.attention.out"
 def file(dtype: str = "float32") -> ModelFile:
     """The parity of three of eight letters, which a head selects."""
     return krohn.compile(
-        PARITY, 8, "parity-selected", dtype=dtype, observation="outputs"
+        PARITY, 8, "parity-selected", dtype=dtype, observe="outputs"
     ).file
 
 
@@ -154,7 +154,7 @@ def test_a_sawtooth_has_no_plateau_and_passes_noise(
     support = ",".join(str(100 - i) for i in reversed(range(marked)))
     machine = zoo.machine(f"Parity100@{support}")
     steps = krohn.compile(
-        machine, 100, "parity-selected", dtype=dtype, observation="outputs"
+        machine, 100, "parity-selected", dtype=dtype, observe="outputs"
     )
     assert steps.proof is not None
     assert steps.proof.verdict == "verified"

@@ -38,7 +38,7 @@ MODELS: list[Key] = [
     ("FlipFlop", "memory", 5, (("dtype", "float16"),)),
     ("C2xC2", "product", 4, ()),
     ("Grid3", "gridworld", 5, ()),
-    ("Dyck2,1", "dyck", 5, (("observation", "stack-top"),)),
+    ("Dyck2,1", "dyck", 5, (("observe", "stack-top"),)),
     ("C2", "content", 5, ()),
     ("Parity8@2,3,7", "parity-selected", 8, ()),
     ("S3", "cascade", 4, ()),

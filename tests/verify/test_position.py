@@ -128,7 +128,7 @@ def test_wrong_statements_are_refused(
 
 
 def test_a_parity_of_other_positions_is_refuted() -> None:
-    compiled = krohn.compile(PARITY, 6, "parity", observation="outputs")
+    compiled = krohn.compile(PARITY, 6, "parity", observe="outputs")
     proof = prove(compiled.file, zoo.machine("Parity6@2,6"))
     assert proof.verdict == "refuted"
     assert proof.word is not None

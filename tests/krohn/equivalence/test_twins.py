@@ -66,7 +66,7 @@ def test_two_functions_share_a_layer_of_one_random_network() -> None:
 def test_the_word_on_which_they_part_is_a_shortest_one_within_the_length() -> None:
     short, every = "regex:" + "(a|b)?" * 6, "regex:(a|b)*"
     for length, verdict in ((5, "verified"), (9, "refuted")):
-        files = [krohn.compile(m, length, observation="accept") for m in (short, every)]
+        files = [krohn.compile(m, length, observe="accept") for m in (short, every)]
         found = krohn.twins(*files)
         assert found.verdict == verdict
         if verdict == "refuted":
@@ -187,7 +187,7 @@ def test_acceptors_are_compared_by_what_they_accept() -> None:
     )
     files = [
         krohn.compile(pattern, 8),
-        krohn.compile(pattern, 8, observation="accept"),
+        krohn.compile(pattern, 8, observe="accept"),
         krohn.compile(longer, 8),
     ]
     for other in files:

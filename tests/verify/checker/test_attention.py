@@ -174,7 +174,7 @@ PARITY = zoo.machine("Parity8@2,3,6")
 
 def selecting() -> ModelFile:
     """The parity of three of eight letters, which a head selects and adds up."""
-    options = {"dtype": "float32", "observation": "outputs"}
+    options = {"dtype": "float32", "observe": "outputs"}
     return krohn.compile(PARITY, 8, "parity-selected", **options).file
 
 

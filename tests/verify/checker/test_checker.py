@@ -33,7 +33,7 @@ RIGHT: list[tuple[str, int, str, dict[str, Any]]] = [
     ("FFLTracker2", 6, "window", {}),
     ("Grid4", 9, "gridworld", {}),
     ("Dyck2,2", 6, "dyck", {}),
-    ("Dyck2,2", 6, "dyck", {"observation": "stack-top"}),
+    ("Dyck2,2", 6, "dyck", {"observe": "stack-top"}),
     ("D6", 8, "cascade", {}),
     ("Grid3", 7, "cascade", {}),
     ("Q8", 6, "wreath", {}),

@@ -186,7 +186,7 @@ def test_machines_with_too_many_units_are_refused() -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_outputs_are_said_too(kind: str) -> None:
-    built = krohn.compile("S3", arch=kind, observation="first-chair")  # type: ignore[arg-type]
+    built = krohn.compile("S3", arch=kind, observe="first-chair")  # type: ignore[arg-type]
     assert built.proof is not None
     assert built.proof.verdict == "verified"
     assert zoo.machine("S3").letters == Model(built.file).letters

@@ -44,8 +44,8 @@ def checked(file: ModelFile, told: dict[str, Any]) -> Any:
 @pytest.mark.sample(1)
 @pytest.mark.parametrize("name", QUICK)
 def test_trained_networks_are_proved_for_words_of_every_length(name: str) -> None:
-    machine, observation = NETWORKS[name]
-    found = krohn.verify(path(name), machine, observation=observation)
+    machine, observe = NETWORKS[name]
+    found = krohn.verify(path(name), machine, observe=observe)
     assert found.verdict == "verified"
     assert "every length" in found.covers
     assert checked(file_of(name), proof_of(name).told).inputs == Words(2, None)
@@ -293,12 +293,12 @@ class Forgetful(torch.nn.Module):
 
 @pytest.mark.slow
 def test_a_module_that_is_proved_is_run_on_long_words() -> None:
-    machine, observation = NETWORKS["Tomita1-rnn8"]
-    assert krohn.verify(Forgetful(2000), machine, observation=observation).verdict == (
+    machine, observe = NETWORKS["Tomita1-rnn8"]
+    assert krohn.verify(Forgetful(2000), machine, observe=observe).verdict == (
         "verified"
     )
     with pytest.raises(KrohnError, match="something else with its tensors"):
-        krohn.verify(Forgetful(100), machine, observation=observation)
+        krohn.verify(Forgetful(100), machine, observe=observe)
 
 
 class Shifted(torch.nn.Module):

@@ -88,7 +88,7 @@ def test_sparse_networks_are_proved(name: str, dtype: str) -> None:
 @pytest.mark.slow
 def test_large_machines_are_proved_and_read_back() -> None:
     machine = random_machine(400, 9)
-    model = krohn.compile(machine, arch="rnn", observation="outputs")
+    model = krohn.compile(machine, arch="rnn", observe="outputs")
     shape = model.file.header["architecture"]
     width = shape["hidden"]
     assert model.proof is not None

@@ -310,7 +310,7 @@ def test_what_a_form_does_not_hold_is_refused(
 
 
 def test_outputs_are_said_and_words_read_letter_by_letter() -> None:
-    built = krohn.compile("S3", 40, arch="ssm", observation="first-chair")
+    built = krohn.compile("S3", 40, arch="ssm", observe="first-chair")
     assert built.proof is not None
     assert built.proof.verdict == "verified"
     report = krohn.verify(file_of("Dyck3,1", ROUNDING), exhaustive=7, length=7)

@@ -26,7 +26,7 @@ from krohn.verify.search.find import claims, for_file, model_of, search
 HOW: dict[str, tuple[str, dict[str, Any]]] = {
     "states": ("C3", {"length": 4}),
     "turnstile": ("examples/turnstile.dot", {"length": 4}),
-    "outputs": ("regex:(ab)*", {"length": 4, "observation": "accept"}),
+    "outputs": ("regex:(ab)*", {"length": 4, "observe": "accept"}),
     "rnn": ("C2", {"arch": "rnn"}),
     "lstm": ("C2", {"arch": "lstm"}),
     "ssm": ("FlipFlop", {"arch": "ssm"}),
