@@ -271,7 +271,7 @@ def _instead(source: object) -> str:
             "it is a network: krohn.learn learns the machine that a network follows, and "
             "krohn.verify holds a network against a machine"
         )
-    if hasattr(source, "fit") and not any(map(_is_fitted, vars(source))):
+    if hasattr(source, "fit") and not any(map(_is_fitted, dir(source))):
         return "it was not fitted: call its fit(...), and give it then"
     return "help(krohn.automaton) says what machines are read from"
 

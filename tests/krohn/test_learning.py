@@ -365,7 +365,7 @@ def test_modules_without_a_machine() -> None:
     found = krohn.learn(Net(), vocabulary=len(machine.letters), length=10)
     assert len(found.machine.states) == 6
     assert found.machine.letters == tuple(map(str, range(len(machine.letters))))
-    with pytest.raises(KrohnError, match="say letters="):
+    with pytest.raises(KrohnError, match="say vocabulary="):
         krohn.learn(Net())
     with pytest.raises(KrohnError, match="the network reads"):
         krohn.learn(Net(), machine, vocabulary=7)

@@ -49,7 +49,7 @@ krohn.compile("C2", 10, dtype=np.int64) -> there is no dtype 'int64'
 krohn.compile("C2", 10, arch="RNN") -> did you mean rnn\?
 krohn.compile("C2", 10, construction="counters") -> did you mean counter\?
 krohn.compile("C2", 10, strict="yes") -> strict is True or False, not 'yes'
-krohn.compile("C2", 10, start=7) -> there is no state .7.
+krohn.compile("C2", 10, start=7) -> '7' is not a state of C2; its states are 0, 1
 krohn.compile("C2", 10, observe="accepts") -> did you mean accept\?
 krohn.compile(None, 10) -> help\(krohn.automaton\) says what
 krohn.compile(torch.nn.LSTM(2, 4), 10) -> krohn.learn learns the machine that a network

@@ -121,7 +121,7 @@ def test_so_is_one_that_refutes_it() -> None:
 
 def test_the_network_that_runs_the_tensors_alone(tmp_path: Path) -> None:
     net = Later()
-    model = krohn.from_torch(net, MACHINE, OBSERVATION)
+    model = krohn.from_torch(net, MACHINE, observe=OBSERVATION)
     assert model.proof is not None
     assert model.proof.verdict == "verified"
     words = torch.randint(2, (2, 1600))
@@ -141,7 +141,7 @@ def test_the_network_that_runs_the_tensors_alone(tmp_path: Path) -> None:
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 def test_it_shares_no_memory_with_the_module(dtype: torch.dtype) -> None:
     net = Net().to(dtype)
-    model = krohn.from_torch(net.state_dict(), MACHINE, OBSERVATION)
+    model = krohn.from_torch(net.state_dict(), MACHINE, observe=OBSERVATION)
     with torch.no_grad():
         for parameter in net.parameters():
             parameter.fill_(1)
