@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 # The rows of a batch: from a table in CSV, or the machine files of a folder.
 
 
-NOT_ALONE = (".csv", ".pcfg")
+NOT_ALONE = (".csv", ".tsv", ".pcfg")
 """Suffixes of files that need not be sources: tables, and grammars, which need a depth."""
 COLUMNS = {
     "name": "what the row is called; without it, as the machine is written",
@@ -90,8 +90,8 @@ def rows(source: Path) -> list[Row]:
 
 
 def _of_folder(folder: Path) -> list[Row]:
-    others = {suffix for entry in ENTRIES.values() for suffix in entry.ends}
-    known = (*SUFFIXES, *MODEL, *others.difference(NOT_ALONE))
+    others = [suffix for entry in ENTRIES.values() for suffix in entry.ends]
+    known = tuple({*SUFFIXES, *MODEL, *others}.difference(NOT_ALONE))
     try:
         names = sorted(p.name for p in folder.iterdir() if p.is_file())
     except OSError as error:

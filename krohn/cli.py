@@ -9,6 +9,7 @@ import typer
 
 import krohn
 from krohn.algebra.errors import KrohnError
+from krohn.algebra.formats import SUFFIXES
 from krohn.commands.batch import batch, score, workbench
 from krohn.commands.compare import compare
 from krohn.commands.compile import compile as compile_machine
@@ -34,10 +35,10 @@ app = typer.Typer(
         "Compile finite machines, and other sources by name, to neural networks, and prove "
         "that they compute them.\n\n"
         "MACHINE is a name (see `krohn zoo`), a file, regex:PATTERN or formal:EXPRESSION. "
-        "Files of machines: .json .dot .kiss2 .fst.txt .gap .dfa, or a model file for the "
-        "machine that it states; of hidden Markov models: .json .npz .pomdp; of dynamic "
-        "programs: .dp; of sequence functions: .program; of counting programs: .crasp; of "
-        "grammars: .pcfg, cut as F.pcfg:depth=3. "
+        f"Files of machines: {' '.join(SUFFIXES)}, or a model file for "
+        "the machine that it states; of hidden Markov models: .json .npz .pomdp; of "
+        "dynamic programs: .dp; of sequence functions: .program; of counting programs: "
+        ".crasp; of grammars: .pcfg, cut as F.pcfg:depth=3. "
         "Exit codes: 0 done or verified, 1 refuted, 2 cannot."
     ),
     no_args_is_help=True,

@@ -11,6 +11,7 @@ from typing import NamedTuple
 HEAD = 2**16
 """So many bytes are looked at."""
 DOT = "save the machine as GraphViz DOT or another format of docs/formats.md"
+TABLE = "name it .csv or .tsv if it is a table of transitions (docs/formats.md)"
 PYTHON = "give the object itself to krohn.automaton in Python"
 UNPACK = "unpack it, and give the file that is in it"
 
@@ -184,8 +185,8 @@ BY_BEGINNING = (
         re.compile(_root(rb"html").pattern + rb"|\A\s*+<!doctype html", re.S | re.I),
         "save the file that the page shows, not the page",
     ),
-    KnownFile("SCXML, a state chart in XML", _root(b"scxml"), DOT),
-    KnownFile("a file of JFLAP", _root(b"structure"), DOT),
+    KnownFile("SCXML, a state chart in XML", _root(b"scxml"), "name it .scxml"),
+    KnownFile("a file of JFLAP", _root(b"structure"), "name it .jff"),
     KnownFile("POMDPX, a POMDP in XML", _root(b"pomdpx"), "write it as .pomdp"),
     KnownFile("a model of UPPAAL", _root(b"nta"), f"{DOT}; clocks are not read"),
     KnownFile("a drawing of draw.io", _root(b"mxfile", b"mxGraphModel"), DOT),
@@ -200,7 +201,9 @@ BY_BEGINNING = (
         _after_blanks(rb"(?:dfa|nfa|mealy|moore)\s*+\{"),
         "write it as DOT (in Java: GraphDOT.write)",
     ),
-    KnownFile("a machine of Aldebaran (AUT)", _after_blanks(rb"des\s*+\("), DOT),
+    KnownFile(
+        "a machine of Aldébaran (AUT)", _after_blanks(rb"des\s*+\("), "name it .aut"
+    ),
     KnownFile("an automaton in HOA", _after_blanks(rb"HOA:\s*+v"), DOT),
     KnownFile("a drawing of PlantUML", _after_blanks(rb"@startuml"), DOT),
     KnownFile(
@@ -275,9 +278,9 @@ BY_LOOKS = (
     KnownFile(
         "YAML", re.compile(rb"\A---[ \t\r]*+\n|^[\w-]++:[ \t\r]*+\n[ ]++[\w-]", re.M)
     ),
-    KnownFile("a table of CSV", _table(b","), DOT),
-    KnownFile("a table with semicolons", _table(b";"), DOT),
-    KnownFile("a table with tabs", _table(b"\t"), DOT),
+    KnownFile("a table of CSV", _table(b","), TABLE),
+    KnownFile("a table with semicolons", _table(b";"), TABLE),
+    KnownFile("a table with tabs", _table(b"\t"), TABLE),
     KnownFile("an empty file", re.compile(rb"\A\s*+\Z"), "give the whole file"),
 )
 """Texts that look like something."""

@@ -7,7 +7,18 @@ from typing import NamedTuple
 
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.errors import MachineError
-from krohn.algebra.formats import att, dot, gap, json_format, kiss2, learnlib
+from krohn.algebra.formats import (
+    att,
+    aut,
+    dot,
+    gap,
+    jflap,
+    json_format,
+    kiss2,
+    learnlib,
+    scxml,
+    table,
+)
 from krohn.algebra.formats.assembly import Complete, Kind
 from krohn.algebra.formats.files import STANDARD_INPUT, problem, read_text
 from krohn.algebra.formats.regex import from_regex
@@ -28,6 +39,9 @@ __all__ = [
 ]
 
 
+_Reader = Callable[[str, str, Complete, Kind | None], Automaton]
+
+
 class Format(NamedTuple):
     """A format of machine files.
 
@@ -45,9 +59,14 @@ class Format(NamedTuple):
     called: str
     suffixes: tuple[str, ...]
     has_sign: Callable[[str], bool]
-    read: Callable[[str, str, Complete, Kind | None], Automaton]
+    read: _Reader
     write: Callable[[Automaton], str] | None = None
     has_kinds: bool = False
+
+
+def _without_kind(read: Callable[[str, str, Complete], Automaton]) -> _Reader:
+    """A reader of files that can be read in one way, for the table of formats."""
+    return lambda text, name, complete, _: read(text, name, complete)
 
 
 FORMATS = (
@@ -55,21 +74,21 @@ FORMATS = (
         "JSON",
         (".json",),
         json_format.has_sign,
-        lambda text, name, *_: json_format.read(text, name),
+        _without_kind(json_format.read),
         json_format.write,
     ),
     Format(
         "GraphViz DOT",
         (".dot", ".gv"),
         dot.has_sign,
-        lambda text, name, complete, _: dot.read(text, name, complete),
+        _without_kind(dot.read),
         dot.write,
     ),
     Format(
         "KISS2",
         (".kiss2", ".kiss"),
         kiss2.has_sign,
-        lambda text, name, complete, _: kiss2.read(text, name, complete),
+        _without_kind(kiss2.read),
         kiss2.write,
     ),
     Format(
@@ -93,6 +112,17 @@ FORMATS = (
         att.read,
         att.write,
         has_kinds=True,
+    ),
+    Format("SCXML", (".scxml",), scxml.has_sign, _without_kind(scxml.read)),
+    Format("JFLAP", (".jff",), jflap.has_sign, _without_kind(jflap.read)),
+    Format("Aldébaran's AUT", (".aut",), aut.is_aut, _without_kind(aut.read_aut)),
+    Format("BA", (".ba",), aut.is_ba, _without_kind(aut.read_ba)),
+    Format("MATA", (".mata",), aut.is_mata, _without_kind(aut.read_mata)),
+    Format(
+        "a table of transitions",
+        (".csv", ".tsv"),
+        lambda _: False,  # any table may begin so
+        _without_kind(table.read),
     ),
 )
 SUFFIXES = {suffix: form for form in FORMATS for suffix in form.suffixes}

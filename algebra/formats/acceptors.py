@@ -17,6 +17,7 @@ from krohn.algebra.formats.assembly import (
     Transition,
     assemble,
     complete_draft,
+    fresh,
 )
 from krohn.algebra.formats.files import problem
 
@@ -95,6 +96,51 @@ def machine_of(
         )
     accepting = {q for q, said in shown.items() if said == "accept"}
     return _smallest(transitions, start, name, letters, accepting)
+
+
+def machine_of_acceptor(
+    transitions: Sequence[Transition],
+    starts: Sequence[str],
+    accepting: Collection[str],
+    name: str,
+    complete: Complete = "reject",
+    *,
+    states: Iterable[str] = (),
+    letters: Iterable[str] = (),
+) -> Automaton:
+    """The acceptor that is given transition by transition, with one start or several.
+
+    Args:
+        transitions: As `machine_of` takes them.
+        starts: The start states, at least one.
+        accepting: The accepting states.
+        name: What to call the file in messages.
+        complete: The treatment of missing transitions.
+        states: States to number first.
+        letters: Letters to number first.
+
+    Raises:
+        MachineError: As `machine_of` raises it.
+    """
+    ends = (q for t in transitions for q in (t.source, t.target))
+    every = dict.fromkeys([*states, *starts, *ends])
+    start = starts[0]
+    if len({*starts}) > 1:
+        start = fresh("start", every)
+        every[start] = None
+        moves = [Transition(start, EMPTY, q) for q in starts]
+        transitions = [*transitions, *moves]
+    accepts = {*accepting}
+    shown = {q: "accept" if q in accepts else "reject" for q in every}
+    return machine_of(
+        transitions,
+        start,
+        name,
+        complete,
+        states=every,
+        letters=letters,
+        shown=shown,
+    )
 
 
 def _smallest(

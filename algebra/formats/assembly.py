@@ -254,6 +254,12 @@ def complete_draft(draft: Draft, how: Complete) -> Automaton:
     )
 
 
+def with_remark(machine: Automaton, remark: str) -> Automaton:
+    """The machine with a remark before those that it has."""
+    said = filter(None, (remark, machine.remark))
+    return replace(machine, remark="; ".join(said))
+
+
 def _rejected(missing: BoolArray) -> str:
     return (
         f"{missing.sum()} of {missing.size} transitions are missing: words that need one "

@@ -6,7 +6,7 @@ A transition is a line ``source target input [output] [weight]``, a final state 
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.errors import MachineError
@@ -17,6 +17,7 @@ from krohn.algebra.formats.assembly import (
     Transition,
     acceptance,
     shown_after,
+    with_remark,
 )
 from krohn.algebra.formats.files import check_writable, problem, quote
 from krohn.program.user_input import EPSILONS, may_be_epsilon
@@ -98,7 +99,7 @@ def read(
     machine = machine_of(
         transitions, file.start, name, complete, states=states, shown=shown
     )
-    return replace(machine, remark="; ".join(filter(None, (remark, machine.remark))))
+    return with_remark(machine, remark)
 
 
 def write(machine: Automaton) -> str:

@@ -70,6 +70,8 @@ def _small(stream: IO[bytes] | gzip.GzipFile, path: Path) -> bytes:
 
 MAX_CELLS = 50_000_000
 """The largest table, letters times states: 400 MB of integers."""
+MAX_TRANSITIONS = 3_000_000
+"""The most that are read one by one, in about 1 GB."""
 
 
 def problem(name: str, line: int, text: str) -> MachineError:
@@ -101,6 +103,21 @@ def check_size(letters: int, states: int, name: str) -> None:
             f"{letters} letters and {states} states make a table of more than "
             f"{MAX_CELLS} entries; give a smaller machine",
         )
+
+
+def check_count(transitions: int, name: str) -> None:
+    """Refuses more transitions than can be read one by one.
+
+    Args:
+        transitions: Their number, where a file says many in few words.
+        name: What to call the file in messages.
+
+    Raises:
+        MachineError: If there are more than ``MAX_TRANSITIONS``.
+    """
+    if transitions > MAX_TRANSITIONS:
+        reason = f"more than {MAX_TRANSITIONS} transitions; give a smaller machine"
+        raise problem(name, 0, reason)
 
 
 def check_writable(

@@ -13,6 +13,8 @@ import numpy as np
 
 from krohn.algebra.automaton import Automaton, Inputs, IntArray, Output, Semiautomaton
 from krohn.algebra.errors import MachineError
+from krohn.algebra.formats import xstate
+from krohn.algebra.formats.assembly import Complete
 from krohn.algebra.formats.files import check_size, problem, quote
 from krohn.program import strict_json
 
@@ -60,12 +62,13 @@ def has_sign(text: str) -> bool:
     return _SIGN.match(text) is not None
 
 
-def read(text: str, name: str) -> Automaton:
+def read(text: str, name: str, complete: Complete = "reject") -> Automaton:
     """The machine that a JSON text describes.
 
     Args:
-        text: One JSON object with the keys of ``to_object``.
+        text: One JSON object with the keys of ``to_object``, or one of XState.
         name: What to call the file in messages.
+        complete: The treatment of missing transitions in the latter.
 
     Raises:
         MachineError: If the text is no JSON, nests too deeply, or ``from_object``
@@ -77,6 +80,8 @@ def read(text: str, name: str) -> Automaton:
         raise problem(name, error.lineno, f"not JSON: {error.msg}") from error
     except ValueError as error:
         raise problem(name, 0, f"not JSON: {error}") from error
+    if xstate.is_chart(obj):
+        return xstate.from_object(obj, name, complete)
     try:
         return from_object(obj)
     except MachineError as error:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, NotRequired, TypedDict
 import numpy as np
 
 from krohn.algebra.errors import KrohnError
+from krohn.algebra.formats import table
 from krohn.compilation import Asked, check_one_of
 from krohn.compiler import CompileError, linear_recurrence
 from krohn.compiler.kernel_attention import kernel_attention
@@ -18,6 +19,7 @@ from krohn.network.precision import FloatArray
 from krohn.option_rules import Architecture
 from krohn.program.errors import Refused
 from krohn.program.retelling import told_as
+from krohn.program.user_input import read_text
 from krohn.program.wording import at_most
 from krohn.schemas.parts import Dtype
 from krohn.source_kinds.base import Built
@@ -180,8 +182,11 @@ class Kernels(RealSequences[Kernel]):
 
     def of_name(self, text: str) -> Kernel | None:
         """The kernel of a name or a file; None if it is of another form."""
-        file = Path(text).suffix in kernels.SUFFIXES
-        return kernels.read(text) if file else kernels.named(text)
+        file = Path(text)
+        if file.suffix not in kernels.SUFFIXES:
+            return kernels.named(text)
+        machine = file.suffix == ".csv" and table.is_table(read_text(file))
+        return None if machine else kernels.read(text)
 
     def to_wire(self, source: Kernel, length: int | None) -> dict[str, Any]:
         """As a model file for a length states it."""

@@ -151,7 +151,10 @@ def measured(text: str, name: str) -> Kernel:
     if rows and len(rows[0]) == 1 and _is_heading(rows[0][0]):
         rows, first = rows[1:], 2
     if len(rows) > 1 and any(len(row) > 1 for row in rows):
-        raise Refused("several columns: a kernel is one number a line, or one line")
+        raise Refused(
+            "several columns: a kernel is one number a line, or one line; a table of "
+            "transitions begins with 'state', or marks its start state by ->"
+        )
     values = list[float]()
     for at, row in enumerate(rows, start=first):
         with told_as(Refused, f"line {at}: "):
