@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from krohn.program.errors import Refused
 
@@ -78,11 +78,13 @@ class Language:
             first terminal is expected, and stands for all of them.
         hints: What to add to a message, by what is found (a terminal, or a character
             that begins none, with ""), and a terminal that is expected.
+        lexer: ``"contextual"`` where the same signs are other terminals in other places.
     """
 
     grammar: Path
     phrases: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     hints: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    lexer: Literal["basic", "contextual"] = "basic"
 
     def parse(self, text: str) -> Node:
         """The tree of a text.
@@ -115,7 +117,7 @@ class Language:
         return Lark(
             self.grammar.read_text(encoding="utf-8"),
             parser="lalr",
-            lexer="basic",
+            lexer=self.lexer,
             postlex=_Brackets(),
             tree_class=_node,
         )

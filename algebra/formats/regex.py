@@ -1,464 +1,511 @@
 r"""Regular expressions: acceptors of the words that match from end to end.
 
-The syntax is that of automata-lib: ``|`` or, ``*`` ``+`` ``?`` ``{2,3}`` repetition,
-``()`` groups, ``[a-c]`` ``[^a]`` classes, ``.`` any letter of the pattern, ``&`` and,
-``^`` shuffle, ``\d`` ``\w`` ``\s`` printable ASCII classes, ``\*`` a sign itself.
+A pattern means what ``re.fullmatch`` of Python's says of words over printable ASCII and
+the letters that the pattern names, or it is refused. Mathematicians' notation is read,
+too. What stands where, say the grammars beside; here is what each sign means.
+
+People write patterns as mathematicians do, or for search tools. What these mean by the
+same signs is said sign by sign, so that nothing is another language in silence
+(docs/formats.md has the table).
 """
 
-import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+import string
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import NamedTuple
 
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.errors import MachineError
-from krohn.algebra.formats.acceptors import Choices, acceptor
+from krohn.algebra.formats.expressions import (
+    Concatenation,
+    Expression,
+    Intersection,
+    OneOf,
+    Repetition,
+    Union,
+    acceptor_of,
+    letters_of,
+)
 from krohn.algebra.formats.files import quote
-
-if TYPE_CHECKING:
-    from automata.fa.nfa import NFA
+from krohn.program.parsing import Language, Misread, Node
 
 MAX_LENGTH = 2_000
 """The longest pattern, in characters."""
 
-MAX_REPEATS = 2_000
-"""The largest product of the numbers in braces."""
+MAX_RANGE = 10_000
+"""The most letters of a range."""
 
-MAX_PARTS = 20_000
-"""The most states of the automaton with choices that stands for a pattern."""
+AS_FORMAL = "or say formal: instead of regex: for mathematicians' notation"
+_BETWEEN_SLASHES = re.compile(r"/.*/[gimsuxy]{0,7}", re.S)
 
 
 def from_regex(pattern: str, formal: bool = False) -> Automaton:
     """The smallest complete acceptor of a regular expression.
 
     It shows ``"accept"`` after each prefix that matches as a whole, else ``"reject"``.
-    The letters are the characters of the pattern, sorted; the states are ``"0"``,
-    ``"1"``, … in the order of a breadth-first search from the start.
+    The letters are the characters that the expression names or stands for, sorted; the
+    states are ``"0"``, ``"1"``, … in the order of a breadth-first search from the start.
 
     Args:
         pattern: The expression; the machine's remark says how signs in it are read that
             mean something else elsewhere.
-        formal: Whether it is in mathematicians' notation (`formal_regex`).
+        formal: Whether it is in mathematicians' notation.
 
     Raises:
-        MachineError: If the pattern is malformed, has no letters, or needs more states,
-            transitions or steps than `krohn.algebra.formats.acceptors` allows.
+        MachineError: If it is malformed, may mean another language, has no letters, or
+            needs more states, transitions or steps than `acceptor_of` allows.
     """
+    refuse = partial(_refusal, pattern)
     if len(pattern) > MAX_LENGTH:
-        raise pattern_error(pattern, f"longer than {MAX_LENGTH} characters")
-    plain, remark = (to_pattern(pattern), "") if formal else read_signs(pattern)
-    nfa = _nfa(plain)
-    choices = Choices(
-        sorted(nfa.input_symbols), nfa.initial_state, nfa.transitions, nfa.final_states
-    )
-    machine = acceptor(choices, "pattern", partial(pattern_error, pattern))
-    return replace(machine, remark=remark)
-
-
-def _letters(pattern: str) -> set[str]:
-    """The letters that stand for themselves; the library adds classes and escapes.
-
-    Left to itself, it would take the numbers and commas of repetitions for letters.
-    """
-    tokens = list(TOKEN.finditer(pattern))
-    repeats = [int(n) for t in tokens for n in re.findall(r"\d+", t["repeat"] or "")]
-    if math.prod(max(n, 1) for n in repeats) > MAX_REPEATS:
-        raise pattern_error(pattern, f"repeats over {MAX_REPEATS} times in all")
-    if _parts([token[0] for token in tokens]) > MAX_PARTS:
-        raise pattern_error(
-            pattern,
-            f"its shuffles, intersections and repeats need more than {MAX_PARTS} states",
+        raise refuse(f"longer than {MAX_LENGTH} characters")
+    if _BETWEEN_SLASHES.fullmatch(pattern):
+        raise refuse(
+            "it stands between slashes, as search tools write it; leave the slashes out, "
+            "or write [/] for the letter"
         )
-    letters = {token["letter"] for token in tokens if token["letter"]}
-    unpaired = {
-        *letters & set("[]{}\\"),
-        *_unpaired_parenthesis([t["sign"] for t in tokens]),
-    }
-    if unpaired:
-        sign = min(unpaired)
-        raise pattern_error(
-            pattern, f"{sign!r} has no counterpart; write \\{sign} for the sign itself"
-        )
-    return letters
-
-
-def _unpaired_parenthesis(signs: Iterable[str | None]) -> str:
-    """The first parenthesis that has no counterpart; empty if there is none."""
-    depth = 0
-    for sign in signs:
-        depth += (sign == "(") - (sign == ")")
-        if depth < 0:
-            return ")"
-    return "(" * (depth > 0)
-
-
-def _parts(tokens: list[str]) -> int:
-    """At least as many states as the library makes for a pattern.
-
-    Two for each sign; shuffles and intersections multiply, all else adds up. ``|``, ``&``
-    and ``^`` bind equally, from the left.
-    """
-    # Of every open group: the size left of its last sign, the sign, and a list of terms.
-    groups: list[tuple[int, str, list[int]]] = [(0, "|", [])]
-    for token in tokens:
-        left, sign, terms = groups[-1]
-        if token == "(":
-            groups.append((0, "|", []))
-        elif token in ("|", "&", "^"):
-            groups[-1] = _joint_size(left, sign, terms), token, []
-        elif token == ")" and len(groups) > 1:
-            groups.pop()
-            groups[-1][2].append(_joint_size(left, sign, terms))
-        elif token[0] in "*+?{" and terms:
-            times = max([1, *map(int, re.findall(r"\d+", token))])
-            terms[-1] = (terms[-1] + 1) * times
-        else:
-            terms.append(2)
-    return _joint_size(*groups[-1])
-
-
-def _joint_size(left: int, sign: str, terms: list[int]) -> int:
-    right = sum(terms) or 1
-    if sign == "|":
-        return left + right + bool(left)
-    return left * right
-
-
-def _nfa(pattern: str) -> "NFA":
-    # Imported here, for it takes a while and most machines need no pattern.
-    from automata.base.exceptions import RegexException
-    from automata.fa.nfa import NFA
-
-    letters = _letters(pattern)
     try:
-        nfa = NFA.from_regex(pattern, input_symbols=letters)
-    except RegexException as error:
-        # The library shows its own objects where the user knows signs.
-        reason = " ".join(str(error).rstrip(".").split())
-        reason = re.sub(r"'<\w+: (.*?)>'", r"'\1'", reason)
-        raise pattern_error(pattern, reason) from error
-    except RecursionError as error:
-        raise pattern_error(pattern, "nested too deeply") from error
-    except Exception as error:
-        # Inside of a library anything may fail on a pattern that nobody foresaw.
-        raise pattern_error(
-            pattern, f"not understood ({type(error).__name__})"
-        ) from error
-    if not nfa.input_symbols:
-        raise pattern_error(pattern, "no letters in it")
-    return nfa
+        tree = (_FORMAL if formal else _PATTERN).parse(pattern)
+    except Misread as wrong:
+        raise refuse(_misread(wrong, formal)) from None
+    if formal:
+        expression = _formal(tree.parts[0], refuse)
+        return acceptor_of(expression, _named(expression), "expression", refuse)
+    reader = _Reader(refuse)
+    expression = reader.whole(tree)
+    universe = _named(expression) | _PRINTABLE
+    for place, text in reader.open_places.items():
+        if not place.letters(universe):
+            raise refuse(f"no printable ASCII character is meant by {quote(text)}")
+    machine = acceptor_of(expression, universe, "pattern", refuse)
+    return replace(machine, remark=reader.remark)
 
 
-# How a pattern is read: refused where another language may be meant, else with remarks.
-#
-# People write patterns as mathematicians do, or for search tools. What these mean by the
-# same signs is said here, sign by sign, so that nothing is another language in silence
-# (docs/formats.md has the table).
-
-
-TOKEN = re.compile(
-    r"(?P<repeat>\{\d*(?:,\d*)?\})|(?P<set>\[[^\]]+\])|(?P<escape>\\.)"
-    r"|(?P<sign>[()|&^*+?.])|(?P<letter>.)",
-    re.S,
-)
-FORMAL_SIGNS = "∪∩∅·⋅∘εϵλΛΣ∗⁎⁺⁰¹²³⁴⁵⁶⁷⁸⁹ⁿ"
-"""Signs that mathematicians write and nobody means as letters."""
-KNOWN_ESCAPES = "dwsDWSnrtfv"
-"""Letters with a meaning after a backslash."""
-AS_FORMAL = "or say formal: instead of regex: for mathematicians' notation"
-REMARKS = {
-    "+": "'+' is read as one or more ('|' is or; formal: reads + as or)",
-    "^": "'^' is read as the shuffle of two words",
-    "&": "'&' is read as: words that match both sides",
-    ".": "'.' is read as any one letter of the pattern",
-    "[^": "'[^…]' is read as any other letter of the pattern",
-    " ": "a space is read as a letter",
-}
-_POSTFIX = re.compile(r"[*+?]|\{.*\}", re.S)
-_RANGE = re.compile(r"(\\.|.)-(\\.|.)", re.S)
-
-
-def read_signs(pattern: str) -> tuple[str, str]:
-    """The pattern without anchors, and how signs were read that may mean something else.
-
-    Raises:
-        MachineError: If a sign could silently mean another language.
-    """
-    pattern = _without_anchors(pattern)
-    tokens = list(TOKEN.finditer(pattern))
-    for i, token in enumerate(tokens):
-        before = tokens[i - 1][0] if i else ""
-        after = tokens[i + 1][0] if i + 1 < len(tokens) else ""
-        if why := _trouble(token, before, after):
-            raise pattern_error(pattern, why)
-    _check_levels(pattern, [t[0] for t in tokens])
-    found = dict.fromkeys(_read_as(tokens))
-    return pattern, "; ".join(REMARKS[sign] for sign in found)
-
-
-def pattern_error(pattern: str, reason: str) -> MachineError:
-    """The error that refuses a pattern for a reason."""
+def _refusal(pattern: str, reason: str) -> MachineError:
     return MachineError(f"the pattern {quote(pattern)} is refused: {reason}")
 
 
-def _without_anchors(pattern: str) -> str:
-    """``^…$`` as search tools write it: the whole word, as is always meant here."""
-    body = pattern[1:-1]
-    ends = pattern.endswith("$") and not body.endswith("\\")
-    if not (pattern.startswith("^") and ends and len(pattern) > 1):
-        return pattern
-    if any(t[0] == "|" for t in _outside_groups(body)):
-        raise pattern_error(
-            pattern,
-            "'^' and '$' belong to the first and the last alternative only; leave them "
-            "out, for a word is matched from end to end",
-        )
-    return body
+def _misread(wrong: Misread, formal: bool) -> str:
+    """What is wrong with the signs of an expression."""
+    if wrong.column == 0:  # it is nested too deeply
+        return wrong.reason
+    hint = "" if formal else "; close it, or write a backslash before the sign itself"
+    return f"at character {wrong.column}, {wrong.reason}{hint}"
 
 
-def _outside_groups(pattern: str) -> Iterator[re.Match[str]]:
-    depth = 0
-    for token in TOKEN.finditer(pattern):
-        depth += (token[0] == "(") - (token[0] == ")")
-        if depth == 0:
-            yield token
+def _named(expression: Expression) -> frozenset[str]:
+    return frozenset().union(*(place.named for place in letters_of(expression)))
 
 
-def _trouble(token: re.Match[str], before: str, after: str) -> str:
-    """Why a sign may mean another language; empty if it does not."""
-    text = token[0]
-    if token["letter"]:
-        return _of_letter(text, before, after)
-    if token["escape"] or token["set"]:
-        return _of_escapes(text) or _of_ranges(text if token["set"] else "")
-    if text in ("+", "?") and _POSTFIX.fullmatch(before):
-        return (
-            f"{before + text!r} may mean or, or how to search; put parentheses around "
-            f"what is repeated, write '|' for or, {AS_FORMAL}"
-        )
-    if text == "?" and before == "(":
-        return "'(?' is for search tools; write plain groups"
-    if text == "^":
-        return _of_hat(before, after)
-    if token["repeat"] and not set(text) & set("123456789"):
-        return f"{text!r} repeats nothing; say how often, or leave it out"
-    return ""
+_Refuse = Callable[[str], MachineError]
 
 
-def _of_letter(text: str, before: str, after: str) -> str:
-    if text == "$":
-        return "words are matched from end to end; leave '$' out, or write \\$"
-    if text in FORMAL_SIGNS:
-        return f"{text!r} is no letter; write \\{text} for the sign itself, {AS_FORMAL}"
-    if text.isspace() and text != " ":
-        return "a blank that is no space is written \\t, \\n, \\r, \\v or \\f"
-    beside = {before[:1], after[:1]} & set("()|&^*+?{") or not (before and after)
-    if text == " " and beside:
-        return (
-            "a space beside a sign would be a letter; leave it out, write [ ] for the "
-            f"letter, {AS_FORMAL}"
-        )
-    return ""
+# Patterns. Letters are printable ASCII, and whatever a pattern names besides.
 
 
-def _of_hat(before: str, after: str) -> str:
-    """A ``^``: an anchor, a superscript, or a shuffle."""
-    if not before or before in ("(", "|"):
-        return "words are matched from end to end; leave '^' out, or write \\^"
-    if after[:1].isdigit() or after[:1] in ("*", "+", "{"):
-        return (
-            f"'^' shuffles two words and is no power; write {{2}}, * or +, {AS_FORMAL}"
-        )
-    return ""
+_PATTERN = Language(Path(__file__).with_name("pattern.lark"), lexer="contextual")
+_PRINTABLE = frozenset(map(chr, range(0x20, 0x7F)))
+_DIGITS, _LETTERS = string.digits, string.ascii_letters
+_BLANKS = " \t\n\r\f\v"
+_SHORTHANDS = {
+    "d": OneOf(frozenset(_DIGITS), (str.isdecimal,)),
+    "w": OneOf(
+        frozenset(_LETTERS + _DIGITS + "_"), (lambda a: a == "_" or a.isalnum(),)
+    ),
+    "s": OneOf(frozenset(_BLANKS), (str.isspace,)),
+    "D": OneOf(tests=(lambda a: not a.isdecimal(),)),
+    "W": OneOf(tests=(lambda a: a != "_" and not a.isalnum(),)),
+    "S": OneOf(tests=(lambda a: not a.isspace(),)),
+}
+"""What they name, and which other letters of a pattern they mean."""
+_ANY = OneOf(tests=(lambda a: a != "\n",))
+_CONTROLS = {"n": "\n", "t": "\t", "r": "\r", "f": "\f", "v": "\v", "a": "\a"}
+_POSIX = {
+    "alnum": _LETTERS + _DIGITS,
+    "alpha": _LETTERS,
+    "blank": " \t",
+    "digit": _DIGITS,
+    "graph": _LETTERS + _DIGITS + string.punctuation,
+    "lower": string.ascii_lowercase,
+    "print": _LETTERS + _DIGITS + string.punctuation + " ",
+    "punct": string.punctuation,
+    "space": _BLANKS,
+    "upper": string.ascii_uppercase,
+    "word": _LETTERS + _DIGITS + "_",
+    "xdigit": string.hexdigits,
+}
+_FORMAL_SIGNS = "∪∩∅·⋅∘εϵλΛΣ∗⁎⁺⁰¹²³⁴⁵⁶⁷⁸⁹ⁿ"
+"""Signs that mathematicians write and nobody means as letters."""
+_REMARKS = {
+    "+": "'+' is read as one or more ('|' is or; formal: reads + as or)",
+    ".": "'.' is read as any printable ASCII character (Σ in formal: is any letter of "
+    "the expression)",
+    "[^": "'[^…]' is read as any other printable ASCII character",
+    "\\D": "'\\D', '\\W' and '\\S' are read as printable ASCII characters",
+    "&": "'&' is read as a letter (formal: reads & as: words that match both sides)",
+    " ": "a space is read as a letter",
+    "{": "'{' begins no repetition and is read as a letter",
+    "]": "']' closes no class and is read as a letter",
+    "^": "a word is matched from end to end, also where '^' or '$' is left out",
+}
+_GROUPS = {
+    "(?=": "looks ahead",
+    "(?!": "looks ahead",
+    "(?<=": "looks back",
+    "(?<!": "looks back",
+    "(?>": "is an atomic group, which forgets ways to match",
+    "(?#": "is a comment",
+    "(?P=": "refers back to a group",
+    "(?(": "is a condition",
+}
+_BOUNDARIES = {"b": "a boundary of words", "B": "a place within words"}
 
 
-def _of_escapes(text: str) -> str:
-    for sign in re.findall(r"\\(.)", text, re.S):
-        if sign.isascii() and sign.isalnum() and sign not in KNOWN_ESCAPES:
-            return f"'\\{sign}' is not known; a letter needs no backslash"
-    return ""
+_NOT_REPEATED = {
+    "": "{} repeats nothing; write the sign itself with a backslash",
+    "repetition": "{} repeats a repetition; put parentheses around what is repeated",
+    "first": f"'^' before {{}} is no power; write {{{{2}}}}, * or +, {AS_FORMAL}",
+    "last": "{} repeats the end of a word; leave it out",
+}
+"""What a repetition cannot follow."""
 
 
-def _of_ranges(text: str) -> str:
-    for low, high in _RANGE.findall(text[1:-1].removeprefix("^")):
-        if any(len(end) > 1 and end[1].isalnum() for end in (low, high)):
-            return f"'{low}-{high}' is no range of letters"
-        if low[-1] > high[-1]:
-            return f"the range '{low}-{high}' is backwards"
-    return ""
+class _Repeated(NamedTuple):
+    """An item of a sequence, and the repetition that follows it."""
 
-
-def _check_levels(pattern: str, tokens: Sequence[str]) -> None:
-    """Refuse ``|``, ``&`` and ``^`` side by side: which binds tighter is no custom."""
-    levels: list[set[str]] = [set()]
-    for text in tokens:
-        if text == "(":
-            levels.append(set())
-        elif text == ")" and len(levels) > 1:
-            levels.pop()
-        elif text in ("|", "&", "^"):
-            levels[-1].add(text)
-            if len(levels[-1]) > 1:
-                one, other = sorted(levels[-1])
-                raise pattern_error(
-                    pattern,
-                    f"{one!r} and {other!r} stand side by side; say by parentheses which "
-                    "comes first",
-                )
-
-
-def _read_as(tokens: Sequence[re.Match[str]]) -> Iterator[str]:
-    """The signs that have a reading which is to be told."""
-    for i, token in enumerate(tokens):
-        text, after = token[0], tokens[i + 1 : i + 2]
-        if text == "+":
-            operand = bool(after) and not _POSTFIX.fullmatch(after[0][0])
-            if operand and after[0][0] not in (")", "|", "&", "^"):
-                yield text
-        elif text in ("^", "&", ".", " "):
-            yield text
-        elif text.startswith("[^"):
-            yield "[^"
-
-
-# Regular expressions of mathematicians, as patterns.
-#
-# ``+``, ``|`` and ``∪`` are or, between two expressions; ``*``, ``^*`` and ``∗``
-# repeat, ``^+`` and ``⁺`` at least once, ``^3``, ``^{12}`` and ``³`` so many times;
-# ``·`` and ``.`` concatenate, as writing side by side does; ``ε``, ``λ`` and ``()`` are
-# the empty word, ``∅`` no word, ``Σ`` any letter of the expression. Spaces mean
-# nothing, and a backslash makes a letter of the sign that follows it.
-
-
-_TOKEN = re.compile(
-    r"\\.|\^\s*\{\s*(?:\d+|\*|∗|⁎|\+)\s*\}|\^\s*(?:\d+|[*∗⁎+])|[⁰¹²³⁴⁵⁶⁷⁸⁹]+|\S", re.S
-)
-_UNION, _CONCATENATED, _STAR = "+|∪", "·⋅∘.", "*∗⁎"
-_EMPTY_WORDS, _EMPTY, _ANY = "εϵλΛ", "∅", "Σ"
-_SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁺", "0123456789+")
-_UNKNOWN = "^[]{}&?$∩ⁿ\\"
-_MOST_NESTED = 100
-"""Groups within groups: the library that reads patterns goes no deeper by far."""
-
-
-def to_pattern(text: str) -> str:
-    """The pattern of a formal expression.
-
-    Raises:
-        MachineError: If it is malformed, or has no letters.
-    """
-    tokens = _TOKEN.findall(text)
-    letters = sorted({_letter(t) for t in tokens if _is_letter(t)})
-    if not letters:
-        raise pattern_error(text, "no letters in it")
-    return _Reader(text, tokens, letters).whole()
-
-
-def _is_letter(token: str) -> bool:
-    signs = "()" + _UNION + _CONCATENATED + _STAR + _EMPTY_WORDS + _EMPTY + _ANY
-    if len(token) > 1:
-        return token[0] == "\\"
-    return token not in signs + _UNKNOWN and not _power(token)
-
-
-def _letter(token: str) -> str:
-    """A letter as a pattern, whatever sign it is."""
-    sign = token[-1]
-    return sign if sign.isalnum() and sign.isascii() else f"\\{sign}"
-
-
-def _power(token: str) -> str:
-    """A postfix sign as a pattern; empty if it is none.
-
-    ``^`` with braces, a superscript or a star.
-    """
-    sign = token.translate(_SUPERSCRIPTS)
-    if token in tuple(_STAR):
-        return "*"
-    if token.startswith("^") and len(token) > 1:
-        inner = re.sub(r"[\s^{}]", "", token)
-        return inner if inner == "+" else "*" if inner in _STAR else f"{{{inner}}}"
-    if sign == token:
-        return ""
-    return sign if sign == "+" else f"{{{sign}}}"
-
-
-class _Reader:
-    """Recursive descent: unions of products of powers."""
-
-    def __init__(self, text: str, tokens: Sequence[str], letters: list[str]) -> None:
-        self.text, self.tokens, self.at, self.depth = text, tokens, 0, 0
-        self.any = "(" + "|".join(letters) + ")"
-        # No word is one a and two of them at the same time.
-        self.none = f"({letters[0]}&{letters[0] * 2})"
-
-    def whole(self) -> str:
-        found = self._union()
-        if self._next:
-            raise pattern_error(self.text, "')' closes nothing")
-        return found
+    item: Node
+    repetition: str
 
     @property
-    def _next(self) -> str:
-        return self.tokens[self.at] if self.at < len(self.tokens) else ""
+    def bounds(self) -> tuple[int, int | None]:
+        """How often at least, and at most; None for any number of times."""
+        sign = self.repetition
+        if not sign.startswith("{"):
+            return {"": (1, 1), "?": (0, 1), "+": (1, None)}.get(sign[:1], (0, None))
+        least, comma, most = sign.strip("{}?+").partition(",")
+        if not comma:
+            most = least
+        return int(least or 0), int(most) if most else None
 
-    def _union(self) -> str:
-        parts = [self._product()]
-        while self._next and self._next in _UNION:
-            self.at += 1
-            parts.append(self._product())
-        return "|".join(parts)
 
-    def _product(self) -> str:
-        parts = [self._repetition()]
-        while self._next and self._next not in _UNION + ")":
-            self.at += self._next in _CONCATENATED
-            parts.append(self._repetition())
-        return "".join(parts)
+@dataclass
+class _Reader:
+    """What a pattern means.
 
-    def _repetition(self) -> str:
-        found = self._atom()
-        while sign := _power(self._next):
-            if re.fullmatch(r"\^\s*\d\d+", self._next):
-                raise pattern_error(self.text, f"put the power in braces: ^{sign}")
-            self.at += 1
-            # What repeats no times keeps its letters: it is the empty word, or that
-            # followed by no word.
-            none = f"(()|({found}){self.none})"
-            found = none if set(sign) <= set("{0}") else f"({found}{sign})"
-        return found
+    Attributes:
+        refuse: The error with a reason.
+        open_places: Where letters stand that are not all named, each with its text.
+    """
 
-    def _atom(self) -> str:
-        token = self._next
-        self.at += 1
-        if token == "(":
-            return self._group()
-        if token and token in _EMPTY_WORDS:
-            return "()"
-        if token in (_EMPTY, _ANY):
-            return self.none if token == _EMPTY else self.any
-        if not _is_letter(token) or not token:
-            raise pattern_error(self.text, self._missing_expression(token))
-        return _letter(token)
+    refuse: _Refuse
+    open_places: dict[OneOf, str] = field(default_factory=dict)
+    _signs: dict[str, None] = field(default_factory=dict)
+    _posix: dict[str, None] = field(default_factory=dict)
+    _groups: set[str] = field(default_factory=set)
 
-    def _group(self) -> str:
-        self.depth += 1
-        if self.depth > _MOST_NESTED:
-            raise pattern_error(self.text, "nested too deeply")
-        found = "" if self._next == ")" else self._union()
-        if self._next != ")":
-            raise pattern_error(self.text, "'(' is not closed")
-        self.at += 1
-        self.depth -= 1
-        return f"({found})"
+    @property
+    def remark(self) -> str:
+        """How signs were read that may mean something else."""
+        classes = [f"'[:{name}:]' is read as the POSIX class" for name in self._posix]
+        return "; ".join([*(_REMARKS[sign] for sign in self._signs), *classes])
 
-    def _missing_expression(self, token: str) -> str:
-        if token and token in _UNKNOWN:
-            return f"{token!r} means nothing here; write \\{token} for the sign itself"
-        before = self.tokens[self.at - 2] if self.at > 1 else ""
-        if before == "+" and token in ("", ")"):
-            return "'+' is or, and nothing follows it; write ^+ for one or more"
-        where = f"before {token!r}" if token else "at the end"
-        return f"an expression is missing {where}"
+    def whole(self, tree: Node) -> Expression:
+        """The expression of a whole pattern."""
+        choice, *stray = tree.parts
+        if stray:
+            raise self.refuse("')' has no counterpart; write \\) for the sign itself")
+        return self._choice(_without_anchors(choice), True, True)
+
+    def _choice(self, node: Node, first: bool, last: bool) -> Expression:
+        if node.kind == "sequence":
+            return self._sequence(node.parts, first, last)
+        return Union([self._sequence(part.parts, first, last) for part in node.parts])
+
+    def _sequence(self, items: tuple[Node, ...], first: bool, last: bool) -> Expression:
+        """The expression of items side by side.
+
+        Args:
+            items: The items.
+            first: Whether every word begins here.
+            last: Whether every word ends here.
+        """
+        self._check_spaces(items)
+        repeated = [*self._repeated(items)]
+        anchors = [each.item.kind in ("first", "last") for each in repeated]
+        found = list[Expression]()
+        for i, each in enumerate(repeated):
+            once = each.bounds[1] in (0, 1)
+            begins = first and once and all(anchors[:i])
+            ends = last and once and all(anchors[i + 1 :])
+            if anchors[i]:
+                self._check_anchor(each.item, begins, ends)
+            else:
+                found.append(self._times(each, begins, ends))
+            if each.repetition == "+" and i + 1 < len(repeated):
+                self._signs["+"] = None
+        return found[0] if len(found) == 1 else Concatenation(found)
+
+    def _check_spaces(self, items: tuple[Node, ...]) -> None:
+        """Refuse a space beside a sign, which may be there for the eye only."""
+        signs = ("group", "repetition", "first")
+        for i, item in enumerate(items):
+            beside = items[i - 1 : i] + items[i + 1 : i + 2]
+            alone = len(beside) < 2 or any(each.kind in signs for each in beside)
+            if item.parts == (" ",) and item.kind == "character" and alone:
+                raise self.refuse(
+                    "a space beside a sign would be a letter; leave it out, write [ ] "
+                    f"for the letter, {AS_FORMAL}"
+                )
+
+    def _repeated(self, items: tuple[Node, ...]) -> Iterator[_Repeated]:
+        """The items with their repetitions."""
+        before = ""
+        for i, item in enumerate(items):
+            if item.kind != "repetition":
+                after = [
+                    x.parts[0] for x in items[i + 1 : i + 2] if x.kind == "repetition"
+                ]
+                yield _Repeated(item, "".join(after))
+            elif before in _NOT_REPEATED:
+                raise self.refuse(_NOT_REPEATED[before].format(quote(item.parts[0])))
+            before = item.kind
+
+    def _check_anchor(self, item: Node, begins: bool, ends: bool) -> None:
+        (sign,) = item.parts
+        self._signs["^"] = None
+        if not (begins if item.kind == "first" else ends):
+            where = "begins" if item.kind == "first" else "ends"
+            sign_itself = f", or write \\{sign} for the sign itself" * (len(sign) == 1)
+            power = f"; it is no power: write {{2}}, * or +, {AS_FORMAL}"
+            raise self.refuse(
+                f"{sign!r} stands where not every word {where}; leave it out"
+                f"{sign_itself}{power * (sign == '^')}"
+            )
+
+    def _times(self, said: _Repeated, first: bool, last: bool) -> Expression:
+        sign = said.repetition
+        part = self._item(said.item, first, last)
+        if not sign:
+            return part
+        if len(sign) > 1 and sign.endswith("+"):
+            raise self.refuse(
+                f"{quote(sign)} may mean or, or how to search; put parentheses around what "
+                f"is repeated, write '|' for or, {AS_FORMAL}"
+            )
+        least, most = said.bounds
+        if most is not None and least > most:
+            raise self.refuse(f"{quote(sign)} repeats at least more often than at most")
+        return Repetition(part, least, most)
+
+    def _item(self, item: Node, first: bool, last: bool) -> Expression:
+        match item.kind:
+            case "group":
+                opening, choice, _ = item.parts
+                self._check_group(opening)
+                return self._choice(choice, first, last)
+            case "character":
+                return self._character(item.parts[0])
+            case "any":
+                self._signs["."] = None
+                return _ANY
+            case "escape":
+                return self._place(
+                    self._escape(item.parts[0], _CONTROLS), item.parts[0]
+                )
+            case _:
+                return self._set(item)
+
+    def _place(self, place: OneOf, text: str) -> OneOf:
+        if place.is_open:
+            self.open_places.setdefault(place, text)
+        return place
+
+    def _character(self, sign: str) -> OneOf:
+        if sign in _FORMAL_SIGNS:
+            raise self.refuse(
+                f"{sign!r} is no letter; write \\{sign} for the sign itself, {AS_FORMAL}"
+            )
+        if sign.isspace() and sign != " ":
+            raise self.refuse(
+                "a blank that is no space is written \\t, \\n, \\r, \\v or \\f"
+            )
+        if sign in "&{] ":
+            self._signs[sign] = None
+        return OneOf(frozenset(sign))
+
+    def _escape(self, text: str, controls: dict[str, str]) -> OneOf:
+        """The letters that a backslash and what follows it mean."""
+        sign, digits = text[1:2], text[2:]
+        if not sign:
+            raise self.refuse(
+                "it ends with a backslash; write \\\\ for the sign itself"
+            )
+        if sign in _SHORTHANDS:
+            if sign.isupper():
+                self._signs["\\D"] = None
+            return _SHORTHANDS[sign]
+        if sign in controls:
+            return OneOf(frozenset(controls[sign]))
+        if sign in "xuU":
+            wanted = {"x": 2, "u": 4, "U": 8}[sign]
+            return OneOf(
+                self._coded(text, int(digits, 16) if len(digits) == wanted else -1)
+            )
+        if sign in _DIGITS:
+            octal = sign == "0" or len(digits) == 2 or controls is not _CONTROLS
+            if not octal or sign in "89":
+                raise self.refuse(
+                    f"{text!r} refers back to a group; write the words out"
+                )
+            code = int(text[1:], 8)
+            return OneOf(self._coded(text, code if code < 0o400 else -1))
+        if sign in _BOUNDARIES:
+            raise self.refuse(f"{text!r} asks for {_BOUNDARIES[sign]}; leave it out")
+        if sign.isascii() and sign.isalpha():
+            raise self.refuse(f"{text!r} is not known; a letter needs no backslash")
+        return OneOf(frozenset(sign))
+
+    def _coded(self, text: str, code: int) -> frozenset[str]:
+        if not 0 <= code < 0x110000 or 0xD800 <= code < 0xE000:
+            raise self.refuse(f"{text!r} is the number of no character")
+        return frozenset(chr(code))
+
+    def _set(self, node: Node) -> OneOf:
+        negation, *members = node.parts
+        text = (
+            "[" + (negation or "") + "".join("-".join(m.parts) for m in members) + "]"
+        )
+        if re.fullmatch(r"\[:\^?\w+:\]", text):
+            raise self.refuse(f"{text!r} stands within brackets: [{text}]")
+        found = [self._member(member.parts) for member in members]
+        if negation:
+            self._signs["[^"] = None
+        named = frozenset().union(*(each.named for each in found))
+        tests = tuple(dict.fromkeys(test for each in found for test in each.tests))
+        return self._place(OneOf(named, tests, negated=bool(negation)), text)
+
+    def _member(self, ends: Sequence[str]) -> OneOf:
+        """The letters of a member of a class: of one sign, or from one to another."""
+        letters = [self._one_of(end) for end in ends]
+        if len(ends) == 1:
+            return letters[0]
+        text = "-".join(ends)
+        if any(len(each.named) != 1 or each.is_open for each in letters):
+            raise self.refuse(f"{text!r} is no range of letters")
+        low, high = (ord(*each.named) for each in letters)
+        if low > high:
+            raise self.refuse(f"the range {text!r} is backwards")
+        if high - low >= MAX_RANGE:
+            raise self.refuse(f"the range {text!r} has more than {MAX_RANGE} letters")
+        if low < 0xE000 and high >= 0xD800:
+            raise self.refuse(f"the range {text!r} has numbers of no characters")
+        return OneOf(frozenset(map(chr, range(low, high + 1))))
+
+    def _one_of(self, text: str) -> OneOf:
+        if text.startswith("\\"):
+            return self._escape(text, _CONTROLS | {"b": "\b"})
+        if len(text) == 1:
+            return OneOf(frozenset(text))
+        name = text[2:-2]
+        if name not in _POSIX:
+            raise self.refuse(
+                f"there is no class {quote(text)}; there are {', '.join(_POSIX)}"
+            )
+        self._posix[name] = None
+        return OneOf(frozenset(_POSIX[name]))
+
+    def _check_group(self, opening: str) -> None:
+        if opening in ("(", "(?:"):
+            return
+        name = opening[4:-1]
+        if opening.startswith("(?P<") and name.isidentifier():
+            if name in self._groups:
+                raise self.refuse(f"two groups are named {quote(name)}")
+            self._groups.add(name)
+            return
+        if opening.rstrip(":")[2:].replace("-", "").isalpha() and opening[2] != "P":
+            raise self.refuse(
+                f"{quote(opening)} sets flags of a search; write [aA] for a letter of "
+                "any case"
+            )
+        known = [what for sign, what in _GROUPS.items() if opening.startswith(sign)]
+        reason = known[0] if known else "is no group that Krohn knows"
+        raise self.refuse(f"{quote(opening)} {reason}; write plain groups")
+
+
+def _without_anchors(choice: Node) -> Node:
+    """What ``^…$`` is around; the whole word is always meant."""
+    kinds = [item.kind for item in choice.parts]
+    if choice.kind == "sequence" and kinds[:1] + kinds[-1:] == ["first", "last"]:
+        return choice._replace(parts=choice.parts[1:-1])
+    return choice
+
+
+# Regular expressions of mathematicians.
+#
+# ``+``, ``|`` and ``∪`` are or, ``&`` and ``∩`` and, between two expressions; ``*``,
+# ``^*`` and ``∗`` repeat, ``^+`` and ``⁺`` at least once, ``^3``, ``^{12}`` and ``³`` so
+# many times; ``·`` and ``.`` concatenate, as writing side by side does; ``ε``, ``λ`` and
+# ``()`` are the empty word, ``∅`` no word, ``Σ`` any letter of the expression. Spaces
+# mean nothing, and a backslash makes a letter of the sign that follows it.
+
+
+_OR_HINT = "; '+' is or, between two expressions (^+ is one or more)"
+_FORMAL = Language(
+    Path(__file__).with_name("formal.lark"),
+    phrases={
+        "an expression": ("LETTER", "EMPTY_WORD", "NOTHING", "ANY", "LPAR"),
+        "'+'": ("_OR",),
+        "'∩'": ("_AND",),
+        "'·'": ("_DOT",),
+        "a power": ("POWER",),
+    },
+    hints={
+        ("$END", "LETTER"): _OR_HINT,
+        ("RPAR", "LETTER"): _OR_HINT,
+        ("_OR", "LETTER"): _OR_HINT,
+        ("_AND", "_OR"): "; say by parentheses which comes first",
+        ("_OR", "_AND"): "; say by parentheses which comes first",
+        **{(s, ""): f"; write \\{s} for the sign itself" for s in "^[]{}?$ⁿ\\"},
+    },
+)
+_SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁺∗⁎", "0123456789+**")
+
+
+def _formal(node: Node, refuse: _Refuse) -> Expression:
+    """The expression of a tree in mathematicians' notation."""
+    match node.kind:
+        case "letter":
+            return OneOf(frozenset(node.parts[0][-1]))
+        case "any":
+            return OneOf(negated=True)
+        case "nothing":
+            return OneOf()
+        case "empty_word":
+            return Concatenation(())
+        case "power":
+            base, *powers = node.parts
+            found = _formal(base, refuse)
+            for power in powers:
+                found = Repetition(found, *_exponent(power, refuse))
+            return found
+    parts = [_formal(part, refuse) for part in node.parts]
+    match node.kind:
+        case "union":
+            return Union(parts)
+        case "intersection":
+            return Intersection(parts)
+        case _:
+            return Concatenation(parts)
+
+
+def _exponent(power: str, refuse: _Refuse) -> tuple[int, int | None]:
+    """How often at least and at most a power repeats."""
+    sign = re.sub(r"[\s^{}]", "", power.translate(_SUPERSCRIPTS))
+    if re.fullmatch(r"\^\s*\d\d+", power):
+        raise refuse(f"put the power in braces: ^{{{sign}}}")
+    if sign in ("*", "+"):
+        return int(sign == "+"), None
+    return int(sign), int(sign)

@@ -118,7 +118,7 @@ PLAIN = (
         ends-in-aba regex:(a|b)*aba 40
         starts-and-ends-alike regex:(a(a|b)*a|b(a|b)*b|a|b) 40
         at-most-three-as regex:b*(ab*){0,3} 40
-        a-then-b regex:.*a.*b.* 40
+        a-then-b regex:(a|b)*a(a|b)*b(a|b)* 40
         parity-chosen Parity8@2,3,7 8
         parity-tree ParityTree2,2 24
         """,

@@ -5,12 +5,10 @@ import os
 from pathlib import Path
 
 import pytest
-from automata.fa.nfa import NFA
-from hypothesis import given, strategies as st
 
 from krohn.algebra.automaton import Automaton, Output, Semiautomaton
 from krohn.algebra.errors import KrohnError, MachineError
-from krohn.algebra.formats import acceptors, from_regex, read, regex, write
+from krohn.algebra.formats import acceptors, from_regex, read, write
 from krohn.algebra.formats.files import MAX_CELLS
 from krohn.program import files
 from krohn.program.writing import atomic_write
@@ -155,21 +153,15 @@ def test_bad_files_are_refused_in_one_line(
     ("pattern", "message"),
     [
         ("", "no letters in it"),
-        ("a(", "'(' has no counterpart; write \\( for the sign itself"),
-        ("(a))", "')' has no counterpart"),
-        (")a(", "')' has no counterpart"),
-        ("*a", "'*' cannot appear at the start"),
-        ("a[", "'[' has no counterpart"),
-        ("a{99}{99}", "repeats over 2000 times"),
-        ("^".join(["aaaaaaaaa"] * 5), "need more than 20000 states"),
-        ("&".join(["(aa|b)*ccccc"] * 5), "need more than 20000 states"),
+        ("a(", "the '(' stays open; close it, or write a backslash"),
+        ("(a))", "')' has no counterpart; write \\) for the sign itself"),
+        (")a(b)", "')' has no counterpart"),
+        ("a[", "the '[' stays open"),
+        ("((a{99}){99}){99}", "needs more than 100000 states and moves"),
+        ("(" * 200 + "a" + ")" * 200, "nested too deeply"),
         ("a" * 3000, "longer than 2000 characters"),
         ("(a|b)*a(a|b){16}", "needs more than 20000 states"),
-        pytest.param(
-            "[\u0001-\u0fff]{9}|(ab){200}",
-            "needs more than 1000000 transitions",
-            marks=pytest.mark.slow,
-        ),
+        ("[\u0001-\u0fff]{9}|(ab){200}", "needs more than 1000000 transitions"),
     ],
 )
 def test_bad_patterns_are_refused(pattern: str, message: str) -> None:
@@ -181,33 +173,9 @@ def test_bad_patterns_are_refused(pattern: str, message: str) -> None:
 
 def test_steps_of_a_pattern_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(acceptors, "MAX_STEPS", 10_000)
-    assert len(from_regex("(ab)*^(cd)*").states) > 2
+    assert len(from_regex("(ab)*(cd)*").states) > 2
     with pytest.raises(MachineError, match="needs more than 10000 steps"):
-        from_regex("(a|b)*a(a|b){9}^(a|b)*")
-
-
-PATTERNS = st.recursive(
-    st.sampled_from(["a", "b", "c", ".", "[ab]", "()"]),
-    lambda inner: st.one_of(
-        st.builds(
-            "({}){}".format, inner, st.sampled_from(["*", "+", "?", "{2}", "{1,3}"])
-        ),
-        st.builds(
-            "({}{}{})".format, inner, st.sampled_from(["", "|", "&", "^"]), inner
-        ),
-        st.builds("{}{}{}".format, inner, st.sampled_from(["", "|", "&", "^"]), inner),
-    ),
-    max_leaves=6,
-)
-
-
-@given(PATTERNS)
-def test_patterns_have_as_many_parts_as_counted(pattern: str) -> None:
-    tokens = [token[0] for token in regex.TOKEN.finditer(pattern)]
-    counted = regex._parts(tokens)
-    if counted < 2000:
-        made = NFA.from_regex(pattern, input_symbols=set("abc"))
-        assert len(made.states) <= counted
+        from_regex("(a|b)*a(a|b){9}")
 
 
 def test_files_that_are_no_text_are_refused(tmp_path: Path) -> None:

@@ -301,26 +301,6 @@ def test_learnlib_rows() -> None:
     assert machine.run("011") == ("accept", "reject", "reject")
 
 
-@pytest.mark.parametrize(
-    ("pattern", "other"),
-    [
-        ("(ab|ba)*", None),
-        ("a{1,2}b+c?", None),
-        ("[ab]c|.b", None),
-        ("[^a]b", "[b]b"),
-        ("(a&b)|ab", "ab"),
-    ],
-)
-def test_patterns_accept_what_they_match(pattern: str, other: str | None) -> None:
-    machine = from_regex(pattern)
-    letters = sorted(set(re.sub(r"\{.*?\}", "", pattern)) - set("()[]{}|*+?.^&"))
-    assert list(machine.letters) == letters
-    for length in range(1, 6):
-        for word in itertools.product(letters, repeat=length):
-            matches = re.fullmatch(other or pattern, "".join(word)) is not None
-            assert machine.run(word)[-1] == ("accept" if matches else "reject")
-
-
 def test_patterns_number_states_from_the_start() -> None:
     machine = from_regex(r"ab|\*")
     assert machine.letters == ("*", "a", "b")

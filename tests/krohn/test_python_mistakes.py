@@ -54,7 +54,7 @@ krohn.compile("C2", 10, observe="accepts") -> did you mean accept\?
 krohn.compile(None, 10) -> help\(krohn.automaton\) says what
 krohn.compile(torch.nn.LSTM(2, 4), 10) -> krohn.learn learns the machine that a network
 krohn.compile("(ab)*", 10) -> a pattern is written regex:\(ab\)\*
-krohn.compile("regex:(ab", 10) -> '\(' has no counterpart
+krohn.compile("regex:(ab", 10) -> the '\(' stays open
 krohn.compile("machines/mine.dot", 10) -> No such file
 krohn.compile(Path("notes.txt"), 10) -> name the file with one of .json, .dot
 krohn.compile({}, 10) -> at least one state
