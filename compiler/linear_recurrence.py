@@ -57,15 +57,17 @@ class Realisation(NamedTuple):
 def exact(kernel: Kernel) -> Realisation:
     """A unit for each value, a unit for each real mode and two for each other mode.
 
-    The values are a shift register. A mode c·λ^s with λ = a + bi takes
-    (p, q) ← (a·p − b·q + x, b·p + a·q) and says Re(c)·p − Im(c)·q.
+    The values are a shift register, which ends at the last one that is not 0. A mode
+    c·λ^s with λ = a + bi takes (p, q) ← (a·p − b·q + x, b·p + a·q) and says
+    Re(c)·p − Im(c)·q.
 
     Raises:
         CompileError: If it has too many units.
     """
-    values = kernel.values[: kernel.length]
-    parts = [_register(np.array(values))] if values else []
-    return together(parts + [mode_units(*mode) for mode in kernel.modes])
+    values = np.trim_zeros(np.array(kernel.values[: kernel.length]), "b")
+    parts = [_register(values)] if len(values) else []
+    parts += [mode_units(*mode) for mode in kernel.modes]
+    return together(parts or [_register(np.zeros(1))])
 
 
 def together(parts: list[Realisation]) -> Realisation:

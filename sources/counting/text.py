@@ -7,8 +7,9 @@
     always := #[j <= i] (not more) = 0
 
 A line names a formula or a count; a formula joins letters and comparisons by ``not``,
-``and``, ``or``. The last line is the output. ``(i)`` and ``(j)`` may be left out, and
-signs may be those of logic (``¬ ∧ ∨ ≤ ≥``). ``#`` and a blank at the start of a line,
+``and``, ``or``. The last line is the output. A letter may stand in double quotes, in the
+first line as after ``Q_``. ``(i)`` and ``(j)`` may be left out, and signs may be those of
+logic (``¬ ∧ ∨ ≤ ≥``). ``#`` and a blank at the start of a line,
 or a line of no words, is a remark.
 """
 
@@ -95,7 +96,7 @@ def parse(text: str, file: str) -> CountingProgram:
     said = [(n, line) for n, line in said if line and line[0] != "#"]
     demand(bool(said), f"{file} says nothing; a program begins with: letters a b …")
     number, first = said[0]
-    names = tuple(first.split()[1:])
+    names = tuple(_unquoted(word) for word in first.split()[1:])
     begins = first.split()[0] == "letters" and names
     demand(begins, f"{file}:{number}: a program begins with: letters a b …")
     demand(len(set(names)) == len(names), f"{file}:{number}: a letter is there twice")
@@ -163,7 +164,7 @@ class _Reader:
         return self.builder.no(self._formula(part))
 
     def _letter(self, name: str) -> int:
-        return self.builder.letter(name.removeprefix("Q_").strip('"'))
+        return self.builder.letter(_unquoted(name.removeprefix("Q_")))
 
     def _named(self, name: str) -> int | Count:
         known = ", ".join(self.known) or "none yet"
@@ -271,6 +272,11 @@ class _Reader:
         return value
 
 
+def _unquoted(word: str) -> str:
+    """The letter that a word stands for, with quotes or without."""
+    return word[1:-1] if len(word) > 2 and word[0] == word[-1] == '"' else word
+
+
 def _number(digits: str) -> int:
     small = len(digits) <= len(str(LARGEST)) and int(digits) <= LARGEST
     demand(small, f"{digits[:20]} is too large a number")
@@ -305,7 +311,10 @@ class _Writer:
     """
 
     def __init__(self, program: CountingProgram) -> None:
-        self.program, self.lines = program, [f"letters {' '.join(program.letters)}"]
+        self.program = program
+        # What quotes would be taken from has some more of them.
+        spelled = (a if _unquoted(a) == a else f'"{a}"' for a in program.letters)
+        self.lines = [f"letters {' '.join(spelled)}"]
         self.said = list[tuple[str, int]]()
         self._names, self._counted = _by_number(program.names), dict[int, str]()
         self._taken = {name for name, _ in (*program.names, *program.counts)}

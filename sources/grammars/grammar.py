@@ -61,12 +61,11 @@ class Grammar:
                 short = len(rule.body) <= LONGEST_BODY
                 demand(short, f"a rule of {head} has more than {LONGEST_BODY} parts")
         for mark in (END, "_"):
-            demand(mark not in self.letters, f"{mark} is a mark, and no letter")
+            remark = "; a remark has a line of its own" if mark == END else ""
+            demand(mark not in self.letters, f"{mark} is a mark, and no letter{remark}")
         demand(len(self.letters) > 0, f"{self.name} has no letters")
-        lost = set(self.of) - self._reachable()
-        demand(
-            not lost, f"{' '.join(sorted(lost))} cannot be reached from {self.start}"
-        )
+        lost = set(self.of) - self._reachable(self.start)
+        demand(not lost, self._unreachable(lost))
         lengths = self.sums([[Fraction(1)] * len(self.of)])
         sure = lengths is not None and min(lengths[0]) >= 1
         demand(sure, f"derivations of {self.name} have no finite mean length")
@@ -91,8 +90,23 @@ class Grammar:
         every = (x for rule in self.rules for x in rule.body if x not in self.of)
         return tuple(dict.fromkeys(every))
 
-    def _reachable(self) -> set[str]:
-        found, waiting = {self.start}, [self.start]
+    def _unreachable(self, lost: set[str]) -> str:
+        """Why symbols are never used, and which other start would use all."""
+        whole = set(self.of)
+        others = (h for h in self.of if h in lost and self._reachable(h) == whole)
+        other = next(others, None)
+        instead = (
+            f"; if sentences are made of {other}, write a line %start {other}"
+            if other
+            else "; leave out what is never used"
+        )
+        return (
+            f"{' '.join(sorted(lost))} cannot be reached from the start symbol "
+            f"{self.start}{instead}"
+        )
+
+    def _reachable(self, start: str) -> set[str]:
+        found, waiting = {start}, [start]
         while waiting:
             bodies = (rule.body for rule in self.of[waiting.pop()])
             new = {x for body in bodies for x in body if x in self.of} - found
@@ -195,10 +209,15 @@ def closed(
 
 SUFFIX = ".pcfg"
 MOST_TEXT = 1_000_000
-_WORD = re.compile(r"'([^'\s]+)'|\"([^\"\s]+)\"|(\S+)")
+_WORD = re.compile(
+    r"""'([^'\s]*)'(?=[\s|\[]|$) | "([^"\s]*)"(?=[\s|\[]|$)  # a letter in quotes
+    | (->|\||\[[^\s\[\]|]*\]|\[+(?:(?!->)[^\s|\[])*|(?:(?!->)[^\s|\[])+)""",
+    re.VERBOSE,
+)
 _BRACKETED = re.compile(r"\[[^\s\]]*\]")
-_WEIGHT = re.compile(r"\[(\d{1,18}/\d{1,18}|\d{1,18}(?:\.\d{1,18})?|\.\d{1,18})\]")
-EMPTY = ("ε", "eps")
+_WEIGHT = re.compile(r"\[(\d{1,18}/\d{1,18}|\d{1,18}(?:\.\d{0,18})?|\.\d{1,18})\]")
+EMPTY = (("ε", False), ("eps", False), ("", True))
+_START = "%start"
 Symbol = tuple[str, bool]
 """A word of a line, and whether it was quoted."""
 
@@ -209,18 +228,26 @@ def parse(text: str, name: str) -> Grammar:
     A symbol becomes one of several bodies between ``|``, each with its probability in
     square brackets after it; if none has one, all are as likely. What has no rule is a
     letter; if it begins like a symbol, with a capital letter, or looks like a probability,
-    ``[x]``, it is written in quotes.
+    ``[x]``, it is written in quotes. A line ``%start S`` says the symbol of sentences; it
+    is that of the first rule if there is none. A line that ends in a backslash goes on in
+    the next one.
 
     Raises:
         Refused: If the text is none; the message names the line.
     """
     demand(len(text) <= MOST_TEXT, f"{name} has more than {MOST_TEXT:,} characters")
-    found = list[tuple[int, str, list[Symbol], Fraction | None]]()
-    for number, line in enumerate(text.splitlines(), 1):
-        if line.strip() and not line.lstrip().startswith("#"):
-            with told_as(Refused, f"{name}, line {number}: "):
+    found, start = list[tuple[int, str, list[Symbol], Fraction | None]](), ""
+    for number, line in _lines(text):
+        with told_as(Refused, f"{name}, line {number}: "):
+            if line.startswith("%"):
+                demand(not start, "a start symbol is there already")
+                start = _start(line)
+            else:
                 found += ((number, *part) for part in _alternatives(line))
     heads = {head for _, head, _, _ in found}
+    demand(not start or start in heads, f"{name}: the start symbol {start} has no rule")
+    if start:
+        found.sort(key=lambda rule: rule[1] != start)
     for number, _, body, _ in found:
         for word, quoted in body:
             clear = word in heads if not quoted else word not in heads
@@ -237,8 +264,35 @@ def parse(text: str, name: str) -> Grammar:
     return Grammar(name, tuple(_weighted(found, name)))
 
 
+def _lines(text: str) -> Iterator[tuple[int, str]]:
+    """Lines that are no remarks, with their numbers; what goes on in the next is one."""
+    parts, last = list[str](), 0
+    for last, line in enumerate(text.splitlines(), 1):
+        part = line.strip()
+        if not parts and part.startswith("#"):
+            continue
+        parts.append(part.removesuffix("\\"))
+        if not part.endswith("\\"):
+            if said := " ".join(parts).strip():
+                yield last, said
+            parts = []
+    if any(parts):
+        yield last, " ".join(parts)
+
+
+def _start(line: str) -> str:
+    words = line.split()
+    demand(
+        len(words) == 2 and words[0] == _START,
+        "a line that begins with % is the start symbol: %start S",
+    )
+    return words[1]
+
+
 def _alternatives(line: str) -> Iterator[tuple[str, list[Symbol], Fraction | None]]:
-    words = [(m[1] or m[2] or m[3], m[3] is None) for m in _WORD.finditer(line)]
+    words = [(m[1] or m[2] or m[3] or "", m[3] is None) for m in _WORD.finditer(line)]
+    odd = next((w for w, quoted in words if not quoted and w[0] in "'\""), None)
+    demand(odd is None, f"{odd} begins with a quote; a letter in quotes has no blanks")
     shaped = len(words) >= 2 and words[1] == ("->", False) and not words[0][1]
     demand(shaped, "a rule is written S -> A B [0.7] | c [0.3]")
     head, rest = words[0][0], [*words[2:], ("|", False)]
@@ -253,9 +307,7 @@ def _alternatives(line: str) -> Iterator[tuple[str, list[Symbol], Fraction | Non
                 f"{early} stands before the end of a body; a | ends it, and a letter is "
                 f"written '{early}'"
             )
-        if len(body) == 1 and body[0] in [(e, False) for e in EMPTY]:
-            body = []
-        yield head, body, weight
+        yield head, [word for word in body if word not in EMPTY], weight
 
 
 def _is_weight(symbol: Symbol) -> bool:

@@ -4,6 +4,7 @@ import operator
 import sys
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn, Self
 
@@ -276,16 +277,26 @@ class SequenceFunction:
             return self.sum(x, -y)
         return self._channel("difference", (x, y), difference)
 
-    def where(self, flag: Channel, x: Channel, y: Channel) -> Channel:
-        """``x`` where the flag is 1, else ``y``."""
-        return self.select(flag, y, x)
+    def where(self, flag: Channel, x: Channel | Value, y: Channel | Value) -> Channel:
+        """``x`` where the flag is 1, else ``y``; each a channel or a constant."""
+        return self._chosen("where", flag, [y, x])
 
     def gate(self, flag: Channel, source: Channel) -> Channel:
         """The number ``source`` where the flag is 1, else 0."""
         return self._channel("gate", (flag, source), gated)
 
-    def select(self, index: Channel, *channels: Channel) -> Channel:
-        """The channel that ``index`` says: 0 is the first one."""
+    def select(self, index: Channel, *channels: Channel | Value) -> Channel:
+        """The channel, or the constant, that ``index`` says: 0 is the first one."""
+        return self._chosen("select", index, channels)
+
+    def _chosen(
+        self, call: str, index: Channel, each: Sequence[Channel | Value]
+    ) -> Channel:
+        self._check_own(call, index, *(x for x in each if isinstance(x, Channel)))
+        channels = [
+            x if isinstance(x, Channel) else self.map(partial(_constant, x), index)
+            for x in each
+        ]
 
         def make(r: Realisation, name: str, read: list[Known]) -> Known:
             first, *rest = r.natural(read[0], at_start=True), *read[1:]
@@ -437,13 +448,22 @@ class SequenceFunction:
 
         return self._channel(call, reads, make)
 
-    def _channel(self, call: str, reads: tuple[Channel, ...], make: Make) -> Channel:
+    def _check_own(self, call: str, *reads: object) -> str:
+        """The line of the user's call, of which every argument is a channel of this one.
+
+        Raises:
+            ProgramError: If one is not.
+        """
         line = self.place or _line()
         for read in reads:
             if not isinstance(read, Channel) or read.owner is not self:
                 raise ProgramError(
                     f"{line}: p.{call} takes channels of its own function, not {read!r}"
                 )
+        return line
+
+    def _channel(self, call: str, reads: tuple[Channel, ...], make: Make) -> Channel:
+        line = self._check_own(call, *reads)
         once = [
             c for c in self.channels if c.call == call and call in ("token", "position")
         ]
@@ -453,6 +473,10 @@ class SequenceFunction:
         name = call if call in ("token", "position") else f"{call}{number}"
         self.channels.append(Channel(self, name, line, call, reads, make))
         return self.channels[-1]
+
+
+def _constant(value: Value, _: Value) -> Value:
+    return value
 
 
 def _line() -> str:

@@ -43,6 +43,20 @@ def test_ho_and_kalman_find_the_modes_of_samples() -> None:
     assert np.abs(found.response(40) - samples).max() < 1e-12
 
 
+@pytest.mark.parametrize(
+    ("values", "units"), [((1.0,) * 6, 6), ((0.0, 0.5), 2), ((), 1), ((0.0,) * 3, 1)]
+)
+def test_zeros_behind_a_kernel_take_no_units(
+    values: tuple[float, ...], units: int
+) -> None:
+    kernel = Kernel("step", values + (0.0,) * 42, (), 48)
+    found = exact(kernel)
+    assert len(found.input) == units
+    assert found.response(48).tolist() == kernel.samples().tolist()
+    beside = exact(Kernel("both", kernel.values, (Mode(1, 0.5),), 48))
+    assert len(beside.input) == 1 + (units if any(values) else 0)
+
+
 @pytest.mark.sample(2)
 @pytest.mark.parametrize("name", ["Power64,1", "RanKernel32@1", "Exp32,8", "Mean32,9"])
 def test_balanced_truncation_keeps_the_bounds_of_glover(name: str) -> None:

@@ -69,6 +69,24 @@ def test_where_joins_names_and_numbers_of_one_kind_only() -> None:
         q.run("ab")
 
 
+def test_where_and_select_take_constants() -> None:
+    p = krohn.program("ab")
+    is_a = p.token() == "a"
+    p.output(p.where(is_a, -1, p.position()), p.select(is_a, "b", p.token()))
+    assert p.run("aba") == [(-1, "a"), (2, "b"), (-1, "a")]
+    assert krohn.compile(p, 4).proof is not None
+
+
+@pytest.mark.parametrize("call", ["where", "select"])
+def test_what_belongs_to_another_function_is_refused_by_the_call_that_took_it(
+    call: str,
+) -> None:
+    p, q = krohn.program("ab"), krohn.program("ab")
+    for flag, x in ((p.token() == "a", q.token()), (1, p.token())):
+        with pytest.raises(ProgramError, match=rf"p\.{call} takes channels of its own"):
+            getattr(p, call)(flag, x, x)
+
+
 @pytest.mark.parametrize(
     ("positions", "right"), [((0, 2), ["", "b", "b"]), ((3, 1), ["c", "a", "c"])]
 )

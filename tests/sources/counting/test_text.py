@@ -56,8 +56,16 @@ def test_a_program_is_written_and_read_again(name: str) -> None:
 
 
 def test_a_letter_may_have_any_name_in_quotes() -> None:
-    program = parse('letters push "pop" (\nx := Q_"push" or Q_(', "x.crasp")
-    assert program.letters == ("push", '"pop"', "(")
+    program = parse(
+        'letters push "pop" ( "a+b"\nx := Q_"push" or Q_pop or Q_(', "x.crasp"
+    )
+    assert program.letters == ("push", "pop", "(", "a+b")
+    assert program == parse(
+        'letters "push" pop "(" a+b\nx := Q_push or Q_"pop" or Q_"("', "x.crasp"
+    )
+    odd = parse('letters ""pop"" pop " "c\nx := Q_pop or Q_" or Q_""pop""', "x.crasp")
+    assert odd.letters == ('"pop"', "pop", '"', '"c')
+    assert parse(written(odd), "x.crasp") == odd
 
 
 @pytest.mark.parametrize(
@@ -66,6 +74,7 @@ def test_a_letter_may_have_any_name_in_quotes() -> None:
         ("", "begins with: letters"),
         ("x := Q_a", "begins with: letters"),
         ("letters a a\nx := Q_a", "twice"),
+        ('letters a "a"\nx := Q_a', "twice"),
         ("letters a\nA := #Q_a", "must be a formula"),
         ("letters a", "must be a formula"),
         ("letters a\nx := Q_b", "x.crasp:2: there is no letter 'b'"),

@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterator
+from contextlib import suppress
 from fractions import Fraction
 from itertools import product
 
@@ -260,7 +261,13 @@ def test_the_chain_of_thought_of_cyk_says_what_inside_has_weight(size: int) -> N
         ("S -> S S [0.5] | a [0.5]", "have no finite mean length"),
         ("S -> S S [0.3] | a [0.3] | [0.4]", "can be empty depends on itself"),
         ("S -> a B", "line 1: B has no rule"),
-        ("S -> a\nT -> b", "T cannot be reached"),
+        ("S -> a\nT -> b", "T cannot be reached from the start symbol S; leave out"),
+        ("T -> b\nS -> a T", "S cannot be reached .* write a line %start S$"),
+        ("%start T\nS -> a", "the start symbol T has no rule"),
+        ("%start S\n%start S\nS -> a", "line 2: a start symbol is there already"),
+        ("%begin S\nS -> a", "line 1: a line that begins with % is the start symbol"),
+        ("S -> 'a b'", "line 1: 'a begins with a quote"),
+        ("S -> a # the end", "# is a mark, .* a remark has a line of its own"),
         ("S -> a [0.5] | b", "some have none"),
         ("S a b", "line 1: a rule is written"),
         ("S -> 'S' [1]", "is a symbol, not a letter"),
@@ -282,6 +289,47 @@ def test_the_chain_of_thought_of_cyk_says_what_inside_has_weight(size: int) -> N
 def test_bad_texts_are_refused_with_what_is_wrong(text: str, reason: str) -> None:
     with pytest.raises(Refused, match=reason):
         parse(text, "own")
+
+
+@pytest.mark.parametrize("empty", ["''", '""', "ε", "eps", ""])
+def test_the_empty_word_is_no_letter_however_it_is_written(empty: str) -> None:
+    source = parse(f"S -> a {empty} S b [1/4] | {empty} [3/4]", "own")
+    assert source.letters == ("a", "b")
+    assert [rule.body for rule in source.rules] == [("a", "S", "b"), ()]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "%start S\nNP -> 'Mary'\n# a remark \\\nS -> NP VP [1.]\nVP -> 'ran' | 'sat'",
+        "S->NP VP[1.0]\nNP->'Mary'[1]\nVP->'ran'[.5]|'sat'[0.5]",
+        'S -> NP \\\n VP\nNP -> \'Mary\'\nVP -> "ran" [0.50] \\\n | "sat" [1/2] \\',
+    ],
+)
+def test_a_grammar_is_read_as_nltk_writes_it(text: str) -> None:
+    source = parse(text, "own")
+    assert source.start == "S"
+    rules = {(rule.head, rule.body): rule.weight for rule in source.rules}
+    half = Fraction(1, 2)
+    assert rules == {
+        ("S", ("NP", "VP")): 1,
+        ("NP", ("Mary",)): 1,
+        ("VP", ("ran",)): half,
+        ("VP", ("sat",)): half,
+    }
+
+
+@pytest.mark.parametrize(
+    "sign", ["'", '"', "[", "]", "|", "-", ">", "\\", "#", "a", "%"]
+)
+def test_a_text_of_one_sign_is_read_in_linear_time(sign: str) -> None:
+    for text in (
+        f"S -> {sign * 10_000}",
+        f"S -> {(sign + ' ') * 10_000}",
+        sign * 10_000,
+    ):
+        with suppress(Refused):
+            parse(text + "\n" + (sign + "\n") * 10_000, "own")
 
 
 def test_brackets_are_letters_where_they_are_no_probability() -> None:
