@@ -4,7 +4,7 @@ Each reader makes a table with the object's own states and letters. Objects of l
 read by their attributes: none of these libraries is imported.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -23,6 +23,8 @@ from krohn.machine_objects import (
     of_permutations,
     started,
 )
+from krohn.program.att_text import AttText, letter_of
+from krohn.program.parsing import Misread
 from krohn.program.user_input import EPSILON, EPSILONS
 
 EDGE = "letter"
@@ -193,28 +195,39 @@ def of_graph(source: Any, told: MachineReading) -> Table:
 
 
 def of_fst(source: Any, told: MachineReading) -> Automaton:
-    """An Fst of OpenFst, written as the AT&T text that OpenFst prints."""
+    """An Fst of OpenFst, by the rules of the AT&T text that OpenFst prints.
+
+    Where one table of symbols is attached, and each arc says what it reads, the Fst is an
+    acceptor, whose labels this table names.
+    """
     start = source.start()
     if start < 0:
         raise MachineError("the Fst has no start state")
-    rest = [q for q in source.states() if q != start]
-    lines = [line for q in [start, *rest] for line in _fst_lines(source, q)]
-    if not lines or lines[0].split()[0] != str(start):
-        raise MachineError("the start state of the Fst has no arcs")
-    return att.read("\n".join(lines), "fst", told.complete, told.kind)
-
-
-def _fst_lines(source: Any, q: int) -> Iterable[str]:
+    states = [start, *(q for q in source.states() if q != start)]
+    arcs = [(q, arc) for q in states for arc in source.arcs(q)]
     tables = source.input_symbols(), source.output_symbols()
-    for arc in source.arcs(q):
-        both = zip(tables, (arc.ilabel, arc.olabel), strict=True)
-        labels = (_fst_label(table, label) for table, label in both)
-        words = [str(q), str(arc.nextstate), *labels, str(arc.weight)]
-        if any(len(word.split()) != 1 for word in words):
-            raise MachineError(f"the Fst has a label that is no single word: {words}")
-        yield "\t".join(words)
-    if str(weight := source.final(q)) not in ("Infinity", "inf"):
-        yield f"{q}\t{weight}"
+    if all(arc.ilabel == arc.olabel for _, arc in arcs):
+        first, second = tables
+        tables = (
+            second if first is None else first,
+            first if second is None else second,
+        )
+    lines = [
+        [str(q), str(arc.nextstate), *_fst_labels(tables, arc), str(arc.weight)]
+        for q, arc in arcs
+    ]
+    weights = [(str(q), str(source.final(q))) for q in states]
+    finals = [[q, w] for q, w in weights if w not in ("Infinity", "inf")]
+    text = AttText([(0, line) for line in lines], [(0, f) for f in finals], str(start))
+    return att.machine_of_lines(text, "fst", told.complete, told.kind)
+
+
+def _fst_labels(tables: tuple[Any, Any], arc: Any) -> list[str]:
+    both = zip(tables, (arc.ilabel, arc.olabel), strict=True)
+    try:
+        return [letter_of(_fst_label(table, label), 0) for table, label in both]
+    except Misread as wrong:
+        raise MachineError(f"the Fst: {wrong.reason}") from None
 
 
 def _fst_label(table: Any, label: int) -> str:

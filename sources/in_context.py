@@ -26,7 +26,7 @@ EXAMPLES = {
 MOST_LETTERS, MOST_TARGETS, MOST_FEATURES = 64, 64, 256
 MOST_STEPS, MOST_POSITIONS, MOST_SCORES = 256, 4096, 2**27
 _NAME = re.compile(r"InContext(\d{1,9}),(\d{1,9})((?::|,)[a-z]+=\d{1,9})*")
-_OPTION = re.compile(r"([a-z]+)=(\d+)")
+_OPTION = re.compile(r"(?<![a-z])([a-z]++)=(\d++)")
 
 
 class Prompt(NamedTuple):

@@ -2,11 +2,11 @@
 
 A transition is a line ``source target input [output] [weight]``, a final state a line
 ``state [weight]``; the start state is the one that the first line begins with.
+`krohn.program.att_text` divides lines.
 """
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.errors import MachineError
@@ -20,6 +20,14 @@ from krohn.algebra.formats.assembly import (
     with_remark,
 )
 from krohn.algebra.formats.files import check_writable, problem, quote
+from krohn.program.att_text import (
+    MOST_FIELDS,
+    NEXT,
+    AttText,
+    fields_of_lines,
+    read_lines,
+)
+from krohn.program.parsing import Misread
 from krohn.program.user_input import EPSILONS, may_be_epsilon
 
 _DECIMAL = re.compile(r"[+-]?\d*\.\d+(?:[eE][+-]?\d+)?")
@@ -28,29 +36,21 @@ _NUMBER = re.compile(r"[0-9]++")
 _FORM = "AT&T symbols are single words other than epsilon"
 
 
-@dataclass
-class _File:
-    name: str
-    arcs: list[tuple[int, list[str]]] = field(default_factory=list)
-    finals: dict[str, int] = field(default_factory=dict)
-    start: str = ""
-
-
 def has_sign(text: str) -> bool:
     """Whether all lines are of AT&T text whose states are numbers, and some is final.
 
     Names of states would make a machine of any table, and numbers alone of a matrix.
     """
-    rows = (line.split() for line in text.split("\n"))
     widths = set[int]()
-    for words in filter(None, rows):
-        width = len(words)
-        if width > 5 or not (widths or width > 2):
-            return False
-        if not all(map(_NUMBER.fullmatch, words[: 1 + (width > 2)])):
-            return False
-        widths.add(width)
-    return min(widths, default=3) < 3
+    for _, fields in fields_of_lines(text):
+        width = len(fields)
+        if fields != NEXT:
+            states = fields[: 1 + (width > 2)]
+            first_is_arc = bool(widths) or width > 2
+            if not first_is_arc or not all(map(_NUMBER.fullmatch, states)):
+                return False
+            widths.add(width)
+    return min(widths, default=3) < 3 and max(widths) <= MOST_FIELDS + 1
 
 
 def read(
@@ -76,14 +76,25 @@ def read(
             missing transitions without a word in ``complete``, or is asked for and there
             are no outputs.
     """
-    file = _parse(text, name)
-    transitions = _transitions(file)
+    try:
+        lines = read_lines(text)
+    except Misread as wrong:
+        raise problem(name, wrong.line, wrong.reason) from None
+    return machine_of_lines(lines, name, complete, kind)
+
+
+def machine_of_lines(
+    lines: AttText, name: str, complete: Complete, kind: Kind | None
+) -> Automaton:
+    """The machine of the arcs and final states that `read` reads, with its arguments."""
+    if not lines.arcs:
+        raise problem(name, 0, "no transitions; is this an AT&T text file?")
+    transitions = _transitions(lines, name)
     _check_numbers(transitions, name)
+    finals = dict.fromkeys(fields[0] for _, fields in lines.finals)
     ends = [state for t in transitions for state in (t.source, t.target)]
-    states = list(
-        dict.fromkeys([*(t.source for t in transitions), *ends, *file.finals])
-    )
-    final = len(file.finals.keys() & {file.start, *states})
+    states = list(dict.fromkeys([*(t.source for t in transitions), *ends, *finals]))
+    final = len(finals.keys() & {lines.start, *states})
     asked, remark = kind, ""
     if kind is None:
         asked, remark = _kind(transitions, final, len(states), name)
@@ -94,12 +105,23 @@ def read(
         _check_epsilon(transitions, name)
     else:
         transitions = [_without_output(t) for t in transitions]
-        shown = {q: "accept" if q in file.finals else "reject" for q in states}
-        shown.setdefault(file.start, "reject")
+        shown = {q: "accept" if q in finals else "reject" for q in states}
+        shown.setdefault(lines.start, "reject")
     machine = machine_of(
-        transitions, file.start, name, complete, states=states, shown=shown
+        transitions, lines.start, name, complete, states=states, shown=shown
     )
-    return with_remark(machine, remark)
+    divided = _divided(lines, name)
+    return with_remark(machine, "; ".join(filter(None, (remark, divided))))
+
+
+def _divided(lines: AttText, name: str) -> str:
+    """A remark on labels with blanks, which another reader would divide."""
+    if not lines.blank:
+        return ""
+    return (
+        f"{name}: some line has a tab, so tabs alone divide its parts, and "
+        f"{quote(lines.blank)} is one label"
+    )
 
 
 def write(machine: Automaton) -> str:
@@ -146,52 +168,27 @@ def _lines(machine: Automaton, outputs: list[list[str]] | None) -> Iterator[str]
             yield f"{q}\t{table[a][q]}\t{letter}{shown}"
 
 
-def _parse(text: str, name: str) -> _File:
-    file = _File(name)
-    for number, line in enumerate(text.split("\n"), 1):
-        words = line.split()
-        if not words:
-            continue
-        file.start = file.start or words[0]
-        if len(words) > 5:
-            raise problem(
-                name,
-                number,
-                f"a line has at most five parts, source, target, input, output and "
-                f"weight, not {len(words)}",
-            )
-        if len(words) > 2:
-            file.arcs.append((number, words))
-        else:
-            _check_weight(file, words[1:], number)
-            file.finals[words[0]] = number
-    if not file.arcs:
-        raise problem(name, 0, "no transitions; is this an AT&T text file?")
-    return file
+def _transitions(lines: AttText, name: str) -> list[Transition]:
+    width = _symbols(lines, name)
+    for line, fields in [*lines.arcs, *lines.finals]:
+        _check_weight(name, fields[width if len(fields) > 2 else 1 :], line)
+    return [
+        Transition(q, letter, target, rest[0] if width == 4 else None, line)
+        for line, (q, target, letter, *rest) in lines.arcs
+    ]
 
 
-def _transitions(file: _File) -> list[Transition]:
-    width = _symbols(file)
-    return [_transition(file, line, words, width) for line, words in file.arcs]
-
-
-def _symbols(file: _File) -> int:
+def _symbols(lines: AttText, name: str) -> int:
     # Without a flag of the file, four parts are either an output or a weight: an
     # acceptor also has lines of three parts, or its fourth parts are all decimals.
-    widths = {len(words) for _, words in file.arcs}
-    decimals = all(_DECIMAL.fullmatch(words[-1]) for _, words in file.arcs)
+    widths = {len(fields) for _, fields in lines.arcs}
+    decimals = all(_DECIMAL.fullmatch(fields[-1]) for _, fields in lines.arcs)
     if widths >= {3, 5}:
-        line = next(n for n, words in file.arcs if len(words) == 5)
+        line = next(n for n, fields in lines.arcs if len(fields) == 5)
         raise problem(
-            file.name, line, "this line has five parts, but others have only three"
+            name, line, "this line has five parts, but others have only three"
         )
     return 3 if 3 in widths or (widths == {4} and decimals) else 4
-
-
-def _transition(file: _File, line: int, words: list[str], width: int) -> Transition:
-    _check_weight(file, words[width:], line)
-    output = words[3] if width == 4 else None
-    return Transition(words[0], words[2], words[1], output, line)
 
 
 def _without_output(t: Transition) -> Transition:
@@ -199,20 +196,23 @@ def _without_output(t: Transition) -> Transition:
     return t._replace(output=None, letter=letter)
 
 
-def _check_weight(file: _File, weights: list[str], line: int) -> None:
+def _check_weight(name: str, weights: list[str], line: int) -> None:
     for weight in weights:
         try:
             zero = float(weight) == 0
         except ValueError as error:
             raise problem(
-                file.name, line, f"the weight {quote(weight)} is no number"
+                name, line, f"the weight {quote(weight)} is no number"
             ) from error
         if not zero:
+            file = (
+                name if name.endswith((".att", ".fst.txt")) else "saved as F.att, F.att"
+            )
             raise problem(
-                file.name,
+                name,
                 line,
                 f"weighted: the weight {quote(weight)} is not 0, and networks compiled "
-                f"from machines carry no weights; {file.name}:weights=real, or =log, "
+                f"from machines carry no weights; {file}:weights=real, or =log, "
                 "compiles them (docs/hidden-markov.md)",
             )
 

@@ -43,7 +43,7 @@ _SIGN = re.compile(
     r"(?:\s++|#[^\n]*+)*+(?:[A-Za-z_@][\w@]*+\s*+:=\s*+)?+\[?+\s*+"
     r"(?:(?:Inverse)?(?:Semigroup|Monoid|Group)(?:ByGenerators)?\s*+\("
     r"|(?:Transformation|PartialPerm|IdentityTransformation)(?:NC)?\b"
-    r"|\(\s*+(?:\d++\s*+,[\d\s,]*+)?\)|\[\s*+\d++\s*+,[\d\s,]*+\]\s*+[(\[])"
+    r"|\(\s*+\d++\s*+,[\d\s,]*+\)|\[\s*+\d++\s*+,[\d\s,]*+\]\s*+[(\[])"
 )
 _TOTAL, _PARTIAL, _PRINTED, _CYCLES = "total", "partial", "printed", "cycles"
 _TOGETHER = ({_TOTAL, _CYCLES}, {_PARTIAL, _PRINTED}, {_PRINTED, _CYCLES})

@@ -173,6 +173,7 @@ class _Fst:
     moves: dict[int, list[_Arc]]
     finals: dict[int, str]
     symbols: _Symbols | None = field(default_factory=_Symbols)
+    shown: Any = "the same"
 
     def start(self) -> int:
         return 1
@@ -189,7 +190,8 @@ class _Fst:
     def input_symbols(self) -> _Symbols | None:
         return self.symbols
 
-    output_symbols = input_symbols
+    def output_symbols(self) -> _Symbols | None:
+        return self.symbols if self.shown == "the same" else self.shown
 
 
 def _moves(*outputs: int) -> dict[int, list[_Arc]]:
@@ -211,6 +213,31 @@ def test_an_fst_is_an_acceptor_or_a_mealy_machine() -> None:
     ):
         with pytest.raises(MachineError, match=reason):
             krohn.automaton(bad)
+
+
+def test_one_table_of_symbols_names_the_labels_of_an_acceptor() -> None:
+    """OpenFst attaches only the first where an acceptor is compiled with it."""
+    moves, table = _moves(1, 2, 1, 2), _Symbols()
+    both = krohn.automaton(_Fst(moves, {0: "0"}, table))
+    assert krohn.automaton(_Fst(moves, {0: "0"}, table, None)) == both
+    assert krohn.automaton(_Fst(moves, {0: "0"}, None, table)) == both
+    assert krohn.automaton(_Fst(moves, {0: "0"}, None, None)).letters == ("1", "2")
+    shown = _Fst(_moves(3, 3, 4, 4), {}, table, None)
+    assert krohn.automaton(shown).run("aab") == ("4", "3", "4")
+
+
+def test_labels_of_an_fst_may_have_blanks_and_are_no_tests_of_features() -> None:
+    table = _Symbols()
+    table.names = ("-", " ", "b c")
+    machine = krohn.automaton(_Fst(_moves(1, 2, 1, 2), {0: "0"}, table))
+    assert machine.run([" ", " ", "b c"]) == ("accept", "reject", "reject")
+    for name, reason in (
+        ("@_UNKNOWN_SYMBOL_@", "all letters that are not named"),
+        ("@P.CASE.NOM@", "is a flag, which is no letter"),
+    ):
+        table.names = ("-", name, "b")
+        with pytest.raises(MachineError, match=reason):
+            krohn.automaton(_Fst(_moves(1, 2, 1, 2), {0: "0"}, table))
 
 
 def test_what_computes_a_machine_stands_for_it() -> None:
@@ -289,8 +316,9 @@ def test_an_fst_starts_in_its_start_state() -> None:
     fst = _Fst(arcs, {10: "0"})
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_Fst, "states", lambda self: [0, 1, 10])
-        with pytest.raises(MachineError, match="start state of the Fst has no arcs"):
-            krohn.automaton(fst)
+        machine = krohn.automaton(fst)
+    assert machine.states[machine.start] == "1"
+    assert machine.run("aa") == ("reject", "reject")
 
 
 def test_states_of_aalpy_that_are_called_alike_are_refused() -> None:

@@ -24,7 +24,7 @@ KEYS = (*SETS, "discount", "values", "start", "T", "O", "R")
 MOST_LETTERS, MOST_WRITTEN = 2**22, 2**25
 """Characters that are read, and entries of tables that lines with ``*`` write."""
 _TOKEN = re.compile(r"[^\s:#]+|:")
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+_NUMBER = re.compile(r"[+-]?(\d++\.?+\d*+|\.\d++)([eE][+-]?\d++)?")
 
 
 def parse(text: str, name: str) -> HiddenMarkovModel:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from krohn.program.att_text import read_lines
 from krohn.program.domains import LARGEST_MATRIX, FloatArray
 from krohn.program.errors import Refused, demand
 from krohn.program.user_input import EPSILONS, may_be_epsilon, real_array
@@ -83,18 +84,12 @@ def of_text(text: str, name: str, read: str) -> HiddenMarkovModel:
         Refused: If a line is none of these, has an epsilon, or changes its letter.
     """
     one = 1.0 if read == READ[0] else 0.0
-    lines = [
-        (n, line.split()) for n, line in enumerate(text.split("\n"), 1) if line.split()
-    ]
-    letters_at = _letters_of_a_line([words for _, words in lines])
-    number: dict[str, int] = {}
+    lines = read_lines(text)
+    letters_at = _letters_of_a_line([fields for _, fields in lines.arcs])
+    number: dict[str, int] = {lines.start: 0}
     arcs: dict[str, list[tuple[int, int, float]]] = defaultdict(list)
     ends: dict[int, float] = defaultdict(float)
-    for line, words in lines:
-        if len(words) <= 2:
-            at = number.setdefault(words[0], len(number))
-            ends[at] += _number(words[1:], read, one, line)
-            continue
+    for line, words in lines.arcs:
         source, target = (number.setdefault(q, len(number)) for q in words[:2])
         labels, rest = words[2 : 2 + letters_at], words[2 + letters_at :]
         demand(
@@ -107,6 +102,9 @@ def of_text(text: str, name: str, read: str) -> HiddenMarkovModel:
             f"line {line}: it reads no letter; remove epsilons first (fstrmepsilon)",
         )
         arcs[labels[0]].append((source, target, _number(rest, read, one, line)))
+    for line, words in lines.finals:
+        at = number.setdefault(words[0], len(number))
+        ends[at] += _number(words[1:], read, one, line)
     demand(
         not may_be_epsilon(arcs.keys()),
         "the label '0' is epsilon where all labels are numbers; call the letter otherwise",
@@ -125,9 +123,6 @@ def _letters_of_a_line(lines: Sequence[list[str]]) -> int:
     """How often a line has its letter: twice if some line has a weight behind that."""
     demand(bool(lines), "there are no transitions")
     wide = max(map(len, lines))
-    demand(
-        wide in (3, 4, 5), "no line is a transition, or one has more than five parts"
-    )
     fours = [words for words in lines if len(words) == 4]
     unlike = wide != 4 or any(words[2] != words[3] for words in fours)
     demand(

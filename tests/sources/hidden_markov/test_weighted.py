@@ -140,7 +140,7 @@ def test_text_of_openfst_is_read(tmp_path: Path) -> None:
         ("0 1 a 2000\n", "log", "too small"),
         ("0 1 a 0\n1\n", "real", "every word of k has the weight 0"),
         ("\n", "real", "no transitions"),
-        ("0 1 2 3 4 5\n", "real", "more than five parts"),
+        ("0 1 2 3 4 5\n", "real", "at most five parts"),
     ],
 )
 def test_other_texts_are_refused(text: str, read: str, reason: str) -> None:
