@@ -82,7 +82,14 @@ def install(extra: str) -> str:
 
 EPSILON = "<eps>"
 """As OpenFst itself writes it."""
-EPSILONS = frozenset({EPSILON, "<epsilon>", "@0@", "@_EPSILON_SYMBOL_@", "ε"})
+EPSILONS = frozenset(
+    {EPSILON, "<epsilon>", "@0@", "@_EPSILON_SYMBOL_@", "@epsilon", "ε", "ϵ", "ɛ"}
+)
+LIKE_EPSILON = frozenset(
+    {"λ", "Λ", "eps", "epsilon", "lambda", r"\epsilon", r"\varepsilon", r"\lambda"}
+    | {r"$\epsilon$", r"$\varepsilon$", r"$\lambda$", "''", '""'}
+)
+"""What drawings have for it, too, although it may be the name of a letter."""
 _NUMBER = re.compile(r"\d+")
 
 

@@ -11,6 +11,7 @@ from krohn.algebra.formats import (
     att,
     aut,
     dot,
+    dot_graph,
     gap,
     jflap,
     json_format,
@@ -80,9 +81,10 @@ FORMATS = (
     Format(
         "GraphViz DOT",
         (".dot", ".gv"),
-        dot.has_sign,
-        _without_kind(dot.read),
+        dot_graph.has_sign,
+        dot.read,
         dot.write,
+        has_kinds=True,
     ),
     Format(
         "KISS2",
@@ -141,12 +143,13 @@ def read(
         source: The path of the file.
         complete: The treatment of missing transitions, where the format allows
             them: refuse the machine, lead them to a sink, or stay.
-        kind: The kind as which an AT&T file is read; None to go by its labels.
+        kind: The kind as which an AT&T file or a drawing is read that could be either;
+            None to go by its labels.
 
     Raises:
         MachineError: If the file cannot be read, its format is unknown, it is of another
             format than its name says, it does not describe a deterministic machine, or
-            it is no AT&T file and ``kind`` is given.
+            ``kind`` is given and there is nothing to choose.
     """
     text, name = read_text(Path(source)), str(source)
     form = _form_of_name(name)
@@ -167,7 +170,7 @@ def read(
 def no_choice(name: str) -> MachineError:
     """The error for a kind that is given where there is nothing to choose."""
     return MachineError(
-        f"{name}: --as says how to read an AT&T text file; this is none, and says itself "
+        f"{name}: --as says how to read an AT&T text file or a drawing; this says itself "
         "what it is"
     )
 

@@ -62,7 +62,8 @@ CORPUS = [
     ("m.dot", "digraph {\n}", "no arrows between states"),
     ("m.dot", "graph {\n a -- b;\n}", "undirected graph"),
     ("m.dot", DOT + DOT, "2 graphs"),
-    ("m.dot", "digraph {\na -> b;\n}", ":2: the arrow 'a' -> 'b' has no input"),
+    ("m.dot", "digraph {\na -> b;\n}", "no arrows between states"),
+    ("m.dot", "digraph {\na -> b -> c;\n}", ":2: the arrow 'b' -> 'c' has no input"),
     ("m.dot", 'digraph { a -> {b c} [label="x"] }', "between groups"),
     ("m.dot", DOT.replace("a/y", "a"), ":3: the arrow 'q' -> 'p' has the label 'a'"),
     (

@@ -11,7 +11,7 @@ from work import calls_at_most
 
 from krohn.algebra.automaton import Automaton, Output, Semiautomaton
 from krohn.algebra.errors import MachineError
-from krohn.algebra.formats import att, dot, gap, json_format, kiss2, learnlib
+from krohn.algebra.formats import att, dot, dot_graph, gap, json_format, kiss2, learnlib
 
 WORDS = st.text("abcxyz019_.:+|<>{}[]()é\"'\\-*#;,=&%", min_size=1, max_size=5)
 TEXTS = st.text(st.characters(codec="utf-8"), max_size=6)
@@ -201,5 +201,5 @@ def test_hundreds_of_states_without_names_cost_no_more_than_each() -> None:
 def test_dot_attributes_are_read_in_linear_time() -> None:
     text = "digraph {\na -> b [" + "a=b  " * 20_000 + "!];\n}"
     begin = time.process_time()
-    assert dot._by_lines(text) is None
+    assert dot_graph._by_lines(text) is None
     assert time.process_time() - begin < 2

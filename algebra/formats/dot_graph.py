@@ -1,0 +1,284 @@
+"""The nodes and edges of a GraphViz DOT file, whatever they mean.
+
+Files with one statement to a line, as tools write them, are read line by line: that is 15
+times faster than the grammar of the whole language, which reads everything else.
+"""
+
+import html
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+from typing import NamedTuple
+
+from krohn.algebra.formats.files import misread, problem
+from krohn.program.parsing import Language, Misread, Node
+
+# Possessive throughout: a malformed line must fail at once, not after every way of
+# dividing it has been tried.
+_ID = (
+    r'(?:"(?:[^"\\]++|\\.)*+"|[^\x00-@\[-^`{-\x7f](?:\w|[^\x00-\x7f])*+'
+    r"|-?+(?:\.\d++|\d++(?:\.\d*+)?+)(?![\w.]))"
+)
+_STATEMENT = re.compile(
+    rf"\s*+({_ID})\s*+(?:->\s*+({_ID})\s*+)?+"
+    rf"(?:\[\s*+((?:{_ID}\s*+=\s*+{_ID}\s*+[,;]?+\s*+)*+)\]\s*+)?+;?+\s*+"
+)
+_PAIR = re.compile(rf"({_ID})\s*+=\s*+({_ID})")
+_SETTING = re.compile(rf"\s*+{_ID}\s*+=\s*+{_ID}\s*+;?+\s*+")
+_HEADER = re.compile(rf"\s*+(?:strict\s++)?+digraph\b\s*+({_ID})?+\s*+\{{\s*+", re.I)
+_ESCAPE = re.compile(r'\\(["\\n]|\r?\n)')
+_FLUSH_ESCAPE = re.compile(r'\\(["\\nlr]|\r?\n)')
+_SIGNS = {"n": "\n", "l": "\n", "r": "\n", '"': '"', "\\": "\\"}
+_FLUSH = re.compile(r"(?:[^\\]|\\(?![lr]\Z).)*+\\[lr]", re.S)
+_ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|\w{1,40});")
+_GAP = r"(?:\s++|(?://|#)[^\n]*+|/\*(?:[^*]++|\*(?!/))*+\*/)*+"
+_SIGN = re.compile(
+    rf"{_GAP}(?:strict\b{_GAP})?+(?:di)?+graph\b{_GAP}"
+    rf"(?:{_ID}|<(?:[^<>]++|<[^<>]*+>)*+>)?+{_GAP}\{{",
+    re.I | re.S,
+)
+_BLANK = re.compile(r"\s*+(?:(?://|#).*+)?+")
+_OPEN, _CLOSE = "{", "}"
+"""In place of a name: a group begins or ends, in which defaults are its own."""
+_KEYWORDS = ("node", "edge", "graph", "digraph", "subgraph", "strict")
+_DOT = Language(
+    Path(__file__).with_name("dot_graph.lark"),
+    phrases={
+        "'digraph'": ("DIGRAPH", "GRAPH", "_STRICT"),
+        "a name": ("ID", "QUOTED", "HTML", "_PORT", "GRAPH", "DEFAULTS", "_SUBGRAPH"),
+        "'->'": ("_ARROW", "_PORT"),
+    },
+    hints={("+", ""): "; write joined strings as one"},
+)
+
+
+class Edge(NamedTuple):
+    """An arrow.
+
+    Attributes:
+        source: The node it leaves.
+        target: The node it enters.
+        attributes: Its attributes, as they stand in the file (see ``plain``).
+        line: Where it stands.
+    """
+
+    source: str
+    target: str
+    attributes: dict[str, str]
+    line: int
+
+    @property
+    def label(self) -> str:
+        """Its label as it stands in the file; empty if it has none."""
+        return self.attributes.get("label", "")
+
+
+@dataclass
+class Graph:
+    """The nodes, with their attributes, and the edges, both in the file's order.
+
+    Attributes:
+        title: What the file calls the graph; empty if it does not.
+        nodes: The attributes of each node.
+        edges: The arrows.
+    """
+
+    title: str = ""
+    nodes: dict[str, dict[str, str]] = field(default_factory=dict)
+    edges: list[Edge] = field(default_factory=list)
+
+
+class _Statement(NamedTuple):
+    """A node (one id), an edge (two ids), defaults of either, or an end of a group."""
+
+    ids: tuple[str, ...]
+    attributes: dict[str, str]
+    line: int
+
+
+def has_sign(text: str) -> bool:
+    """Whether a text begins as a graph of DOT does."""
+    return _SIGN.match(text) is not None
+
+
+def parse(text: str, name: str) -> Graph:
+    """The graph of a DOT file.
+
+    Args:
+        text: The file.
+        name: What to call the file in messages.
+
+    Raises:
+        MachineError: If the file is not DOT, holds another number of graphs than one,
+            an undirected graph, or an arrow between groups of nodes.
+    """
+    by_lines = _by_lines(text)
+    if by_lines is not None:
+        return _collect(*by_lines)
+    title, statements, ports = _by_grammar(text, name)
+    graph = _collect(title, statements)
+    for node in graph.nodes:
+        base, colon, _ = node.partition(":")
+        if colon and base in ports:
+            reason = (
+                f"an arrow ends at {node} without quotes; put a name with ':' in them"
+            )
+            raise problem(name, 0, reason)
+    return graph
+
+
+def plain(raw: str) -> str:
+    r"""The text of an id; undoes its quotes, joined lines, and ``\"``, ``\\``, ``\n``."""
+    if not raw.startswith('"'):
+        return raw
+    return _ESCAPE.sub(_unescape, raw[1:-1])
+
+
+def _unescape(escape: re.Match[str]) -> str:
+    return _SIGNS.get(escape[1], "")  # a line that ends in \\ is joined to the next
+
+
+def label_text(raw: str) -> str:
+    r"""The text that a label shows, but for labels like HTML, which stay as they are.
+
+    It is that of ``plain``, with entities such as ``&epsilon;``; where the text ends in
+    ``\l`` or ``\r``, which end lines that are flush left or right, these end its lines.
+    """
+    flush = raw.startswith('"') and _FLUSH.fullmatch(raw, 1, len(raw) - 1)
+    text = _FLUSH_ESCAPE.sub(_unescape, raw[1:-1]).rstrip("\n") if flush else plain(raw)
+    return text if raw.startswith("<") else decode_entities(text)
+
+
+def decode_entities(text: str) -> str:
+    """The text with the signs that entities such as ``&lt;`` stand for."""
+    return _ENTITY.sub(lambda entity: html.unescape(entity[0]), text)
+
+
+def dot_string(text: str) -> str:
+    """The text as a quoted id, which ``plain`` turns back."""
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    return f'"{escaped}"'
+
+
+def dot_label(text: str) -> str:
+    """The text as a quoted label, which ``label_text`` turns back."""
+    return dot_string(_ENTITY.sub(lambda m: f"&amp;{m[0][1:]}", text))
+
+
+def _by_lines(text: str) -> tuple[str, list[_Statement]] | None:
+    """The name of the graph and the statements of a file with one to a line.
+
+    None if the file is laid out otherwise.
+    """
+    lines = [
+        (i, s) for i, s in enumerate(text.split("\n"), 1) if not _BLANK.fullmatch(s)
+    ]
+    header = _HEADER.fullmatch(lines[0][1]) if len(lines) > 1 else None
+    if header is None or lines[-1][1].strip() != "}":
+        return None
+    statements: list[_Statement] = []
+    for number, line in lines[1:-1]:
+        match = _STATEMENT.fullmatch(line)
+        if match is None:
+            if _SETTING.fullmatch(line):
+                continue
+            return None
+        statement = _statement(match, number)
+        if statement is None:
+            return None
+        statements.append(statement)
+    return plain(header[1] or ""), statements
+
+
+def _statement(match: re.Match[str], line: int) -> _Statement | None:
+    source, target, inside = match.groups()
+    keywords = _KEYWORDS if target or inside is None else _KEYWORDS[3:]
+    if source.lower() in keywords or (target or "").lower() in _KEYWORDS:
+        return None
+    ids = (source, target) if target else (source,)
+    pairs = _PAIR.findall(inside) if inside else []
+    return _Statement(ids, {plain(key).lower(): value for key, value in pairs}, line)
+
+
+def _by_grammar(text: str, name: str) -> tuple[str, list[_Statement], set[str]]:
+    """The name of the graph, its statements, and the nodes at whose ports arrows end."""
+    try:
+        graphs = _DOT.parse(text).parts
+    except Misread as wrong:
+        raise misread(name, wrong, "DOT") from None
+    if len(graphs) != 1:
+        raise problem(name, 0, f"{len(graphs)} graphs; give a file with one machine")
+    if graphs[0].parts[0].lower() != "digraph":
+        raise problem(name, 0, "an undirected graph; a machine is a digraph")
+    called = [part for part in graphs[0].parts[1:2] if isinstance(part, str)]
+    ports = set[str]()
+    statements = list(_statements(graphs[0], name, ports))
+    return plain("".join(called)), statements, ports
+
+
+def _statements(group: Node, name: str, ports: set[str]) -> Iterator[_Statement]:
+    """The statements of a graph, and of groups in it."""
+    for said in (part for part in group.parts if isinstance(part, Node)):
+        if said.kind == "subgraph":
+            yield _Statement((_OPEN,), {}, said.line)
+            yield from _statements(said, name, ports)
+            yield _Statement((_CLOSE,), {}, said.line)
+        elif said.kind != "setting":
+            yield from _statement_of(said, name, ports)
+
+
+def _statement_of(said: Node, name: str, ports: set[str]) -> Iterator[_Statement]:
+    """A node, the defaults of some, or each arrow of a chain."""
+    ids, attributes = list[str](), dict[str, str]()
+    for part in said.parts:
+        if not isinstance(part, Node):
+            ids.append(part)
+        elif part.kind == "port":
+            if said.kind == "node":
+                reason = f"a ':' after the node {ids[0]}; put a name with ':' in quotes"
+                raise problem(name, said.line, reason)
+            ports.add(plain(ids[-1]))
+        elif part.kind == "subgraph":
+            reason = "an arrow between groups { … }; write single arrows"
+            raise problem(name, said.line, reason)
+        else:
+            pairs = [pair.parts for pair in part.parts]
+            attributes |= {plain(key).lower(): value for key, value in pairs}
+    if said.kind == "defaults":
+        ids = [ids[0].lower()]
+    for each in pairwise(ids) if len(ids) > 1 else [tuple(ids)]:
+        yield _Statement(each, attributes, said.line)
+
+
+def _collect(title: str, statements: Sequence[_Statement]) -> Graph:
+    graph, around = Graph(title), list[dict[str, dict[str, str]]]()
+    defaults: dict[str, dict[str, str]] = {"node": {}, "edge": {}, "graph": {}}
+    for ids, attributes, line in statements:
+        if ids[0] == _OPEN:
+            around.append(dict(defaults))
+        elif ids[0] == _CLOSE:
+            defaults = around.pop()
+        elif ids[0] in defaults and len(ids) == 1:
+            defaults[ids[0]] = defaults[ids[0]] | attributes
+        else:
+            _add(graph, ids, attributes, defaults, line)
+    return graph
+
+
+def _add(
+    graph: Graph,
+    ids: tuple[str, ...],
+    attributes: dict[str, str],
+    defaults: dict[str, dict[str, str]],
+    line: int,
+) -> None:
+    """Add a node or an edge, with what nodes or edges have there if it is not said."""
+    for raw in ids:
+        graph.nodes.setdefault(plain(raw), dict(defaults["node"]))
+    if len(ids) == 1:
+        graph.nodes[plain(ids[0])].update(attributes)
+    else:
+        given = defaults["edge"] | attributes
+        graph.edges.append(Edge(plain(ids[0]), plain(ids[1]), given, line))
