@@ -170,8 +170,8 @@ def read(
 def no_choice(name: str) -> MachineError:
     """The error for a kind that is given where there is nothing to choose."""
     return MachineError(
-        f"{name}: --as says how to read an AT&T text file or a drawing; this says itself "
-        "what it is"
+        f"{name}: --as says how to read an AT&T text file or a drawing; this is none, "
+        "and says itself what it is"
     )
 
 

@@ -157,9 +157,9 @@ def _sort_labels(arrows: Sequence[Edge], drawing: Drawing) -> _Labels:
         head, *rest = _BREAK.split(raw[1:-1], maxsplit=1)
         if "<table" in raw.lower():
             texts[raw] = _cell_text(raw[1:-1])
-        elif rest and "/" not in (inputs := _without_tags(head)):
-            listed = [part.strip() for part in re.split(r"\s\|\s", inputs)]
-            pairs[raw] = [(part, _without_tags(rest[0])) for part in listed]
+        elif rest and not _is_plain(head, rest[0]):
+            listed = re.split(r"\s\|\s", _without_tags(head))
+            pairs[raw] = [(part.strip(), _without_tags(rest[0])) for part in listed]
         else:
             texts[raw] = "\n".join(map(_without_tags, _BREAK.split(raw[1:-1])))
             if texts[raw] == raw[1:-1]:
@@ -170,6 +170,14 @@ def _sort_labels(arrows: Sequence[Edge], drawing: Drawing) -> _Labels:
         if not all(letter for letter, _ in pair):
             raise labels.problem(raw, "has no input in its label")
     return labels
+
+
+def _is_plain(head: str, rest: str) -> bool:
+    """Whether a line break in a label like HTML is one between any two lines.
+
+    Else it is between letters and their output.
+    """
+    return "/" in _without_tags(head) or _without_tags(rest).startswith("[")
 
 
 def _without_tags(markup: str) -> str:
