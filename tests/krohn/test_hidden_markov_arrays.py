@@ -144,8 +144,59 @@ def test_the_start_of_a_pomdp_is_before_the_first_answer(tmp_path: Path) -> None
         (fitted(n_trials=3), "emits several letters at once"),
         (SimpleNamespace(startprob_=[1.0], transmat_=[[1.0]]), "no emissionprob_"),
         ({"startprob": FIRST}, "needs the arrays startprob, transmat and emissionprob"),
+        (
+            {"startprob": FIRST, "transmat": STEP, "means": [[0], [1]]},
+            "says vectors .mean",
+        ),
+        ({"startprob": FIRST, "transmat": STEP, "lambdas": [[1]]}, "np.minimum.X, 20."),
+        (
+            SimpleNamespace(startprob_=FIRST, transmat_=STEP, covars_=[[1.0]]),
+            r"says vectors \(covars_\), and no letters: quantise the vectors first",
+        ),
+        (
+            SimpleNamespace(startprob_=FIRST, transmat_=STEP, lambdas_=[[1]]),
+            "says counts",
+        ),
     ],
 )
 def test_what_is_no_model_is_refused(source: Any, reason: str) -> None:
     with pytest.raises(KrohnError, match=reason):
         krohn.compile(source, 8, within=0.05)
+
+
+class Categorical:
+    """As pomegranate's, which holds a law for each of its features."""
+
+    def __init__(self, law: list[float]) -> None:
+        self.probs = np.array([law])
+
+
+class Normal:
+    means = covs = np.zeros(1)
+
+
+class Bernoulli:
+    probs = np.zeros(1)
+
+
+def dense(laws: list[Any]) -> Any:
+    """An object that holds what a DenseHMM of pomegranate does."""
+    logs = {"starts": np.log(FIRST), "edges": np.log(STEP)}
+    return SimpleNamespace(**logs, ends=np.full(2, -np.inf), distributions=laws)
+
+
+def test_an_object_of_pomegranate_is_the_model_of_its_arrays() -> None:
+    model = krohn.hidden_markov(dense([*map(Categorical, SAY)]))
+    assert np.allclose(model.filter([[2, 0]])[0], said().filter([[2, 0]])[0])
+
+
+@pytest.mark.parametrize(
+    ("law", "reason"),
+    [
+        (Normal(), "Normal says vectors .means., and no letters: quantise"),
+        (Bernoulli(), "a state has a Bernoulli, which says no letters"),
+    ],
+)
+def test_objects_of_pomegranate_that_say_no_letters(law: Any, reason: str) -> None:
+    with pytest.raises(KrohnError, match=reason):
+        krohn.compile(dense([Categorical(SAY[0]), law]), 8, within=0.05)

@@ -6,7 +6,7 @@ emissionprob[s, o] is Pr(o | s).
 """
 
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from io import BytesIO
 from typing import Any
 
@@ -20,6 +20,23 @@ from krohn.sources.hidden_markov.model import HiddenMarkovModel
 START, STEP, SAY = "startprob", "transmat", "emissionprob"
 OTHER_NAMES = {"starts": START, "edges": STEP, "probs": SAY}
 """Their names in pomegranate; it holds logarithms of the first two."""
+VECTORS = (
+    "quantise the vectors first, for instance by KMeans(k).fit_predict(X)[:, None] of "
+    "scikit-learn, and fit a CategoricalHMM to these numbers"
+)
+COUNTS = (
+    "let all large counts be one letter, for instance by np.minimum(X, 20), and fit a "
+    "CategoricalHMM to these"
+)
+EMISSIONS = {
+    "means": ("vectors", VECTORS),
+    "means_posterior": ("vectors", VECTORS),
+    "covars": ("vectors", VECTORS),
+    "covs": ("vectors", VECTORS),
+    "scales": ("vectors", VECTORS),
+    "lambdas": ("counts", COUNTS),
+}
+"""Parameters of emissions that are no letters: what is said, and what works instead."""
 KEPT = 1e-5
 """Rows that add up to 1 but for so much are rounded, and are divided by their sum."""
 MOST_NUMBERS = 2**22
@@ -52,17 +69,43 @@ def given(source: object) -> HiddenMarkovModel | None:
     keys = [f"{name}_" for name in (START, STEP, SAY)]
     said = {key: getattr(source, key, None) for key in keys}
     if isinstance(source, type) or said[keys[0]] is None:
-        return None
-    held = said[keys[2]] is not None
-    demand(
-        held,
-        f"it has no {keys[2]}; of hmmlearn's models, only those of letters are read",
-    )
+        return None if isinstance(source, type) else _of_pomegranate(source)
+    if said[keys[2]] is None:
+        _check_letters(vars(source), type(source).__name__)
+        raise Refused(
+            f"it has no {keys[2]}; of hmmlearn's models, only those of letters are read"
+        )
     trials = np.asarray(getattr(source, "n_trials", None) or 1)
     demand(
         trials == 1, "it emits several letters at once, and such models are not read"
     )
     return model(said, type(source).__name__)
+
+
+def _check_letters(said: Iterable[object], name: str) -> None:
+    """Refuse a model that says something else than letters, with what works.
+
+    Raises:
+        Refused: If one of these names is that of a parameter in `EMISSIONS`.
+    """
+    for key in map(str, said):
+        if (plain := key.rstrip("_")) in EMISSIONS:
+            what, instead = EMISSIONS[plain]
+            raise Refused(f"{name} says {what} ({key}), and no letters: {instead}")
+
+
+def _of_pomegranate(source: object) -> HiddenMarkovModel | None:
+    """The model of a DenseHMM, all of whose distributions are of letters."""
+    said = {key: getattr(source, key, None) for key in ("starts", "edges", "ends")}
+    laws = getattr(source, "distributions", None)
+    if not laws or said["starts"] is None or said["edges"] is None:
+        return None
+    for law in laws:
+        kind = type(law).__name__
+        _check_letters([k for k in EMISSIONS if hasattr(law, k)], kind)
+        demand(kind == "Categorical", f"a state has a {kind}, which says no letters")
+    said["probs"] = [np.asarray(law.probs).tolist() for law in laws]
+    return model({k: v for k, v in said.items() if v is not None}, "arrays")
 
 
 def unpacked(data: bytes) -> dict[str, Any]:
@@ -97,7 +140,9 @@ def model(said: Mapping[str, Any], name: str) -> HiddenMarkovModel:
         Refused: If one is absent, has another shape, or is no law.
     """
     known = names(said)
-    demand(known, f"it needs the arrays {START}, {STEP} and {SAY}")
+    if not known:
+        _check_letters(said, "it")
+        raise Refused(f"it needs the arrays {START}, {STEP} and {SAY}")
     start, step, say = (real_array(said[known[key]], key) for key in (START, STEP, SAY))
     say = say.reshape(say.shape[0], say.shape[2]) if _of_tensors(say) else say
     size = len(start) if start.ndim == 1 else 0
@@ -207,7 +252,7 @@ def _parameters(said: Mapping[str, Any]) -> dict[str, Any]:
 def _law(distribution: Mapping[str, Any]) -> dict[str, float]:
     """The probability of each letter."""
     kind = distribution["name"]
-    demand(
-        kind == "DiscreteDistribution", f"a state has a {kind}, which says no letters"
-    )
+    instead = COUNTS if kind == "PoissonDistribution" else VECTORS
+    said = f"a state has a {kind}, which says no letters: {instead}"
+    demand(kind == "DiscreteDistribution", said)
     return {str(k): float(v) for k, v in distribution["parameters"][0].items()}
