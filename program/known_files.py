@@ -204,7 +204,7 @@ BY_BEGINNING = (
     KnownFile(
         "a machine of Aldébaran (AUT)", _after_blanks(rb"des\s*+\("), "name it .aut"
     ),
-    KnownFile("an automaton in HOA", _after_blanks(rb"HOA:\s*+v"), DOT),
+    KnownFile("an automaton in HOA", _after_blanks(rb"HOA:\s*+v"), "name it .hoa"),
     KnownFile("a drawing of PlantUML", _after_blanks(rb"@startuml"), DOT),
     KnownFile(
         "a drawing of Mermaid",

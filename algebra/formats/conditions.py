@@ -54,11 +54,11 @@ def letters_of_conditions(trees: Mapping[str, Node]) -> Valuations:
         Refused: If there are more than ``MOST_PROPOSITIONS``.
     """
     names = sorted({name for tree in trees.values() for name in _names(tree)})
-    letters, bits = _all_letters(len(names))
+    letters, bits = all_letters(len(names))
     values = dict(zip(names, bits.T, strict=True))
     found = {}
     for text, tree in trees.items():
-        truth = np.broadcast_to(_truth(tree.parts[0], values), len(letters))
+        truth = np.broadcast_to(truth_of(tree.parts[0], values), len(letters))
         found[text] = [letters[i] for i in np.flatnonzero(truth)]
     return Valuations(names, letters, found)
 
@@ -69,7 +69,7 @@ def letters_of_columns(labels: Mapping[str, list[str]], rows: int) -> Valuations
     Raises:
         Refused: If there are more than ``MOST_PROPOSITIONS`` rows.
     """
-    letters, bits = _all_letters(rows)
+    letters, bits = all_letters(rows)
     found = {}
     for text, cubes in labels.items():
         wanted = np.array([[{"0": 0, "1": 1}.get(b, -1) for b in c] for c in cubes])
@@ -80,7 +80,7 @@ def letters_of_columns(labels: Mapping[str, list[str]], rows: int) -> Valuations
     return Valuations([f"row {i}" for i in range(1, rows + 1)], letters, found)
 
 
-def _all_letters(count: int) -> tuple[list[str], _Truth]:
+def all_letters(count: int) -> tuple[list[str], _Truth]:
     """All letters, and ``(letters, count)`` what each says."""
     if count > MOST_PROPOSITIONS:
         raise Refused(
@@ -98,12 +98,12 @@ def _names(tree: Node) -> set[str]:
     return names.union(*map(_names, inner))
 
 
-def _truth(part: Node | str, values: Mapping[str, _Truth]) -> _Truth:
+def truth_of(part: Node | str, values: Mapping[str, _Truth]) -> _Truth:
     """``(letters,)``: under which letters a condition holds, or one value for all."""
     if isinstance(part, str):
         constant = {"true": np.array(True), "false": np.array(False)}.get(part.lower())
         return values[part] if constant is None else constant
-    inner = [_truth(each, values) for each in part.parts]
+    inner = [truth_of(each, values) for each in part.parts]
     if part.kind == "negation":
         return np.logical_not(inner[0])
     return reduce(_JOINED[part.kind], inner)
