@@ -64,7 +64,7 @@ def test_conditions_hold_as_they_say() -> None:
     draw = random.Random(3)
     for _ in range(30):
         condition, python = drawn(draw, 3)
-        body = f"--BODY-- State: 0 [{condition}] 1 State: 1 {{0}} --END--"
+        body = f"--BODY-- State: 0 [{condition}] 1 State: 1 {{0}} [t] 1 --END--"
         machine = hoa.read(HEAD.replace("Start: 1", "Start: 0") + body, "m.hoa")
         for letter in machine.letters:
             values = {"p0": letter[0] == "1", "p1": letter[1] == "1"}
