@@ -28,12 +28,12 @@ class OneOf:
     """One letter.
 
     Attributes:
-        named: The letters that are named.
-        tests: Which other letters are meant, of those that there are.
+        explicit: The letters that are written out.
+        tests: Which other letters are among them, of those that there are.
         negated: Whether all letters are meant but these.
     """
 
-    named: frozenset[str] = frozenset()
+    explicit: frozenset[str] = frozenset()
     tests: tuple[Callable[[str], bool], ...] = ()
     negated: bool = False
 
@@ -45,10 +45,10 @@ class OneOf:
     def letters(self, universe: frozenset[str]) -> frozenset[str]:
         """The letters that it stands for, of all that there are."""
         if not self.is_open:
-            return self.named
-        tested = {a for a in universe if any(test(a) for test in self.tests)}
-        meant = self.named | tested
-        return universe - meant if self.negated else frozenset(meant)
+            return self.explicit
+        others = {a for a in universe if any(test(a) for test in self.tests)}
+        inside = self.explicit | others
+        return universe - inside if self.negated else inside
 
 
 @dataclass(frozen=True)
@@ -109,38 +109,38 @@ def acceptor_of(
 ) -> Automaton:
     """The smallest complete deterministic acceptor of the words of an expression.
 
-    Its letters are those that the expression names or stands for, sorted; its states
+    Its letters are those that the expression has or stands for, sorted; its states
     are ``"0"``, ``"1"``, … in the order of a breadth-first search.
 
     Args:
         expression: The expression.
-        universe: The letters that there are; those that it names among them.
+        universe: The letters that there are; those that it writes out among them.
         name: What to call it in messages.
         refuse: The error with a reason.
 
     Raises:
         MachineError: If it becomes too large, or there are no letters.
     """
-    places = dict.fromkeys(letters_of(expression))
-    meant = {place: place.letters(universe) for place in places}
-    letters = sorted(frozenset().union(*meant.values(), *(p.named for p in places)))
+    classes = {place: place.letters(universe) for place in letters_of(expression)}
+    letters = sorted(
+        frozenset().union(*classes.values(), *(p.explicit for p in classes))
+    )
     if not letters:
         raise refuse("no letters in it")
-    same = _representatives(meant.values(), letters)
-    firsts = sorted(set(same.values()))
-    members = {p: sorted({same[a] for a in each}) for p, each in meant.items()}
+    first = _representatives(classes.values(), letters)
+    firsts = sorted(set(first.values()))
+    members = {p: sorted({first[a] for a in each}) for p, each in classes.items()}
     if _size(expression, members) > MAX_PARTS:
         raise refuse(f"needs more than {MAX_PARTS} states and moves")
-    moves = _moves(expression, members)
-    named = {
-        str(q): {a: [*map(str, led)] for a, led in row.items()}
-        for q, row in moves.items()
+    moves = {
+        str(q): {a: [*map(str, targets)] for a, targets in row.items()}
+        for q, row in _moves(expression, members).items()
     }
-    machine = acceptor(Choices(firsts, "0", named, {"1"}), name, refuse)
+    machine = acceptor(Choices(firsts, "0", moves, {"1"}), name, refuse)
     if len(letters) * len(machine.states) > MAX_TRANSITIONS:
         raise refuse(f"needs more than {MAX_TRANSITIONS} transitions")
-    place = {a: i for i, a in enumerate(firsts)}
-    table = machine.transitions[[place[same[a]] for a in letters]]
+    number = {a: i for i, a in enumerate(firsts)}
+    table = machine.transitions[[number[first[a]] for a in letters]]
     whole = Semiautomaton(table, tuple(letters), machine.states)
     return replace(machine, semiautomaton=whole)
 
@@ -178,9 +178,9 @@ def _size(expression: Expression, members: _Members) -> int:
 
 def _moves(expression: Expression, members: _Members) -> _Moves:
     """The automaton with choices of an expression: its start is 0, its end 1."""
-    built = _Automaton(members)
-    built.add(expression, 0, 1)
-    return built.moves
+    automaton = _Automaton(members)
+    automaton.add(expression, 0, 1)
+    return automaton.moves
 
 
 class _Automaton:
@@ -250,8 +250,8 @@ class _Automaton:
             first = _both(first, other)
         number = {q: self._state() for q in first if q > 1} | {0: start, 1: end}
         for q, row in first.items():
-            for letter, led in row.items():
-                for r in led:
+            for letter, targets in row.items():
+                for r in targets:
                     self._move(number[q], letter, number[r])
 
 

@@ -14,6 +14,7 @@ import string
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import zip_longest
 from pathlib import Path
 from typing import NamedTuple
 
@@ -72,10 +73,10 @@ def from_regex(pattern: str, formal: bool = False) -> Automaton:
         raise refuse(_misread(wrong, formal)) from None
     if formal:
         expression = _formal(tree.parts[0], refuse)
-        return acceptor_of(expression, _named(expression), "expression", refuse)
+        return acceptor_of(expression, _letters(expression), "expression", refuse)
     reader = _Reader(refuse)
     expression = reader.whole(tree)
-    universe = _named(expression) | _PRINTABLE
+    universe = _letters(expression) | _PRINTABLE
     for place, text in reader.open_places.items():
         if not place.letters(universe):
             raise refuse(f"no printable ASCII character is meant by {quote(text)}")
@@ -95,8 +96,8 @@ def _misread(wrong: Misread, formal: bool) -> str:
     return f"at character {wrong.column}, {wrong.reason}{hint}"
 
 
-def _named(expression: Expression) -> frozenset[str]:
-    return frozenset().union(*(place.named for place in letters_of(expression)))
+def _letters(expression: Expression) -> frozenset[str]:
+    return frozenset().union(*(place.explicit for place in letters_of(expression)))
 
 
 _Refuse = Callable[[str], MachineError]
@@ -119,7 +120,7 @@ _SHORTHANDS = {
     "W": OneOf(tests=(lambda a: a != "_" and not a.isalnum(),)),
     "S": OneOf(tests=(lambda a: not a.isspace(),)),
 }
-"""What they name, and which other letters of a pattern they mean."""
+"""The letters that they write out, and which other ones of a pattern they mean."""
 _ANY = OneOf(tests=(lambda a: a != "\n",))
 _CONTROLS = {"n": "\n", "t": "\t", "r": "\r", "f": "\f", "v": "\v", "a": "\a"}
 _POSIX = {
@@ -161,27 +162,25 @@ _GROUPS = {
     "(?(": "is a condition",
 }
 _BOUNDARIES = {"b": "a boundary of words", "B": "a place within words"}
-
-
-_NOT_REPEATED = {
+_UNREPEATABLE = {
     "": "{} repeats nothing; write the sign itself with a backslash",
-    "repetition": "{} repeats a repetition; put parentheses around what is repeated",
+    "quantifier": "{} repeats a repetition; put parentheses around what is repeated",
     "first": f"'^' before {{}} is no power; write {{{{2}}}}, * or +, {AS_FORMAL}",
     "last": "{} repeats the end of a word; leave it out",
 }
-"""What a repetition cannot follow."""
+"""What a quantifier cannot follow."""
 
 
-class _Repeated(NamedTuple):
-    """An item of a sequence, and the repetition that follows it."""
+class _Item(NamedTuple):
+    """An item of a sequence, and the quantifier that follows it, or nothing."""
 
-    item: Node
-    repetition: str
+    node: Node
+    quantifier: str
 
     @property
     def bounds(self) -> tuple[int, int | None]:
         """How often at least, and at most; None for any number of times."""
-        sign = self.repetition
+        sign = self.quantifier
         if not sign.startswith("{"):
             return {"": (1, 1), "?": (0, 1), "+": (1, None)}.get(sign[:1], (0, None))
         least, comma, most = sign.strip("{}?+").partition(",")
@@ -223,60 +222,58 @@ class _Reader:
             return self._sequence(node.parts, first, last)
         return Union([self._sequence(part.parts, first, last) for part in node.parts])
 
-    def _sequence(self, items: tuple[Node, ...], first: bool, last: bool) -> Expression:
-        """The expression of items side by side.
+    def _sequence(self, nodes: tuple[Node, ...], first: bool, last: bool) -> Expression:
+        """The expression of nodes side by side.
 
         Args:
-            items: The items.
+            nodes: The nodes.
             first: Whether every word begins here.
             last: Whether every word ends here.
         """
-        self._check_spaces(items)
-        repeated = [*self._repeated(items)]
-        anchors = [each.item.kind in ("first", "last") for each in repeated]
-        found = list[Expression]()
-        for i, each in enumerate(repeated):
-            once = each.bounds[1] in (0, 1)
+        self._check_spaces(nodes)
+        items = [*self._items(nodes)]
+        anchors = [item.node.kind in ("first", "last") for item in items]
+        parts = list[Expression]()
+        for i, item in enumerate(items):
+            once = item.bounds[1] in (0, 1)
             begins = first and once and all(anchors[:i])
             ends = last and once and all(anchors[i + 1 :])
             if anchors[i]:
-                self._check_anchor(each.item, begins, ends)
+                self._check_anchor(item.node, begins, ends)
             else:
-                found.append(self._times(each, begins, ends))
-            if each.repetition == "+" and i + 1 < len(repeated):
+                parts.append(self._repetition(item, begins, ends))
+            if item.quantifier == "+" and i + 1 < len(items):
                 self._signs["+"] = None
-        return found[0] if len(found) == 1 else Concatenation(found)
+        return parts[0] if len(parts) == 1 else Concatenation(parts)
 
-    def _check_spaces(self, items: tuple[Node, ...]) -> None:
+    def _check_spaces(self, nodes: tuple[Node, ...]) -> None:
         """Refuse a space beside a sign, which may be there for the eye only."""
-        signs = ("group", "repetition", "first")
-        for i, item in enumerate(items):
-            beside = items[i - 1 : i] + items[i + 1 : i + 2]
+        signs = ("group", "quantifier", "first")
+        for i, node in enumerate(nodes):
+            beside = nodes[i - 1 : i] + nodes[i + 1 : i + 2]
             alone = len(beside) < 2 or any(each.kind in signs for each in beside)
-            if item.parts == (" ",) and item.kind == "character" and alone:
+            if node.parts == (" ",) and node.kind == "character" and alone:
                 raise self.refuse(
                     "a space beside a sign would be a letter; leave it out, write [ ] "
                     f"for the letter, {AS_FORMAL}"
                 )
 
-    def _repeated(self, items: tuple[Node, ...]) -> Iterator[_Repeated]:
-        """The items with their repetitions."""
+    def _items(self, nodes: tuple[Node, ...]) -> Iterator[_Item]:
+        """The nodes with their quantifiers."""
         before = ""
-        for i, item in enumerate(items):
-            if item.kind != "repetition":
-                after = [
-                    x.parts[0] for x in items[i + 1 : i + 2] if x.kind == "repetition"
-                ]
-                yield _Repeated(item, "".join(after))
-            elif before in _NOT_REPEATED:
-                raise self.refuse(_NOT_REPEATED[before].format(quote(item.parts[0])))
-            before = item.kind
+        for node, after in zip_longest(nodes, nodes[1:]):
+            if node.kind != "quantifier":
+                follows = after is not None and after.kind == "quantifier"
+                yield _Item(node, after.parts[0] if follows else "")
+            elif before in _UNREPEATABLE:
+                raise self.refuse(_UNREPEATABLE[before].format(quote(node.parts[0])))
+            before = node.kind
 
-    def _check_anchor(self, item: Node, begins: bool, ends: bool) -> None:
-        (sign,) = item.parts
+    def _check_anchor(self, node: Node, begins: bool, ends: bool) -> None:
+        (sign,) = node.parts
         self._signs["^"] = None
-        if not (begins if item.kind == "first" else ends):
-            where = "begins" if item.kind == "first" else "ends"
+        if not (begins if node.kind == "first" else ends):
+            where = "begins" if node.kind == "first" else "ends"
             sign_itself = f", or write \\{sign} for the sign itself" * (len(sign) == 1)
             power = f"; it is no power: write {{2}}, * or +, {AS_FORMAL}"
             raise self.refuse(
@@ -284,9 +281,9 @@ class _Reader:
                 f"{sign_itself}{power * (sign == '^')}"
             )
 
-    def _times(self, said: _Repeated, first: bool, last: bool) -> Expression:
-        sign = said.repetition
-        part = self._item(said.item, first, last)
+    def _repetition(self, item: _Item, first: bool, last: bool) -> Expression:
+        sign = item.quantifier
+        part = self._part(item.node, first, last)
         if not sign:
             return part
         if len(sign) > 1 and sign.endswith("+"):
@@ -294,28 +291,27 @@ class _Reader:
                 f"{quote(sign)} may mean or, or how to search; put parentheses around what "
                 f"is repeated, write '|' for or, {AS_FORMAL}"
             )
-        least, most = said.bounds
+        least, most = item.bounds
         if most is not None and least > most:
             raise self.refuse(f"{quote(sign)} repeats at least more often than at most")
         return Repetition(part, least, most)
 
-    def _item(self, item: Node, first: bool, last: bool) -> Expression:
-        match item.kind:
+    def _part(self, node: Node, first: bool, last: bool) -> Expression:
+        match node.kind:
             case "group":
-                opening, choice, _ = item.parts
+                opening, choice, _ = node.parts
                 self._check_group(opening)
                 return self._choice(choice, first, last)
             case "character":
-                return self._character(item.parts[0])
+                return self._character(node.parts[0])
             case "any":
                 self._signs["."] = None
                 return _ANY
             case "escape":
-                return self._place(
-                    self._escape(item.parts[0], _CONTROLS), item.parts[0]
-                )
+                (text,) = node.parts
+                return self._place(self._escape(text, _CONTROLS), text)
             case _:
-                return self._set(item)
+                return self._class(node)
 
     def _place(self, place: OneOf, text: str) -> OneOf:
         if place.is_open:
@@ -351,7 +347,9 @@ class _Reader:
         if sign in "xuU":
             wanted = {"x": 2, "u": 4, "U": 8}[sign]
             return OneOf(
-                self._coded(text, int(digits, 16) if len(digits) == wanted else -1)
+                self._character_of(
+                    text, int(digits, 16) if len(digits) == wanted else -1
+                )
             )
         if sign in _DIGITS:
             octal = sign == "0" or len(digits) == 2 or controls is not _CONTROLS
@@ -360,41 +358,41 @@ class _Reader:
                     f"{text!r} refers back to a group; write the words out"
                 )
             code = int(text[1:], 8)
-            return OneOf(self._coded(text, code if code < 0o400 else -1))
+            return OneOf(self._character_of(text, code if code < 0o400 else -1))
         if sign in _BOUNDARIES:
             raise self.refuse(f"{text!r} asks for {_BOUNDARIES[sign]}; leave it out")
         if sign.isascii() and sign.isalpha():
             raise self.refuse(f"{text!r} is not known; a letter needs no backslash")
         return OneOf(frozenset(sign))
 
-    def _coded(self, text: str, code: int) -> frozenset[str]:
+    def _character_of(self, text: str, code: int) -> frozenset[str]:
         if not 0 <= code < 0x110000 or 0xD800 <= code < 0xE000:
             raise self.refuse(f"{text!r} is the number of no character")
         return frozenset(chr(code))
 
-    def _set(self, node: Node) -> OneOf:
+    def _class(self, node: Node) -> OneOf:
         negation, *members = node.parts
         text = (
             "[" + (negation or "") + "".join("-".join(m.parts) for m in members) + "]"
         )
         if re.fullmatch(r"\[:\^?\w+:\]", text):
             raise self.refuse(f"{text!r} stands within brackets: [{text}]")
-        found = [self._member(member.parts) for member in members]
+        places = [self._member(member.parts) for member in members]
         if negation:
             self._signs["[^"] = None
-        named = frozenset().union(*(each.named for each in found))
-        tests = tuple(dict.fromkeys(test for each in found for test in each.tests))
-        return self._place(OneOf(named, tests, negated=bool(negation)), text)
+        letters = frozenset().union(*(each.explicit for each in places))
+        tests = tuple(dict.fromkeys(test for each in places for test in each.tests))
+        return self._place(OneOf(letters, tests, negated=bool(negation)), text)
 
     def _member(self, ends: Sequence[str]) -> OneOf:
         """The letters of a member of a class: of one sign, or from one to another."""
-        letters = [self._one_of(end) for end in ends]
+        places = [self._one_of(end) for end in ends]
         if len(ends) == 1:
-            return letters[0]
+            return places[0]
         text = "-".join(ends)
-        if any(len(each.named) != 1 or each.is_open for each in letters):
+        if any(len(each.explicit) != 1 or each.is_open for each in places):
             raise self.refuse(f"{text!r} is no range of letters")
-        low, high = (ord(*each.named) for each in letters)
+        low, high = (ord(*each.explicit) for each in places)
         if low > high:
             raise self.refuse(f"the range {text!r} is backwards")
         if high - low >= MAX_RANGE:
@@ -487,10 +485,10 @@ def _formal(node: Node, refuse: _Refuse) -> Expression:
             return Concatenation(())
         case "power":
             base, *powers = node.parts
-            found = _formal(base, refuse)
+            part = _formal(base, refuse)
             for power in powers:
-                found = Repetition(found, *_exponent(power, refuse))
-            return found
+                part = Repetition(part, *_exponent(power, refuse))
+            return part
     parts = [_formal(part, refuse) for part in node.parts]
     match node.kind:
         case "union":

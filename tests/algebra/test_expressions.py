@@ -12,7 +12,7 @@ from krohn.algebra.formats.expressions import (
     Union,
 )
 
-PLACES = [OneOf(frozenset(named)) for named in ("", "a", "b", "ab")]
+PLACES = [OneOf(frozenset(letters)) for letters in ("", "a", "b", "ab")]
 BOUNDS = [(0, 0), (0, 1), (0, 3), (0, None), (1, None), (2, 2), (2, 4), (3, None)]
 
 
@@ -36,9 +36,9 @@ EXPRESSIONS = st.recursive(
 def test_expressions_have_no_more_states_and_moves_than_counted(
     expression: Expression,
 ) -> None:
-    members = {place: sorted(place.named) for place in PLACES}
+    members = {place: sorted(place.explicit) for place in PLACES}
     counted = expressions._size(expression, members)
     if counted <= 5_000:
-        made = expressions._moves(expression, members)
-        moves = sum(len(led) for row in made.values() for led in row.values())
-        assert len(made) - 2 + moves <= counted
+        rows = expressions._moves(expression, members)
+        moves = sum(len(targets) for row in rows.values() for targets in row.values())
+        assert len(rows) - 2 + moves <= counted

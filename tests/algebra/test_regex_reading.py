@@ -268,6 +268,11 @@ def test_open_classes_say_what_they_are_read_as(pattern: str, says: str) -> None
     assert says in from_regex(pattern).remark
 
 
+def test_blanks_and_others_are_everything() -> None:
+    machine = from_regex(r"[\s\S]*")
+    assert all(accepts(machine, word) for word in ("ab c", "A-1", "", "\n\t~"))
+
+
 def test_each_remark_is_made_once() -> None:
     assert from_regex("a+b+.a.").remark.count("one or more") == 1
 
