@@ -28,7 +28,7 @@ _MATA_SIGN = re.compile(r"(?:\s++|#.*+)*+@[NA]FA-")
 MATA = "@NFA-explicit"
 _INITIAL = "%Initial"
 _MATA_LISTS = (_INITIAL, "%Final", "%Alphabet-", "%States-")
-_WORD = re.compile(r'#.*+|"(?:[^"\\]++|\\.)*+"|[^\s"#]++|"')
+_WORD = re.compile(r'#.*+|"(?:[^"\\]++|\\.)*+"?+|[^\s"#]++')
 _FORMULA = re.compile(r"[()&|!]")
 
 

@@ -34,7 +34,7 @@ _GAP = Language(
             *("_TRANSFORMATION", "_PARTIAL", "LPAR", "WORD", "IDENTITY"),
         ),
         "points 1, 2, 3, …": ("POINTS",),
-        "Group(...)": ("_COLLECTION",),
+        "Group(...), a list": ("_COLLECTION", "_INVERSES", "LSQB"),
     },
 )
 
