@@ -1,7 +1,9 @@
-"""Expressions as trees: what is counted is what is built."""
+"""Expressions as trees: their acceptors take their words, and are counted before."""
 
 from hypothesis import given, strategies as st
+from regexes import accepted
 
+from krohn.algebra.errors import MachineError
 from krohn.algebra.formats import expressions
 from krohn.algebra.formats.expressions import (
     Concatenation,
@@ -10,6 +12,7 @@ from krohn.algebra.formats.expressions import (
     OneOf,
     Repetition,
     Union,
+    acceptor_of,
 )
 
 PLACES = [OneOf(frozenset(letters)) for letters in ("", "a", "b", "ab")]
@@ -42,3 +45,41 @@ def test_expressions_have_no_more_states_and_moves_than_counted(
         rows = expressions._moves(expression, members)
         moves = sum(len(targets) for row in rows.values() for targets in row.values())
         assert len(rows) - 2 + moves <= counted
+
+
+LONGEST = 4
+
+
+def concatenated(words: set[str], others: set[str]) -> set[str]:
+    return {a + b for a in words for b in others if len(a + b) <= LONGEST}
+
+
+def words_of(expression: Expression) -> set[str]:
+    """The short words of an expression, by sets."""
+    match expression:
+        case OneOf():
+            return set(expression.letters(frozenset("ab")))
+        case Repetition(part, least, most):
+            words, power = set[str](), {""}
+            for times in range(LONGEST + 1 if most is None else most + 1):
+                words |= power if times >= least else set()
+                power = concatenated(power, words_of(part))
+            return words
+    sets = [words_of(part) for part in expression.parts]
+    match expression:
+        case Union():
+            return set().union(*sets)
+        case Intersection():
+            return set.intersection(*sets)
+        case Concatenation():
+            words = {""}
+            for others in sets:
+                words = concatenated(words, others)
+            return words
+
+
+@given(EXPRESSIONS)
+def test_acceptors_take_the_words_of_their_expressions(expression: Expression) -> None:
+    either = Union([expression, Concatenation([PLACES[3]] * (LONGEST + 1))])
+    machine = acceptor_of(either, frozenset("ab"), "expression", MachineError)
+    assert accepted(machine, LONGEST) == words_of(expression)
