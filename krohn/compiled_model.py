@@ -57,6 +57,7 @@ class CompiledModel:
         original_proof: The proof of that; None if it was not asked for.
         seconds: How long compiling and proving took.
         tried: What was tried before, and why that is not proved.
+        remark: How its source differs from the one that was given, if it does.
     """
 
     original: ModelFile
@@ -64,6 +65,7 @@ class CompiledModel:
     original_proof: Proof | None
     seconds: float = field(compare=False)
     tried: tuple[Tried, ...] = ()
+    remark: str = ""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_fingerprint", modelfile.fingerprint(self.original))
@@ -217,6 +219,7 @@ class CompiledModel:
             **file.header.get("search", {}),
             "shows": claimed.shows.value,
             "nonzero": nonzero(file.tensors),
+            **({"remark": self.remark} if self.remark else {}),
             **_masks(shape),
             "verdict": proof.verdict if proof else None,
             "tried": rows_of(self.tried),

@@ -14,10 +14,12 @@ an entry is rounded once, and what that number is off by is the same for all of 
 Departure from Hu et al. 2024, Theorem 5.3: their products are made by an MLP.
 """
 
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import count
 from math import ceil, log2
+from typing import NamedTuple
 
 import numpy as np
 
@@ -173,22 +175,33 @@ def network(model: HiddenMarkovModel, length: int, options: Options) -> Compiled
         CompileError: If the format is too coarse, beliefs may be too small for it, or the
             network is too large.
     """
-    precision = options.precision
-    if precision.name not in LARGEST:
-        raise CompileError(f"{NAME} needs float32 or float64")
-    letters, start = _letters(model, precision), model.start / model.start.sum()
-    plan = _planned(model, letters, length, precision)
-    factors = len(plan.matrices) + len(plan.vectors)
-    layout = Layout.of(model, length, len(plan.vectors), factors)
-    heads = layout.levels * (layout.held + 1) * model.size + len(plan.matrices)
-    numbers = heads * layout.width * 2 * (2 * layout.digits + 2 + model.size)
-    if numbers > MOST_NUMBERS:
-        raise Unsuited(
-            f"{NAME} needs a network of about {numbers:,} numbers for the {model.size} "
-            f"states of {model.name} and {length} letters"
-        )
-    made = _network(layout, letters, start, plan, precision)
-    return CompiledNetwork(NAME, made, {}, None)
+    design = _designed(model, length, options.precision)
+    return CompiledNetwork(NAME, _network(design, options.precision), {}, None)
+
+
+def is_in_range(model: HiddenMarkovModel, length: int, precision: Precision) -> bool:
+    """Whether there is a network for words of a length, as far as sizes say."""
+    try:
+        _designed(model, length, precision)
+    except CompileError:
+        return False
+    return True
+
+
+def longest_length(model: HiddenMarkovModel, length: int, precision: Precision) -> int:
+    """A length below one for which there is a network by `is_in_range`; 0 if none is found.
+
+    It is the longest one if there are networks for all that are shorter.
+
+    Args:
+        model: The model.
+        length: Above the lengths that are looked at.
+        precision: The number format.
+    """
+    shorter = range(1, length)
+    return bisect_left(
+        shorter, True, key=lambda t: not is_in_range(model, t, precision)
+    )
 
 
 def _letters(model: HiddenMarkovModel, precision: Precision) -> FloatArray:
@@ -211,6 +224,38 @@ class Plan:
     most: list[float]
     matrices: dict[int, Stage]
     vectors: list[Stage]
+
+
+class _Design(NamedTuple):
+    """All that a network is made of: `Layout`, operators, the start, and `Plan`."""
+
+    layout: Layout
+    letters: FloatArray
+    start: FloatArray
+    plan: Plan
+
+
+def _designed(model: HiddenMarkovModel, length: int, precision: Precision) -> _Design:
+    """The design of a network that is small enough.
+
+    Raises:
+        CompileError: If the format is too coarse, beliefs may be too small for it, or the
+            network is too large.
+    """
+    if precision.name not in LARGEST:
+        raise CompileError(f"{NAME} needs float32 or float64")
+    letters, start = _letters(model, precision), model.start / model.start.sum()
+    plan = _planned(model, letters, length, precision)
+    factors = len(plan.matrices) + len(plan.vectors)
+    layout = Layout.of(model, length, len(plan.vectors), factors)
+    heads = layout.levels * (layout.held + 1) * model.size + len(plan.matrices)
+    numbers = heads * layout.width * 2 * (2 * layout.digits + 2 + model.size)
+    if numbers > MOST_NUMBERS:
+        raise Unsuited(
+            f"{NAME} needs a network of about {numbers:,} numbers for the {model.size} "
+            f"states of {model.name} and {length} letters"
+        )
+    return _Design(layout, letters, start, plan)
 
 
 def _planned(
@@ -250,8 +295,7 @@ def _fits(model: HiddenMarkovModel, length: int, least: float, limit: int) -> No
     if least < -limit:
         raise CompileError(
             f"beliefs of {model.name} after {length} letters need numbers of "
-            f"2^{least:.0f}, and there are none below 2^-{limit}; about "
-            f"{max(1, int(-length * limit / least))} letters would do"
+            f"2^{least:.0f}, and there are none below 2^-{limit}"
         )
 
 
@@ -306,14 +350,9 @@ def _stage(low: float, points: FloatArray, precision: Precision) -> Stage:
     return Stage(ends, 2.0**into, precision.round(out))
 
 
-def _network(
-    layout: Layout,
-    letters: FloatArray,
-    start: FloatArray,
-    plan: Plan,
-    precision: Precision,
-) -> Network:
+def _network(design: _Design, precision: Precision) -> Network:
     """Architecture and tensors."""
+    layout, letters, start, plan = design
     tensors, blocks = Tensors(), list[dict[str, object]]()
     every, which, factors = list[Heads](), 0, count()
     for level in range(layout.levels):

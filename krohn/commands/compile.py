@@ -10,7 +10,14 @@ import typer
 from krohn import show
 from krohn.algebra.errors import KrohnError
 from krohn.commands import options as common
-from krohn.commands.options import NetworkOptions, PatternReading, emit, grouped, typed
+from krohn.commands.options import (
+    NetworkOptions,
+    PatternReading,
+    emit,
+    grouped,
+    print_remark,
+    typed,
+)
 from krohn.commands.progress import progress
 from krohn.option_rules import IN_BLOCKS, one_of_architectures, refuse_others
 
@@ -156,6 +163,7 @@ def compile(  # noqa: A001  (the command is called so)
         model = _generator(source, networks, law, dtype)
     else:
         model = _compiled(source, networks, dtype, law.seed)
+    print_remark(model.remark)
     model.save(output, networks.compact)
     remarks = {} if networks.block else kind.remarks(source)
     result = {"file": str(output), **model.summary(), **remarks}

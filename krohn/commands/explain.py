@@ -17,6 +17,7 @@ from krohn.commands.options import (
     PatternReading,
     emit,
     grouped,
+    print_remark,
     typed,
 )
 from krohn.commands.progress import waiting
@@ -71,6 +72,7 @@ def explain(
         from krohn.pictures import draw_front
 
         save(draw_front(result), output)
+    print_remark(result.get("remark", ""))
     shown = show.explanation if "constructions" in result else show.facts
     emit("explain", {**result, **kind.remarks(source)}, as_json, lambda: shown(result))
 

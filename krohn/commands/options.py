@@ -127,8 +127,7 @@ class FileReading:
 
         self.check()
         machine = read(source, cast(Complete, self.complete), cast(Kind, self.kind))
-        if machine.remark:
-            print(f"krohn: {on_a_line(machine.remark)}", file=sys.stderr)
+        print_remark(machine.remark)
         return machine
 
     def source(
@@ -372,6 +371,12 @@ def _fields(group: Any) -> list[Parameter]:
 
 
 DONE, REFUTED, CANNOT = 0, 1, 2
+
+
+def print_remark(remark: str) -> None:
+    """Print a remark, if there is one, to standard error."""
+    if remark:
+        print(f"krohn: {on_a_line(remark)}", file=sys.stderr)
 
 
 def emit(

@@ -249,7 +249,7 @@ class SourceKind(Kind[S]):
         began = time.monotonic()
         refuse_others(asked.given, self.takes, self.called)
         refuse([FORM], vars(asked), asked.given)
-        built, claim = self.build(source, asked)
+        source, remark, (built, claim) = self.made(source, asked)
         precision = PRECISIONS[built.network.architecture["dtype"]]
         options = replace(asked.options, precision=precision)
         file, proof = self.file(source, built, claim, options), None
@@ -264,7 +264,17 @@ class SourceKind(Kind[S]):
                 )
         seconds = time.monotonic() - began
         file = with_evidence(file, proof)
-        return CompiledModel(file, built.construction, proof, seconds, built.tried)
+        return CompiledModel(
+            file, built.construction, proof, seconds, built.tried, remark
+        )
+
+    def made(self, source: S, asked: Asked) -> tuple[S, str, Built]:
+        """The source that a network is of, a remark if it is another one, and the network.
+
+        Raises:
+            KrohnError: If there is no network; the message says what can be done.
+        """
+        return source, "", self.build(source, asked)
 
     def advice(self, source: S, finer: bool) -> str:
         """Advice for a format that is too coarse, after a semicolon.

@@ -1,9 +1,11 @@
 """Hidden Markov models in the commands: networks that say the belief after each letter."""
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import islice
 from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NotRequired, TypedDict
@@ -52,6 +54,12 @@ from krohn.sources import grammars, hidden_markov
 from krohn.sources.hidden_markov import HiddenMarkovModel, files
 from krohn.sources.hidden_markov.beliefs import contexts
 from krohn.sources.hidden_markov.structure import Structure
+from krohn.sources.hidden_markov.truncation import (
+    MOST_SHARE,
+    Truncated,
+    truncation_to,
+    truncations,
+)
 from krohn.verify.checker.established import Established
 from krohn.verify.proof import shown_of
 from krohn.verify.search.find import MARGIN
@@ -96,6 +104,7 @@ class HiddenMarkovFacts(Chain, Sizes):
     tried: list[Tried]
     construction: str
     dtype: Dtype
+    remark: NotRequired[str]
 
 
 class StatedHiddenMarkov(TypedDict):
@@ -161,11 +170,98 @@ class HiddenMarkovModels(ReadableKind[HiddenMarkovModel]):
 
         choice = choose(by_need(formats, ways), as_it_is)
         if choice.found is None:
-            said = f"{source.name} has no network: {reasons(choice.tried)}"
-            wider = "" if "float64" in formats else "; try --dtype float64"
-            raise CompileError(said + wider)
+            raise CompileError(f"{source.name} has no network: {reasons(choice.tried)}")
         built, claim = choice.found
         return replace(built, tried=(*choice.tried, *built.tried)), claim
+
+    def made(
+        self, source: HiddenMarkovModel, asked: Asked
+    ) -> tuple[HiddenMarkovModel, str, Built]:
+        """The network of the model, or of a truncation that the format can multiply.
+
+        Raises:
+            CompileError: If there is none; the message says with what there is one.
+        """
+        try:
+            return self._nearest(source, asked)
+        except CompileError as error:
+            refused = error
+        works = [w for ways in self._easier(source, asked) for w in islice(ways, 1)]
+        if works:
+            raise CompileError(f"{refused}; there is one with {' or '.join(works)}")
+        raise refused
+
+    def _nearest(
+        self, source: HiddenMarkovModel, asked: Asked
+    ) -> tuple[HiddenMarkovModel, str, Built]:
+        """The network of the model; else of the fullest truncation that has one.
+
+        Raises:
+            CompileError: If there is none.
+        """
+        try:
+            return source, "", self.build(source, asked)
+        except CompileError as error:
+            refused = error
+        if self._multiplied(asked) and not _in_range(source, asked):
+            found = _truncations(source, asked)
+            ranged = (less for less in found if _in_range(less.model, asked))
+            only = replace(asked, construction=attention_products.NAME)
+            for less in islice(ranged, TRIES):
+                with suppress(CompileError):
+                    built = self.build(less.model, only)
+                    return less.model, _truncation_remark(source, less), built
+        raise refused
+
+    def _easier(
+        self, source: HiddenMarkovModel, asked: Asked
+    ) -> Iterator[Iterator[str]]:
+        """Options with which there is a network where there is none, each tried."""
+        if "float64" not in asked.formats:
+            wider = replace(asked, formats=("float64",))
+            yield self._working(source, [(wider, "--dtype float64")])
+        if asked.within is not None and asked.within < MOST_SHARE:
+            yield self._working(source, self._looser(source, asked))
+        if self._multiplied(asked):
+            yield self._working(source, self._shorter(source, asked))
+
+    def _working(
+        self, source: HiddenMarkovModel, ways: Iterable[tuple[Asked, str]]
+    ) -> Iterator[str]:
+        """The options of those ways that have a network, in the widest format."""
+        for asked, option in ways:
+            with suppress(CompileError):
+                self._nearest(source, _only_multiplied(asked))
+                yield option
+
+    def _looser(
+        self, source: HiddenMarkovModel, asked: Asked
+    ) -> Iterator[tuple[Asked, str]]:
+        """Larger errors: that of the network of the largest one, and that one."""
+        loose = replace(asked, within=MOST_SHARE)
+        with suppress(CompileError):
+            claim = self._nearest(source, _only_multiplied(loose))[2][1]
+            error = f"{1.1 * claim['error']:.1e}"
+            yield replace(asked, within=float(error)), f"--within {error}"
+            yield loose, f"--within {MOST_SHARE:g}"
+
+    def _shorter(
+        self, source: HiddenMarkovModel, asked: Asked
+    ) -> Iterator[tuple[Asked, str]]:
+        """Shorter lengths: the longest one that sizes allow, and half of it."""
+        least = [less.model for less in _truncations(source, asked)][-1:]
+        most, widest = asked.longest(NEEDS), PRECISIONS[asked.formats[-1]]
+        length = max(
+            attention_products.longest_length(model, most, widest)
+            for model in (source, *least)
+        )
+        for shorter in (length, length // 2):
+            if shorter:
+                yield replace(asked, length=shorter), f"-T {shorter}"
+
+    def _multiplied(self, asked: Asked) -> bool:
+        """Whether heads that multiply operators are among what may be tried."""
+        return attention_products.NAME in self._constructions(asked)
 
     def _constructions(self, how: Asked) -> "dict[str, Callable[[Wanted], Built]]":
         """The constructions to try, in this order.
@@ -212,16 +308,30 @@ class HiddenMarkovModels(ReadableKind[HiddenMarkovModel]):
     def _network(self, source: HiddenMarkovModel, asked: Asked) -> dict[str, Any]:
         """The sizes of the network; or the reason why there is none."""
         try:
-            built, claim = self.build(source, asked)
+            _, remark, (built, claim) = self.made(source, asked)
         except CompileError as reason:
             return {"construction": None, "reason": str(reason)}
         return {
+            **({"remark": remark} if remark else {}),
             "error": claim["error"],
             "tried": rows_of(built.tried),
             "construction": built.construction,
             **(sizes(built.cost) if built.cost else sizes_of(built.network)),
             "dtype": built.network.architecture["dtype"],
         }
+
+    def claiming(self, file: ModelFile, source: object) -> ModelFile:
+        """The file about another model, or about its own where that is left of the other.
+
+        Raises:
+            KrohnError: If it is of another kind, or names letters or states otherwise.
+        """
+        if source is not None:
+            whole, own = self.wanted(source), self.of_file(file)
+            length = file.claim.length or 0
+            if whole.letters == own.letters and truncation_to(whole, own, length):
+                return file
+        return super().claiming(file, source)
 
     def draw(self, source: HiddenMarkovModel) -> "Figure":
         """Its states, and arrows as wide as steps are likely."""
@@ -456,6 +566,35 @@ CONSTRUCTIONS: dict[str, Callable[[Wanted], Built]] = {
     attention_products.NAME: partial(_products, attention_products.network),
 }
 """By the order in which they are tried."""
+
+
+def _in_range(source: HiddenMarkovModel, asked: Asked) -> bool:
+    """Whether heads may multiply the operators of words of the length asked for."""
+    widest = PRECISIONS[asked.formats[-1]]
+    return attention_products.is_in_range(source, asked.longest(NEEDS), widest)
+
+
+def _only_multiplied(asked: Asked) -> Asked:
+    """The same by heads that multiply, where these may serve, in the widest format."""
+    auto = asked.construction == "auto"
+    construction = attention_products.NAME if auto else asked.construction
+    return replace(asked, construction=construction, formats=asked.formats[-1:])
+
+
+def _truncations(source: HiddenMarkovModel, asked: Asked) -> Iterator[Truncated]:
+    """Those of which so few words have other beliefs as the error allows."""
+    most = min(MOST_SHARE, asked.within or MOST_SHARE)
+    return truncations(source, asked.longest(NEEDS), most)
+
+
+def _truncation_remark(source: HiddenMarkovModel, less: Truncated) -> str:
+    """What is proved where probabilities were left out."""
+    return (
+        f"{source.name} has probabilities that are too small to be multiplied, and the "
+        f"proof is about {less.model.name}: of the words that {source.name} says, all but "
+        f"a share of {less.share:.0e} have every belief within {less.share:.0e} of its "
+        "own; words that need what was left out are impossible"
+    )
 
 
 def _reference(source: HiddenMarkovModel) -> Reference:

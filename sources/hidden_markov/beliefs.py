@@ -9,6 +9,7 @@ from typing import NamedTuple, Self
 import numpy as np
 
 from krohn.program.domains import FloatArray, IntArray
+from krohn.program.patterns import letters_until_rectangles
 from krohn.sources.hidden_markov.model import HiddenMarkovModel
 
 # The beliefs that can be reached, if they are finitely many: in exact arithmetic.
@@ -297,6 +298,7 @@ class Sizes(NamedTuple):
         least, share = [0.0], [-np.log2(len(start))]
         said, part = [_least(start)], [_least(start)]
         column = row = -np.inf
+        alike = letters_until_rectangles(letters, length)
         for words in _words(letters, length):
             vectors = words @ start
             least.append(_least(words))
@@ -313,6 +315,9 @@ class Sizes(NamedTuple):
                 max((least[a] + least[count - a] for a in parts), default=-1e9)
             )
             said.append(max((least[a] + said[count - a] for a in parts), default=-1e9))
+            if alike is not None and count >= alike:
+                column = max(column, least[alike])
+                row = max(row, least[alike] - np.log2(len(start)))
             share.append(max(least[-1] - np.log2(len(start)), column + row))
             part.append(max(said[-1], column))
         return cls(*(np.array(x[: length + 1]) for x in (least, share, said, part)))

@@ -149,7 +149,7 @@ def test_few_beliefs_are_in_float32() -> None:
 
 
 def test_a_format_that_is_asked_for_is_no_other() -> None:
-    with pytest.raises(KrohnError, match="try dtype='float64'"):
+    with pytest.raises(KrohnError, match="there is one with dtype='float64'"):
         krohn.compile("Mess3", 8, "normalised-products", within=0.01, dtype="float32")
     model = krohn.compile("RanHMM3,3@3", 8, within=0.05, dtype="float64")
     assert model.summary()["dtype"] == "float64"

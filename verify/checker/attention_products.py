@@ -14,6 +14,7 @@ import numpy as np
 from krohn.program.domains import BoolArray, FloatArray
 from krohn.program.errors import demand
 from krohn.program.inputs import PossibleWords
+from krohn.program.patterns import letters_until_rectangles
 from krohn.verify.checker.arithmetic import Format, Interval, fits_between, gamma
 from krohn.verify.checker.doubling_tensors import Product, Scaling, steps
 from krohn.verify.checker.established import Established
@@ -94,8 +95,15 @@ class OperatorWords(NamedTuple):
             apart = 2 * len(products[1:]) * spread
             contracted.append(birkhoff(words, apart) if np.isfinite(alike) else 1.0)
         least, said = _joined(products, vectors, length)
-        share = np.maximum(least - np.log2(size) - ROUGH, columns + rows)
-        part = np.maximum(said, columns)
+        grown = 2 * ROUGH * np.arange(length + 1)  # sums of columns, as logarithms
+        column, row = np.full(length + 1, columns), np.full(length + 1, rows)
+        merged = letters_until_rectangles(letters, length)
+        if merged is not None:
+            entry = float(least[merged] - grown[merged])
+            column[merged:] = np.maximum(column[merged:], entry)
+            row[merged:] = np.maximum(row[merged:], entry - np.log2(size) - ROUGH)
+        share = np.maximum(least - np.log2(size) - ROUGH - grown, column + row)
+        part = np.maximum(said - grown, column)
         known = len(products)
         share[:known] = [each.share for each in products[: length + 1]]
         part[:known] = [each.share for each in vectors[: length + 1]]
