@@ -6,6 +6,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from source_code import nodes
 
 ROOT = Path(__file__).parents[1]
 PACKAGES = (
@@ -73,7 +74,7 @@ def is_name(name: str) -> bool:
 def defined(module: Path) -> frozenset[str]:
     """The names that a module and its classes define or import."""
     found = set[str]()
-    for node in ast.walk(ast.parse(module.read_text())):
+    for node in nodes(module):
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
             found.add(node.name)
         elif isinstance(node, ast.ImportFrom | ast.Import):

@@ -10,6 +10,7 @@ from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
+from source_code import nodes, tree
 
 ROOT = Path(__file__).parents[1]
 LOWER = ("algebra", "network", "program", "sources", "jobs", "compiler", "verify")
@@ -36,15 +37,10 @@ def test_imports_run_downwards_only() -> None:
 
 
 @cache
-def tree(path: Path) -> ast.Module:
-    return ast.parse((ROOT / path).read_text())
-
-
-@cache
 def imports(path: Path) -> list[tuple[str, int]]:
     """The full names that a module imports, and from how many levels above."""
     found = list[tuple[str, int]]()
-    for node in ast.walk(tree(path)):
+    for node in nodes(ROOT / path):
         if isinstance(node, ast.Import):
             found += [(alias.name, 0) for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
@@ -66,7 +62,7 @@ def for_types(path: Path) -> set[str]:
     """The names that a module imports for annotations alone."""
     return {
         f"{node.module}.{alias.name}"
-        for block in ast.walk(tree(path))
+        for block in nodes(ROOT / path)
         if isinstance(block, ast.If) and "TYPE_CHECKING" in ast.unparse(block.test)
         for node in ast.walk(block)
         if isinstance(node, ast.ImportFrom)
@@ -139,11 +135,11 @@ def test_no_module_hides_another() -> None:
 
 
 def test_everything_public_is_described() -> None:
-    assert [path for path in MODULES if not ast.get_docstring(tree(path))] == []
+    assert [path for path in MODULES if not ast.get_docstring(tree(ROOT / path))] == []
     missing = [
         (path, node.name)
         for path in MODULES
-        for node in public(tree(path))
+        for node in public(tree(ROOT / path))
         if not ast.get_docstring(node) and not overload(node)
     ]
     assert missing == []

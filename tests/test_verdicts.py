@@ -7,10 +7,9 @@ means is read from its header once (`krohn.program.claim.Claim`).
 import ast
 import re
 from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
 
-import pytest
+from source_code import nodes
 
 ROOT = Path(__file__).parents[1]
 PACKAGES = ("algebra", "network", "program", "sources", "jobs", "compiler", "verify")
@@ -19,12 +18,6 @@ MODULES = {
     for name in (*PACKAGES, "compare", "krohn")
     for path in sorted((ROOT / name).rglob("*.py"))
 }
-
-
-@cache
-def nodes(module: str) -> tuple[ast.AST, ...]:
-    """All nodes of the code of a module."""
-    return tuple(ast.walk(ast.parse(MODULES[module].read_text())))
 
 
 VERDICTS = ("krohn.verify.verdict", "krohn.verify.checker.verdict")
@@ -39,21 +32,26 @@ MAKERS = {
 """Of each verdict who makes it: those that have shown what it says."""
 
 
-@pytest.mark.parametrize("verdict", MAKERS)
-def test_verdicts_are_made_by_those_who_have_shown_them(verdict: str) -> None:
-    makers = set()
-    for module in MODULES:
-        known = {
-            alias.asname or alias.name
-            for node in nodes(module)
-            if isinstance(node, ast.ImportFrom) and node.module in VERDICTS
-            for alias in node.names
-            if alias.name == verdict
-        }
-        calls = (n.func for n in nodes(module) if isinstance(n, ast.Call))
+def made(module: str) -> Iterator[str]:
+    """The verdicts that a module imports and makes."""
+    known = {
+        alias.asname or alias.name: alias.name
+        for node in nodes(MODULES[module])
+        if isinstance(node, ast.ImportFrom) and node.module in VERDICTS
+        for alias in node.names
+    }
+    if known:
+        calls = (n.func for n in nodes(MODULES[module]) if isinstance(n, ast.Call))
         called = {f.id if isinstance(f, ast.Name) else last(f) for f in calls}
-        makers |= {module} if called & known else set()
-    assert makers == MAKERS[verdict]
+        yield from (known[name] for name in called & known.keys())
+
+
+def test_verdicts_are_made_by_those_who_have_shown_them() -> None:
+    makers: dict[str, set[str]] = {verdict: set() for verdict in MAKERS}
+    for module in MODULES:
+        for verdict in {*made(module)} & MAKERS.keys():
+            makers[verdict].add(module)
+    assert makers == MAKERS
 
 
 def last(function: ast.expr) -> str:
@@ -64,7 +62,7 @@ def last(function: ast.expr) -> str:
 def test_verdicts_are_called_by_their_names() -> None:
     """Else the rule above would not see who makes them."""
     for module in MODULES:
-        for node in nodes(module):
+        for node in nodes(MODULES[module]):
             if isinstance(node, ast.Import):
                 assert not {alias.name for alias in node.names} & {*VERDICTS}, module
             if isinstance(node, ast.ImportFrom):
@@ -96,7 +94,7 @@ SAY_SO = {
 
 def sentences(module: str) -> Iterator[str]:
     """The f-strings of a module that speak of truth and deny nothing."""
-    for node in nodes(module):
+    for node in nodes(MODULES[module]):
         if isinstance(node, ast.JoinedStr):
             parts = (
                 p.value if isinstance(p, ast.Constant) else "{}" for p in node.values
@@ -157,7 +155,7 @@ def is_header(node: ast.expr) -> bool:
 
 def looks_inside(module: str) -> bool:
     """Whether a module reads what a header means."""
-    for node in nodes(module):
+    for node in nodes(MODULES[module]):
         key: ast.expr | None = None
         if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load):
             key = node.slice if is_header(node.value) else None

@@ -67,6 +67,7 @@ def _behave_alike(a: Automaton, b: Automaton, seed: int = 0) -> bool:
     return all(a.run(word) == b.run(word) for word in words)
 
 
+@settings(max_examples=10)
 @given(machines(TEXTS), st.booleans())
 def test_json_keeps_everything(machine: Automaton, acting: bool) -> None:
     if acting:

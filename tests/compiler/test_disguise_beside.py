@@ -76,6 +76,7 @@ class Apart:
         return split[0] @ self.rows[: self.d], split[1] @ self.rows[self.d :]
 
 
+@pytest.mark.sample(2)
 @each
 def test_the_circuit_computes_its_program(network: tuple[str, str, str]) -> None:
     """Each variable has its values at each snapshot from its birth on."""

@@ -163,7 +163,7 @@ PROVED = [
 ]
 
 
-@pytest.mark.sample(5)
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(("construction", "name", "length"), PROVED)
 def test_networks_of_the_thesis_are_proved(
     construction: str, name: str, length: int

@@ -121,6 +121,7 @@ def judged(file: ModelFile | CompiledModel, machine: Automaton) -> dict[str, Rep
     return {name: krohn.verify(file, machine, **how) for name, how in ways.items()}
 
 
+@pytest.mark.sample(3)
 @EACH
 @pytest.mark.parametrize("as_another", SAME)
 def test_a_machine_that_shows_the_same_is_verified(
@@ -163,6 +164,7 @@ def test_the_length_of_the_claim_counts(kind: str) -> None:
     assert krohn.verify(model, last, exhaustive=6).verdict == "refuted"
 
 
+@pytest.mark.sample(2)
 @EACH
 def test_every_command_says_the_same(kind: str, tmp_path: Path, call: Call) -> None:
     """Evidence of the file's own claim shows what states show, and no more."""

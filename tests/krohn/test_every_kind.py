@@ -221,7 +221,7 @@ def test_it_is_drawn_or_has_no_picture(
         assert not picture.exists()
 
 
-@pytest.mark.sample(7, at=5)
+@pytest.mark.sample(4, at=5)
 @pytest.mark.parametrize("to", HOMES)
 @EACH
 def test_it_is_exported_or_refused(

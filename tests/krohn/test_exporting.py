@@ -207,7 +207,7 @@ def program(card: str) -> str:
     return str(found)
 
 
-@pytest.mark.sample(60)
+@pytest.mark.sample(28)
 @pytest.mark.parametrize("to", DESTINATIONS)
 @pytest.mark.parametrize("kind", [*NETWORKS, *MORE, "generator"])
 def test_what_goes_somewhere_is_proved_there(
@@ -234,6 +234,7 @@ def test_what_goes_somewhere_is_proved_there(
     assert "  # [" in program(card)
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("to", DESTINATIONS)
 @pytest.mark.parametrize("kind", ["strict states", "strict beliefs", "float64"])
 def test_a_network_that_is_not_proved_says_so_first(
@@ -315,6 +316,7 @@ def head_of_nobody(header: dict[str, Any]) -> None:
             channel["head"] = 7
 
 
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("damage", [outputs_of_none, head_of_nobody])
 @pytest.mark.parametrize("disguise", [None, "rotate"])
 @pytest.mark.parametrize("to", DESTINATIONS)
@@ -347,6 +349,7 @@ def test_an_export_of_a_source_that_cannot_be_read_is_not_proved(
     assert krohn.verify(file, proof=True).verdict == "undecided"
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("to", DESTINATIONS)
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_small_logits_are_told_apart_by_the_program(
@@ -369,6 +372,7 @@ def test_small_logits_are_told_apart_by_the_program(
     assert "generate" not in text
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("to", DESTINATIONS)
 @pytest.mark.parametrize(
     "line", ["print(['a', 'b', 'c'])", "1 / 0", "import that.is.not"]

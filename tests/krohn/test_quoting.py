@@ -82,6 +82,7 @@ COMMANDS = {
 }
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_terminal_is_told_nothing_but_text(
     command: str,

@@ -65,6 +65,7 @@ def level(network: nn.Module) -> None:
         parameter.data.fill_(1)
 
 
+@pytest.mark.sample(25)
 @pytest.mark.parametrize("dtype", PRECISIONS)
 @EACH
 def test_a_network_shares_no_memory_with_its_file(kind: str, dtype: str) -> None:
@@ -84,6 +85,7 @@ def test_a_network_shares_no_memory_with_its_file(kind: str, dtype: str) -> None
     assert all(map(torch.equal, net.parameters(), parameters))
 
 
+@pytest.mark.sample(9)
 @EACH
 def test_a_changed_network_has_no_proof_and_is_saved_as_it_runs(
     kind: str, tmp_path: Path
@@ -226,6 +228,7 @@ def test_a_network_that_no_file_says_is_refused(
     assert model.model._repr_svg_() is None
 
 
+@pytest.mark.sample(9)
 @EACH
 def test_every_attribute_of_a_running_network_is_its_own(kind: str) -> None:
     """What decides what it says beside numbers, as which heads see later letters."""

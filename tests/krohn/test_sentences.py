@@ -105,7 +105,7 @@ def kind(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(3)
 def test_commands_print_the_sentence_of_the_checker(
     kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

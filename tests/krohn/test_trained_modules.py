@@ -94,6 +94,7 @@ def with_closure() -> nn.Module:
     return Closed()
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("make", [Net, Later, Remembering, Handmade, with_closure])
 def test_a_verdict_about_a_module_is_about_its_tensors(
     make: Callable[[], nn.Module], tmp_path: Path
@@ -124,10 +125,11 @@ def test_the_network_that_runs_the_tensors_alone(tmp_path: Path) -> None:
     model = krohn.from_torch(net, MACHINE, observe=OBSERVATION)
     assert model.proof is not None
     assert model.proof.verdict == "verified"
-    words = torch.randint(2, (2, 1600))
+    words = torch.randint(2, (2, 1600), generator=torch.Generator().manual_seed(0))
     own, right = net(words), Net()(words)
-    assert torch.equal(model.network(words), right)
-    assert not torch.equal(own, right)
+    # How sums are rounded depends on the processor.
+    assert torch.allclose(model.network(words), right, atol=1e-5)
+    assert not torch.allclose(own, right, atol=0.5)
     path = tmp_path / "net.safetensors"
     model.save(path)
     assert krohn.verify(path).verdict == "verified"

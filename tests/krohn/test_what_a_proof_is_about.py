@@ -111,6 +111,7 @@ def with_key(value: Any, at: tuple[Any, ...]) -> Any:
     return copy
 
 
+@pytest.mark.sample(10)
 @pytest.mark.parametrize("kind", ALL)
 def test_no_key_is_left_that_nobody_reads(kind: str) -> None:
     """In any object of a header, at any depth: it would mean something to somebody."""
@@ -353,7 +354,7 @@ def test_json_has_the_names(call: Call, tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.sample(6)
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("kind", SOURCES)
 def test_a_source_that_is_given_is_all_that_a_file_states(kind: str) -> None:
     """An order of outputs, say, is more than a source that is given without one."""

@@ -77,6 +77,7 @@ def test_all_words_up_to_a_length_that_is_asked_about(kind: str) -> None:
     assert krohn.verify(compiled(kind).file, sample=9, length=3).verdict == "undecided"
 
 
+@pytest.mark.sample(25)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("seed", range(3))
 def test_no_damage_is_verified_by_a_few_runs(kind: str, seed: int) -> None:
@@ -84,8 +85,17 @@ def test_no_damage_is_verified_by_a_few_runs(kind: str, seed: int) -> None:
         assert report.verdict in ("undecided", "refuted")
 
 
-NUMBERS = [k for k in KINDS if "error" in compiled(k).file.header["claim"]]
-NUMBERS.append("thirds")
+SAYING_NUMBERS = {
+    *("attention-target", "context-learner", "grid-function", "hidden-markov"),
+    *("hidden-markov rnn", "kernel", "linear-system", "posterior-head"),
+    *("selected-mean", "vectors-in-blocks"),
+}
+NUMBERS = [*(k for k in KINDS if k in SAYING_NUMBERS), "thirds"]
+
+
+def test_kinds_whose_claims_have_errors_are_listed() -> None:
+    errors = {k for k in KINDS if "error" in compiled(k).file.header["claim"]}
+    assert errors == SAYING_NUMBERS
 
 
 def saying_numbers(kind: str) -> ModelFile:
@@ -94,6 +104,7 @@ def saying_numbers(kind: str) -> ModelFile:
     return compiled(kind).file
 
 
+@pytest.mark.sample(11)
 @pytest.mark.parametrize("kind", NUMBERS)
 @pytest.mark.parametrize("error", [1e-17, 1e-300, 0.0])
 def test_a_claim_below_what_is_rounded(kind: str, error: float) -> None:
@@ -106,6 +117,7 @@ def test_a_claim_below_what_is_rounded(kind: str, error: float) -> None:
             assert report.counterexample.at >= 1
 
 
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("kind", NUMBERS)
 def test_numbers_that_are_off_are_refuted(kind: str, call: Any, tmp_path: Path) -> None:
     """By as much as the claim and all roundings cannot explain; and run again."""

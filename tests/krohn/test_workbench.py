@@ -146,20 +146,23 @@ def a_folder(path: Path) -> None:
 DAMAGES = (Path.unlink, emptied, shorter, turned, longer, a_bit_off, a_link, a_folder)
 
 
+@pytest.mark.sample(9)
+@pytest.mark.parametrize("name", SMALL)
 @pytest.mark.parametrize("damage", DAMAGES)
-def test_no_file_may_be_another_one(made: Path, tmp_path: Path, damage: Damage) -> None:
+def test_no_file_may_be_another_one(
+    made: Path, tmp_path: Path, damage: Damage, name: str
+) -> None:
     """Each file of each network, in each way of damage."""
-    for name in SMALL:
-        copied = shutil.copytree(made / name, tmp_path / "set" / name)
-        for path in sorted(p for p in (made / name).rglob("*") if p.is_file()):
-            own = path.relative_to(made / name)
-            damage(copied / own)
-            assert list(differences(copied, made / name)) == [own.as_posix()]
-            if (copied / own).is_dir():
-                (copied / own).rmdir()
-            (copied / own).unlink(missing_ok=True)
-            shutil.copyfile(path, copied / own)
-        assert differences(copied, made / name) == {}
+    copied = shutil.copytree(made / name, tmp_path / "set" / name)
+    for path in sorted(p for p in (made / name).rglob("*") if p.is_file()):
+        own = path.relative_to(made / name)
+        damage(copied / own)
+        assert list(differences(copied, made / name)) == [own.as_posix()]
+        if (copied / own).is_dir():
+            (copied / own).rmdir()
+        (copied / own).unlink(missing_ok=True)
+        shutil.copyfile(path, copied / own)
+    assert differences(copied, made / name) == {}
 
 
 def test_nothing_may_be_there_beside(made: Path, tmp_path: Path) -> None:
@@ -215,6 +218,7 @@ def test_a_damaged_network_is_refused_by_the_names_of_its_files(
     )
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("key", ["seed", "words"])
 def test_another_seed_gives_other_words(made: Path, tmp_path: Path, key: str) -> None:
     copied = shutil.copytree(made, tmp_path / "set")

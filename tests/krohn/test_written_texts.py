@@ -138,13 +138,14 @@ def test_it_says_what_run_says(told: Told) -> None:
         assert len(text.unproved) == len(text.tokens)
 
 
-@pytest.mark.sample(4)
+@pytest.mark.sample(2)
 def test_tokens_by_name_are_a_prompt(told: Told) -> None:
     model, prompts, _ = told
     if " " in prompts[0]:
         assert model.write([p.split() for p in prompts]) == model.write(prompts)
 
 
+@pytest.mark.sample(3)
 def test_a_run_is_of_one_prompt(told: Told) -> None:
     model, prompts, _ = told
     text, run = model.write(prompts[0]), model.model.run(prompts[0])

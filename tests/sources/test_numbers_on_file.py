@@ -127,6 +127,7 @@ def test_run_verify_and_recheck_refuse_a_file_in_which_a_number_is_none(
         assert all(codes(edited(said, at, wrong))), (at, wrong)
 
 
+@pytest.mark.sample(2)
 def test_a_letter_that_is_there_twice_is_refused_by_both_readers(
     about: tuple[dict[str, Any], Reader, Reader],
 ) -> None:

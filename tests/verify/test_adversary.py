@@ -869,7 +869,7 @@ MALFORMED: dict[str, tuple[tuple[str, str, int, bool], Callable[[Json], None]]] 
 }
 
 
-@pytest.mark.sample(5)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("name", list(MALFORMED))
 def test_what_is_malformed_is_refused(name: str) -> None:
     model, edit = MALFORMED[name]

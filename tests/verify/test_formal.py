@@ -84,7 +84,7 @@ def test_terms_are_those_of_the_file(file: bytes) -> None:
     compare(file, development(file).text)
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(1)
 def test_every_other_number_is_noticed(file: bytes) -> None:
     text = development(file).text
     whole = "program_of_file.*layout" if "Definition layout" in text else "invariant"
@@ -175,6 +175,7 @@ def test_others_are_refused(model: Callable[[], CompiledModel], why: str) -> Non
         development(data(model()))
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(
     ("machine", "asked", "what"),
     [

@@ -87,7 +87,7 @@ def test_no_mutant_that_is_wrong_is_accepted(key: Key) -> None:
     assert found.harmless_accepted > 0
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(1)
 @EACH
 def test_mutants_of_single_weights_are_among_them(key: Key) -> None:
     kinds = {o.kind for o in outcomes(key)}
@@ -169,7 +169,7 @@ def test_the_same_seed_gives_the_same_mutants() -> None:
     assert [o.where for o in other] != [o.where for o in again]
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(3)
 @EACH
 def test_units_that_trade_places_change_no_answer(key: Key) -> None:
     right, rng = subject(key), np.random.default_rng(0)

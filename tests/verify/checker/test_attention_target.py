@@ -172,6 +172,7 @@ def test_the_functions_that_are_meant_are_within_the_error_too() -> None:
     assert target.moduli.rho / 20 < off <= shown(file).error
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("outer", "which"), [(False, 0), (False, 1), (False, 2), (True, 0), (True, 2)]
 )

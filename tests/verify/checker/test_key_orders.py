@@ -138,6 +138,7 @@ NETWORKS = [
 """Heads that look back, add up what comes, and add up what is marked."""
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(("source", "length", "construction", "name"), NETWORKS)
 def test_heads_of_a_network_are_right_in_any_order(
     source: str, length: int, construction: str, name: str

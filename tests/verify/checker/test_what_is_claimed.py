@@ -115,6 +115,7 @@ def test_the_start_that_is_claimed_is_that_of_the_machine(kind: str) -> None:
         check(kind, ("claim", "start"), "elsewhere")
 
 
+@pytest.mark.sample(12)
 @pytest.mark.parametrize(
     ("kind", "at", "value", "reason"),
     [
@@ -300,6 +301,7 @@ def test_only_listed_pairs_have_a_reader(network: str) -> None:
 SOURCES = tuple(kind for kind in HOW if kind not in (*MACHINES, "turnstile"))
 
 
+@pytest.mark.sample(12)
 @pytest.mark.parametrize("kind", SOURCES)
 @pytest.mark.parametrize("part", ["source", "program"])
 def test_each_key_of_a_source_and_of_a_program_is_read(kind: str, part: str) -> None:

@@ -57,6 +57,7 @@ def test_weights_at_the_end_of_the_format(judge: Judge, kind: str, sign: int) ->
     ).verdict in ("refuted", "undecided")
 
 
+@pytest.mark.sample(1)
 @EACH
 def test_ties_everywhere(judge: Judge, kind: str) -> None:
     file = good(kind)
