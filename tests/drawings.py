@@ -10,6 +10,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 
+from krohn.algebra.automaton import Automaton
+
 WORDS = ("accept", "reject")
 
 
@@ -104,6 +106,15 @@ def sketch(
     shown = {q: rng.choice("xy") for q in states}
     starts = rng.sample(states, 1) if not choices else states[:1]
     return Sketch(states, letters, [*arcs.values()], starts, final, shown)
+
+
+def accepts_the_same(machine: Sketch, found: Automaton) -> bool:
+    """Whether the letters and the language are the same."""
+    letters = {a for _, a, _, _ in machine.arcs if a}
+    words = (word for word in machine.words() if {*word} <= letters)
+    return {*found.letters} == letters and all(
+        found.run(word)[-1] == machine.accepted(word) for word in words
+    )
 
 
 def quoted(text: str) -> str:

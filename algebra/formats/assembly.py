@@ -255,8 +255,9 @@ def complete_draft(draft: Draft, how: Complete) -> Automaton:
 
 
 def with_remark(machine: Automaton, remark: str) -> Automaton:
-    """The machine with a remark before those that it has."""
-    said = filter(None, (remark, machine.remark))
+    """The machine with a remark before those that it has; its file is named once."""
+    file, colon, _ = remark.partition(": ")
+    said = filter(None, (remark, machine.remark.removeprefix(f"{file}{colon}")))
     return replace(machine, remark="; ".join(said))
 
 

@@ -165,6 +165,8 @@ def read_mata(text: str, name: str, complete: Complete = "reject") -> Automaton:
     moves, kind = list[Transition](), ""
     for number, line in _lines(text):
         words = [word for word in _WORD.findall(line) if not word.startswith("#")]
+        if any(word.count('"') == 1 for word in words):
+            raise problem(name, number, "a quote stays open on this line")
         match words:
             case []:
                 pass

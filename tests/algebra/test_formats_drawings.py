@@ -16,6 +16,7 @@ import pytest
 from aalpy.utils import save_automaton_to_file
 from drawings import (
     Sketch,
+    accepts_the_same,
     as_automata_lib,
     as_ltlf2dfa,
     as_mona,
@@ -28,7 +29,6 @@ from pyformlang.finite_automaton import Epsilon, EpsilonNFA, State, Symbol
 from statemachine import State as ChartState, StateMachine
 from statemachine.contrib.diagram import DotGraphMachine
 
-from krohn.algebra.automaton import Automaton
 from krohn.algebra.errors import MachineError
 from krohn.algebra.formats import dot, read
 
@@ -119,15 +119,6 @@ def by_python_statemachine(machine: Sketch, folder: Path) -> str:
 def event(letter: str) -> str:
     """What python-statemachine calls the event of a letter."""
     return f"E{letter}".replace("_", " ").capitalize()
-
-
-def accepts_the_same(machine: Sketch, found: Automaton) -> bool:
-    """Whether the letters and the language are the same."""
-    letters = {a for _, a, _, _ in machine.arcs if a}
-    words = (word for word in machine.words() if {*word} <= letters)
-    return {*found.letters} == letters and all(
-        found.run(word)[-1] == machine.accepted(word) for word in words
-    )
 
 
 ACCEPTORS: dict[str, Callable[[Sketch, Path], str]] = {

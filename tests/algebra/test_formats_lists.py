@@ -203,6 +203,7 @@ def test_acceptors_of_mata_may_start_in_several_states() -> None:
         ),
         ("m.mata", MATA.replace('%Initial q0 "q 1"', "%Initial"), "behind %Initial"),
         ("m.mata", MATA.replace("%Alphabet-auto", "%Foo 3"), ":3: '%Foo 3' is no line"),
+        ("m.mata", MATA.replace('"x"', '"x'), ":7: a quote stays open"),
         ("m.mata", "@NFA-explicit\n%Initial q\n%Final q\n", "no transitions"),
     ],
 )
