@@ -18,6 +18,8 @@ from krohn.program.parsing import Language, Misread, Node
 MOST_PROPOSITIONS = 8
 """Each combination of so many propositions is a letter, 256 at most."""
 _CONDITIONS = Language(Path(__file__).with_name("conditions.lark"))
+_BITS = {"0": np.array(False), "1": np.array(True)}
+_VALUES = {"false": _BITS["0"], "true": _BITS["1"]}
 _JOINED = {"any": np.logical_or, "odd": np.logical_xor, "all": np.logical_and}
 _Truth = npt.NDArray[np.bool_]
 
@@ -55,7 +57,7 @@ def letters_of_conditions(trees: Mapping[str, Node]) -> Valuations:
     """
     names = sorted({name for tree in trees.values() for name in _names(tree)})
     letters, bits = all_letters(len(names))
-    values = dict(zip(names, bits.T, strict=True))
+    values = _BITS | dict(zip(names, bits.T, strict=True))
     found = {}
     for text, tree in trees.items():
         truth = np.broadcast_to(truth_of(tree.parts[0], values), len(letters))
@@ -94,14 +96,14 @@ def all_letters(count: int) -> tuple[list[str], _Truth]:
 def _names(tree: Node) -> set[str]:
     inner = [part for part in tree.parts if isinstance(part, Node)]
     words = {part for part in tree.parts if isinstance(part, str)}
-    names = {word for word in words if word.lower() not in ("true", "false")}
+    names = {word for word in words if word.lower() not in _BITS | _VALUES}
     return names.union(*map(_names, inner))
 
 
 def truth_of(part: Node | str, values: Mapping[str, _Truth]) -> _Truth:
     """``(letters,)``: under which letters a condition holds, or one value for all."""
     if isinstance(part, str):
-        constant = {"true": np.array(True), "false": np.array(False)}.get(part.lower())
+        constant = _VALUES.get(part.lower())
         return values[part] if constant is None else constant
     inner = [truth_of(each, values) for each in part.parts]
     if part.kind == "negation":

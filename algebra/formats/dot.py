@@ -5,13 +5,12 @@ a Moore machine or an acceptor. An arrow without a label marks the start state.
 """
 
 import re
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from krohn.algebra.automaton import Automaton, Output
 from krohn.algebra.errors import MachineError
-from krohn.algebra.formats import att
+from krohn.algebra.formats import dot_openfst
 from krohn.algebra.formats.acceptors import EMPTY, machine_of
 from krohn.algebra.formats.assembly import (
     ACCEPTANCE,
@@ -38,9 +37,11 @@ from krohn.program.user_input import EPSILONS
 _START = "__start"
 _START_KEYS = ("is_start", "root", "initial", "start")
 _START_WORDS = ("", "start", "begin", "init", "initial")
+_FINAL_KEYS = ("is_final", "final", "accepting", "accept")
+_IN_BRACKETS = re.compile(r"\[[^\[\]]*+\]")
+_INFINITE = re.compile(r"B(?:ü|ue|u)chi|Rabin|Streett|parity|Muller")
 _TRUE = ("true", "1", "yes")
 _Attributes = Mapping[str, str]
-_WEIGHT = re.compile(r"[-+]?\d++(?:\.\d*+)?(?:[eE][-+]?\d++)?|Infinity")
 _TRIMMED = re.compile(r"(?!\s).*(?<!\s)", re.S)
 _LETTER = re.compile(
     rf"(?!(?:{'|'.join(map(re.escape, sorted(EPSILONS)))})\Z)(?![\s/])[^/]*[^\s/]", re.S
@@ -55,7 +56,7 @@ def read(
 
     ``docs/formats.md`` says what labels, circles and marks of the start mean. Where the
     drawing can be read in two ways, the machine's remark says which one was taken. What
-    OpenFst draws is read as its text (``att.read``).
+    OpenFst draws is read as its text (``dot_openfst.read``).
 
     Args:
         text: The file.
@@ -72,8 +73,9 @@ def read(
             transitions are missing and ``complete`` does not say what to do.
     """
     graph = parse(text, name)
-    if _is_of_openfst(graph):
-        return att.read(_text_of_openfst(graph, name), name, complete, kind)
+    _check_finite_words(graph.label, name)
+    if dot_openfst.is_of_openfst(graph):
+        return dot_openfst.read(graph, name, complete, kind)
     edges = _visible_edges(graph, name)
     markers = _markers(graph, edges)
     arrows = [edge for edge in edges if edge.source not in markers]
@@ -135,6 +137,13 @@ def write(machine: Automaton) -> str:
         source = ids[place // len(machine.letters)]
         lines.append(f"  {source} -> {ids[q]} [label={arrows[place]}];")
     return "\n".join([f"digraph {dot_string(machine.name)} {{", *lines, "}", ""])
+
+
+def _check_finite_words(label: str, name: str) -> None:
+    """Refuse an automaton whose acceptance, which Spot draws, is of infinite words."""
+    for said in filter(_INFINITE.search, _IN_BRACKETS.findall(label)):
+        reason = f"an automaton on infinite words, as {quote(said)} says"
+        raise problem(name, 0, f"{reason}; a machine reads words that end")
 
 
 def _check_choice(transitions: Sequence[Transition], drawing: Drawing) -> None:
@@ -213,9 +222,7 @@ def _starts(
         e.target for e in edges if e.source in markers and e.target not in markers
     ]
     starts = list(dict.fromkeys(marked)) or [
-        q
-        for q, said in nodes.items()
-        if any(plain(said.get(key, "")).lower() in _TRUE for key in _START_KEYS)
+        q for q, said in nodes.items() if _is_set(said, _START_KEYS)
     ]
     if starts:
         return starts
@@ -229,6 +236,11 @@ def _starts(
         "arrow without a label, from a node of its own, marks another"
     )
     return [first]
+
+
+def _is_set(attributes: _Attributes, keys: Sequence[str]) -> bool:
+    """Whether one of some attributes is true."""
+    return any(plain(attributes.get(key, "")).lower() in _TRUE for key in keys)
 
 
 def _is_active(attributes: _Attributes) -> bool:
@@ -315,9 +327,8 @@ def _label_parts(state: str, label: str, sign: str) -> tuple[str, ...]:
 
 def _accepting(title: str, nodes: Mapping[str, _Attributes]) -> dict[str, str] | None:
     """Whether each state accepts; None if no state is marked."""
-    if any("is_final" in said for said in nodes.values()):
-        marked = {q: plain(said.get("is_final", "")) for q, said in nodes.items()}
-        final = {q for q, said in marked.items() if said.lower() in _TRUE}
+    if any(not said.keys().isdisjoint(_FINAL_KEYS) for said in nodes.values()):
+        final = {q for q, said in nodes.items() if _is_set(said, _FINAL_KEYS)}
     else:
         final = {q for q, said in nodes.items() if _is_doubled(said)}
         if not final and title != MONA:
@@ -329,81 +340,6 @@ def _is_doubled(attributes: _Attributes) -> bool:
     doubled = plain(attributes.get("shape", "")) in ("doublecircle", "doubleoctagon")
     twice = plain(attributes.get("peripheries", "")) == "2"
     return doubled or (twice and not _is_active(attributes))
-
-
-# What OpenFst draws is turned into the text that OpenFst prints.
-
-
-def _is_of_openfst(graph: Graph) -> bool:
-    """Whether each node is a circle, and the start alone is bold."""
-    styles = Counter(plain(said.get("style", "")) for said in graph.nodes.values())
-    shapes = {plain(said.get("shape", "")) for said in graph.nodes.values()}
-    one_start = styles["bold"] == 1 and styles.keys() <= {"bold", "solid"}
-    return one_start and shapes <= {"circle", "doublecircle"} and len(graph.edges) > 0
-
-
-def _text_of_openfst(graph: Graph, name: str) -> str:
-    """The text, in which each arrow stands in the line where the drawing has it.
-
-    Raises:
-        MachineError: If there are weights, or a label can be divided in several ways.
-    """
-    finals = [q for q, said in graph.nodes.items() if _is_doubled(said)]
-    columns = _columns_of_openfst(graph, finals, name)
-    start = next(q for q, s in graph.nodes.items() if plain(s["style"]) == "bold")
-    edges = sorted(graph.edges, key=lambda edge: edge.source != start)
-    if edges[0].source != start:
-        raise problem(name, 0, f"no arrow leaves the start {quote(start)}")
-    lines = [""] * (edges[0].line - 1)
-    for edge in edges:
-        lines += [""] * (edge.line - 1 - len(lines))
-        lines.append("\t".join((edge.source, edge.target, *columns[edge.label])))
-    return "\n".join([*lines, *finals, ""])
-
-
-def _columns_of_openfst(
-    graph: Graph, finals: Sequence[str], name: str
-) -> dict[str, list[str]]:
-    """The symbols of each label: one, or input and output."""
-    first = {edge.label: edge for edge in reversed(graph.edges)}
-    texts = _without_weights(graph, finals, first, name)
-    transducer = all(":" in text for text in texts.values())
-    columns = {}
-    for raw, text in texts.items():
-        columns[raw] = text.split(":") if transducer else [text]
-        if len(columns[raw]) > 2 or not all(len(s.split()) == 1 for s in columns[raw]):
-            raise problem(
-                name,
-                first[raw].line,
-                f"the label {quote(text)} is no single word, and no two with one ':' "
-                "between; print the machine as text with fstprint",
-            )
-    return columns
-
-
-def _without_weights(
-    graph: Graph, finals: Sequence[str], first: Mapping[str, Edge], name: str
-) -> dict[str, str]:
-    """The text of each label; weights of 0, if OpenFst drew them, are left out."""
-    texts = {raw: plain(raw) for raw in first}
-    ends = {q: plain(graph.nodes[q].get("label", "")) for q in finals}
-    parts = {text: text.rpartition("/") for text in [*texts.values(), *ends.values()]}
-    weights = [
-        _WEIGHT.fullmatch(tail) is not None and head != ""
-        for head, _, tail in parts.values()
-    ]
-    if all(weights) and all(float(tail) == 0 for *_, tail in parts.values()):
-        return {raw: parts[text][0] for raw, text in texts.items()}
-    if any(weights):
-        text = next(text for text, is_one in zip(parts, weights, strict=True) if is_one)
-        line = next((first[raw].line for raw in texts if texts[raw] == text), 0)
-        raise problem(
-            name,
-            line,
-            f"weighted: {quote(text)} ends in a weight, and machines carry none; print "
-            f"it as text with fstprint, and compile that with :weights=real, or =log",
-        )
-    return texts
 
 
 # How machines are written.

@@ -12,7 +12,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
-from krohn.algebra.formats.files import misread, problem
+from krohn.algebra.formats.files import misread, problem, quote
 from krohn.program.parsing import Language, Misread, Node
 
 # Possessive throughout: a malformed line must fail at once, not after every way of
@@ -26,7 +26,7 @@ _STATEMENT = re.compile(
     rf"(?:\[\s*+((?:{_ID}\s*+=\s*+{_ID}\s*+[,;]?+\s*+)*+)\]\s*+)?+;?+\s*+"
 )
 _PAIR = re.compile(rf"({_ID})\s*+=\s*+({_ID})")
-_SETTING = re.compile(rf"\s*+{_ID}\s*+=\s*+{_ID}\s*+;?+\s*+")
+_SETTING = re.compile(rf"\s*+({_ID})\s*+=\s*+({_ID})\s*+;?+\s*+")
 _HEADER = re.compile(rf"\s*+(?:strict\s++)?+digraph\b\s*+({_ID})?+\s*+\{{\s*+", re.I)
 _ESCAPE = re.compile(r'\\(["\\n]|\r?\n)')
 _FLUSH_ESCAPE = re.compile(r'\\(["\\nlr]|\r?\n)')
@@ -81,11 +81,13 @@ class Graph:
 
     Attributes:
         title: What the file calls the graph; empty if it does not.
+        label: The text that is drawn beside it.
         nodes: The attributes of each node.
         edges: The arrows.
     """
 
     title: str = ""
+    label: str = ""
     nodes: dict[str, dict[str, str]] = field(default_factory=dict)
     edges: list[Edge] = field(default_factory=list)
 
@@ -114,18 +116,17 @@ def parse(text: str, name: str) -> Graph:
         MachineError: If the file is not DOT, holds another number of graphs than one,
             an undirected graph, or an arrow between groups of nodes.
     """
-    by_lines = _by_lines(text)
-    if by_lines is not None:
-        return _collect(*by_lines)
-    title, statements, ports = _by_grammar(text, name)
+    title, statements, ports = _by_lines(text) or _by_grammar(text, name)
     graph = _collect(title, statements)
-    for node in graph.nodes:
+    # The package graphviz writes ends of arrows at a node :x as an empty name.
+    ports |= {""} & graph.nodes.keys()
+    for node in graph.nodes if ports else ():
         base, colon, _ = node.partition(":")
         if colon and base in ports:
             reason = (
-                f"an arrow ends at {node} without quotes; put a name with ':' in them"
+                f"an arrow ends at {quote(base)}, which may be the node {quote(node)}"
             )
-            raise problem(name, 0, reason)
+            raise problem(name, 0, f"{reason}; put a name with ':' in quotes")
     return graph
 
 
@@ -167,8 +168,8 @@ def dot_label(text: str) -> str:
     return dot_string(_ENTITY.sub(lambda m: f"&amp;{m[0][1:]}", text))
 
 
-def _by_lines(text: str) -> tuple[str, list[_Statement]] | None:
-    """The name of the graph and the statements of a file with one to a line.
+def _by_lines(text: str) -> tuple[str, list[_Statement], set[str]] | None:
+    """As `_by_grammar`, of a file with one statement to a line and without ports.
 
     None if the file is laid out otherwise.
     """
@@ -180,19 +181,18 @@ def _by_lines(text: str) -> tuple[str, list[_Statement]] | None:
         return None
     statements: list[_Statement] = []
     for number, line in lines[1:-1]:
-        match = _STATEMENT.fullmatch(line)
-        if match is None:
-            if _SETTING.fullmatch(line):
-                continue
-            return None
-        statement = _statement(match, number)
+        statement = _statement(line, number)
         if statement is None:
             return None
         statements.append(statement)
-    return plain(header[1] or ""), statements
+    return plain(header[1] or ""), statements, set()
 
 
-def _statement(match: re.Match[str], line: int) -> _Statement | None:
+def _statement(text: str, line: int) -> _Statement | None:
+    match = _STATEMENT.fullmatch(text)
+    if match is None:
+        setting = _SETTING.fullmatch(text)
+        return None if setting is None else _setting(setting[1], setting[2], line)
     source, target, inside = match.groups()
     keywords = _KEYWORDS if target or inside is None else _KEYWORDS[3:]
     if source.lower() in keywords or (target or "").lower() in _KEYWORDS:
@@ -200,6 +200,10 @@ def _statement(match: re.Match[str], line: int) -> _Statement | None:
     ids = (source, target) if target else (source,)
     pairs = _PAIR.findall(inside) if inside else []
     return _Statement(ids, {plain(key).lower(): value for key, value in pairs}, line)
+
+
+def _setting(key: str, value: str, line: int) -> _Statement:
+    return _Statement(("graph",), {plain(key).lower(): value}, line)
 
 
 def _by_grammar(text: str, name: str) -> tuple[str, list[_Statement], set[str]]:
@@ -225,7 +229,10 @@ def _statements(group: Node, name: str, ports: set[str]) -> Iterator[_Statement]
             yield _Statement((_OPEN,), {}, said.line)
             yield from _statements(said, name, ports)
             yield _Statement((_CLOSE,), {}, said.line)
-        elif said.kind != "setting":
+        elif said.kind == "setting":
+            key, value = said.parts
+            yield _setting(key, value, said.line)
+        else:
             yield from _statement_of(said, name, ports)
 
 
@@ -264,6 +271,7 @@ def _collect(title: str, statements: Sequence[_Statement]) -> Graph:
             defaults[ids[0]] = defaults[ids[0]] | attributes
         else:
             _add(graph, ids, attributes, defaults, line)
+    graph.label = label_text(defaults["graph"].get("label", ""))
     return graph
 
 

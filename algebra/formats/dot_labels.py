@@ -261,10 +261,14 @@ def _valuations(texts: Iterable[str], drawing: Drawing) -> Valuations | None:
                 for text, rows in lines.items()
             }
             return letters_of_columns(cubes, counts.pop())
-    sure = drawing.title == MONA or any(map(_SURE_CONDITION.search, texts))
-    if not sure or not all(map(_CONDITION.fullmatch, texts)):
+    sure = next(filter(_SURE_CONDITION.search, texts), None)
+    if sure is None and drawing.title != MONA:
         return None
-    trees = parse_conditions([*texts])
+    trees = None
+    if all(map(_CONDITION.fullmatch, texts)):
+        trees = parse_conditions([*texts])
+    if trees is None and sure is not None:
+        _remark(drawing, f"{quote(sure)} is read as one letter, not as a condition")
     return None if trees is None else letters_of_conditions(trees)
 
 

@@ -316,6 +316,23 @@ def test_one_letter_has_commas(
     assert dot.read(text, "m.dot").letters == letters
 
 
+def test_conditions_with_outputs() -> None:
+    text = (
+        'digraph { i -> p; p -> p [label="a & !b / x"]; p -> p [label="!a | b / y"]; }'
+    )
+    machine = dot.read(text, "m.dot")
+    assert machine.letters == BITS
+    assert machine.run(BITS) == ("y", "y", "x", "y")
+    text = text.replace("a & !b", "1").replace("!a | b", "0 & a")
+    assert dot.read(text, "m.dot").run("01") == ("x", "x")
+
+
+def test_no_condition_is_read_from_half_of_the_labels() -> None:
+    machine = dot.read(acceptor('p -> q [label="Q & A"];', 'q -> p [label="?"];'), "m")
+    assert machine.letters == ("Q & A", "?")
+    assert "'Q & A' is read as one letter, not as a condition" in machine.remark
+
+
 def test_learnlib_draws_one_letter_on_an_arrow() -> None:
     text = 'digraph { __start0 [label="", shape=none]; __start0 -> p;'
     text += 'p -> p [label="a/x, b/y"]; }'
@@ -331,11 +348,16 @@ REFUSED = [
     ('p -> q [label="a -> b", dir=back];', "is drawn with dir=back"),
     ('p -> q [label="a", lhead=cluster_q];', "flatten states within states"),
     ('c:d [label=x]; p -> q [label="a"];', "a ':' after the node c"),
-    ('"c:d" -> p [label=x]; p -> c:d [label="a"];', "ends at c:d without quotes"),
+    (
+        '"c:d" -> p [label=x]; p -> c:d [label="a"];',
+        "an arrow ends at 'c', which may be the node 'c:d'",
+    ),
+    ('":d" [label=x]; p -> "" [label="a"];', "ends at '', which may be the node ':d'"),
     ('p -> q [label="\\"a\\" -> [\\"x\\"]"];', "of a transducer of pyformlang"),
     ('q [shape=doublecircle]; p -> q [label="a/x"];', "kind='mealy' to leave out"),
     ('q [shape=doublecircle]; p -> q [label="a,,"];', "',' may be a letter or"),
     ('p -> q [label="/x"];', "has no input in its label"),
+    ('label="[Büchi]"; p -> q [label="!a"];', "an automaton on infinite words"),
     (
         " ".join(f'p -> q [label="~p{i}"];' for i in range(9)),
         "conditions on 9 propositions, which make 2^9 letters; up to 8 are read",
@@ -394,6 +416,13 @@ def test_pyformlang_marks_the_start_by_a_node_without_a_text() -> None:
     assert machine.remark == ""
 
 
+def test_graphs_of_networkx_say_what_accepts() -> None:
+    text = "digraph { p [initial=True]; q [accepting=True]; q -> p [label=a];"
+    machine = dot.read(text + " p -> q [label=a]; }", "m.dot")
+    assert machine.run("aa") == ("accept", "reject")
+    assert machine.remark == ""
+
+
 def test_a_drawing_without_a_start_says_where_it_starts() -> None:
     machine = dot.read("digraph { p -> q [label=a]; q -> p [label=a] }", "m.dot")
     assert machine.remark.startswith("m.dot: no start is marked, so it is 'p', where")
@@ -415,8 +444,7 @@ def test_names_of_nodes_are_no_outputs() -> None:
     ("label", "message"),
     [
         ("a:b/0.5", "weighted: 'a:b/0.5' ends in a weight"),
-        ("a:b:c", "is no single word, and no two"),
-        ("a b:c", "is no single word, and no two"),
+        ("a:b:c", "is no symbol, and no two"),
         ("<eps>:x", "the label '<eps>' is epsilon"),
         ("0", "the label '0' is epsilon"),
     ],
