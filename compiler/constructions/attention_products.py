@@ -42,8 +42,11 @@ KNOTS = {"float32": (16, 24, 3), "float64": (16,)}
 as the last: each piece of that one is a rounding of the sum, which is to be 1."""
 WIDEST, NARROW = 24, 8
 """How many binary digits a piece spans at most, of vectors and of matrices."""
-NEAR = 2.0**-20
-"""When sums are near enough to 1."""
+NEAR, AFTER = 2.0**-20, -(2.0**-30)
+"""When sums are near enough to 1, as a binary logarithm, and the least one of those that
+were made near to it."""
+SHARE_OF_SUMS = 0.25
+"""What part of an error sums may be off by."""
 MOST_STAGES = 6
 LARGEST = {"float32": 100, "float64": 990}
 """The binary logarithm of the largest weight of a value."""
@@ -97,6 +100,16 @@ class Layout:
         return self.held < self.size
 
     @property
+    def reached(self) -> IntArray:
+        """The states that some letter leads to."""
+        return np.flatnonzero(self.possible[:-1].any(axis=0))
+
+    @property
+    def answers(self) -> bool:
+        """Whether states that letters lead to share rows, so that a block parts them."""
+        return len(set(self.rows[self.reached].tolist())) < len(self.reached)
+
+    @property
     def levels(self) -> int:
         """How often windows double until they hold T letters; at least once."""
         return max(1, (self.length - 1).bit_length())
@@ -142,9 +155,9 @@ class Layout:
 
     @property
     def answer(self) -> range:
-        """The belief."""
+        """The belief; or the rows that hold it, where no block parts them."""
         last, first = self.vector(self.stages), self.states.stop
-        return range(first, first + self.size) if self.shared else last
+        return range(first, first + self.size) if self.answers else last
 
     @property
     def width(self) -> int:
@@ -168,14 +181,24 @@ class Stage:
     out: FloatArray
 
 
-def network(model: HiddenMarkovModel, length: int, options: Options) -> CompiledNetwork:
+def network(
+    model: HiddenMarkovModel, length: int, options: Options, within: float | None = None
+) -> CompiledNetwork:
     """The network of a hidden Markov model for words of up to ``length`` letters.
+
+    Args:
+        model: The model.
+        length: T.
+        options: How to lower it.
+        within: How far a belief may be off: sums are made to be so near to 1 as this
+            needs. None for as near as a few roundings.
 
     Raises:
         CompileError: If the format is too coarse, beliefs may be too small for it, or the
             network is too large.
     """
-    design = _designed(model, length, options.precision)
+    near = NEAR if within is None else max(NEAR, log2(1 + within * SHARE_OF_SUMS))
+    design = _designed(model, length, options.precision, near)
     return CompiledNetwork(NAME, _network(design, options.precision), {}, None)
 
 
@@ -235,7 +258,9 @@ class _Design(NamedTuple):
     plan: Plan
 
 
-def _designed(model: HiddenMarkovModel, length: int, precision: Precision) -> _Design:
+def _designed(
+    model: HiddenMarkovModel, length: int, precision: Precision, near: float = NEAR
+) -> _Design:
     """The design of a network that is small enough.
 
     Raises:
@@ -245,7 +270,7 @@ def _designed(model: HiddenMarkovModel, length: int, precision: Precision) -> _D
     if precision.name not in LARGEST:
         raise CompileError(f"{NAME} needs float32 or float64")
     letters, start = _letters(model, precision), model.start / model.start.sum()
-    plan = _planned(model, letters, length, precision)
+    plan = _planned(model, letters, length, precision, near)
     factors = len(plan.matrices) + len(plan.vectors)
     layout = Layout.of(model, length, len(plan.vectors), factors)
     heads = layout.levels * (layout.held + 1) * model.size + len(plan.matrices)
@@ -259,7 +284,11 @@ def _designed(model: HiddenMarkovModel, length: int, precision: Precision) -> _D
 
 
 def _planned(
-    model: HiddenMarkovModel, letters: FloatArray, length: int, precision: Precision
+    model: HiddenMarkovModel,
+    letters: FloatArray,
+    length: int,
+    precision: Precision,
+    near: float = NEAR,
 ) -> Plan:
     """Matrices are normalised where the next products might be too small.
 
@@ -287,7 +316,7 @@ def _planned(
     if plain:
         least, most = float(sizes.said.min()) - 3, 1.0
     _fits(model, length, least, limit)
-    return Plan(tops, matrices, list(_stages(least, most, precision)))
+    return Plan(tops, matrices, list(_stages(least, most, precision, near)))
 
 
 def _fits(model: HiddenMarkovModel, length: int, least: float, limit: int) -> None:
@@ -299,17 +328,37 @@ def _fits(model: HiddenMarkovModel, length: int, least: float, limit: int) -> No
         )
 
 
-def _stages(low: float, high: float, precision: Precision) -> Iterator[Stage]:
+def _stages(
+    low: float, high: float, precision: Precision, near: float
+) -> Iterator[Stage]:
     """Stages after which sums between 2^low and 2^high are near enough to 1."""
-    knots = KNOTS[precision.name]
+    knots = _fewest(low, high, near) if near > NEAR else KNOTS[precision.name]
     for at in range(MOST_STAGES):
-        pieces = max(knots[min(at, len(knots) - 1)], ceil((high - low) / WIDEST))
+        pieces = _pieces(low, high, knots[min(at, len(knots) - 1)])
         ratio = (high - low) / pieces
         stage, high = _stage_of(low, high, pieces, precision)
         yield stage
-        low = -(2.0**-30)
-        if high < NEAR or ratio < 2.0 ** -(precision.digits / 2):
+        low = AFTER
+        if high < near or ratio < 2.0 ** -(precision.digits / 2):
             return
+
+
+def _fewest(low: float, high: float, near: float) -> tuple[int]:
+    """The fewest pieces of each stage with which the fewest stages are enough."""
+    for stages in range(1, MOST_STAGES + 1):
+        for pieces in range(1, max(KNOTS["float32"]) + 1):
+            least, most = low, high
+            for _ in range(stages):
+                each = _pieces(least, most, pieces)
+                least, most = AFTER, _over((most - least) / each)
+            if most < near:
+                return (pieces,)
+    return (max(KNOTS["float32"]),)
+
+
+def _pieces(low: float, high: float, least: int) -> int:
+    """Pieces between two powers of 2, none of which spans too many digits."""
+    return max(least, ceil((high - low) / WIDEST))
 
 
 def _stage_of(
@@ -321,8 +370,12 @@ def _stage_of(
     """
     ratio = (high - low) / pieces
     exponents = low + ratio * np.arange(1, pieces + 1)
-    over = (1 + 2.0**ratio) ** 2 / (4 * 2.0**ratio)
-    return _stage(2.0**low, np.exp2(exponents), precision), log2(over) + 2.0**-30
+    return _stage(2.0**low, np.exp2(exponents), precision), _over(ratio)
+
+
+def _over(ratio: float) -> float:
+    """The largest binary logarithm of v·c(v), by that of the quotient of two points."""
+    return log2((1 + 2.0**ratio) ** 2 / (4 * 2.0**ratio)) - AFTER
 
 
 def _stage(low: float, points: FloatArray, precision: Precision) -> Stage:
@@ -367,7 +420,7 @@ def _network(design: _Design, precision: Precision) -> Network:
     for at, stage in enumerate(plan.vectors):
         places = layout.vector(at), layout.vector(at + 1)
         every += _normalising(layout, *places, next(factors), stage, False)
-    if layout.shared:
+    if layout.answers:
         every.append(_answering(layout))
     for at, heads in enumerate(every):
         told = zip(("query", "key", "value", "out"), heads, strict=True)
@@ -378,8 +431,9 @@ def _network(design: _Design, precision: Precision) -> Network:
         blocks.append({**shape, "mlp": [], **causal})
     token, position = _embedding(layout, letters, precision.round(start))
     tensors |= {"embed.token": token, "embed.position": position}
-    said = np.zeros((layout.width, layout.size))
-    said[layout.answer] = np.eye(layout.size)
+    said, reached = np.zeros((layout.width, layout.size)), layout.reached
+    rows = reached if layout.answers else layout.rows[reached]
+    said[np.array(layout.answer)[rows], reached] = 1
     tensors |= {"unembed.weight": said, "unembed.bias": np.zeros(layout.size)}
     return transformer_network(tensors, blocks, precision, True, {})
 

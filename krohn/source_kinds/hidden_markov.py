@@ -241,7 +241,7 @@ class HiddenMarkovModels(ReadableKind[HiddenMarkovModel]):
         loose = replace(asked, within=MOST_SHARE)
         with suppress(CompileError):
             claim = self._nearest(source, _only_multiplied(loose))[2][1]
-            error = f"{1.1 * claim['error']:.1e}"
+            error = f"{1.1 * claim['error']:.2g}"
             yield replace(asked, within=float(error)), f"--within {error}"
             yield loose, f"--within {MOST_SHARE:g}"
 
@@ -559,11 +559,22 @@ def _products(
     return asked.near_enough(network(asked.source, asked.longest, asked.options))
 
 
+def _attention_products(asked: Wanted) -> Built:
+    """The same by heads, as small as the error allows.
+
+    Raises:
+        CompileError: As `_products`.
+        Refused: As `_products`.
+    """
+    within = asked.asked.within
+    return _products(partial(attention_products.network, within=within), asked)
+
+
 CONSTRUCTIONS: dict[str, Callable[[Wanted], Built]] = {
     beliefs.NAME: _beliefs,
     beliefs.WINDOW: _window,
     products.NORMALISED: partial(_products, products.normalised_network),
-    attention_products.NAME: partial(_products, attention_products.network),
+    attention_products.NAME: _attention_products,
 }
 """By the order in which they are tried."""
 

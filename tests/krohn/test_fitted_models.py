@@ -104,6 +104,44 @@ def test_objects_and_files_are_one_model(tmp_path: Path) -> None:
 def test_a_smaller_error_leaves_less_out() -> None:
     """More words than the error must not have other beliefs."""
     with pytest.raises(
-        KrohnError, match=r"there is one with within=0\.01 or length=32$"
+        KrohnError, match=r"there is one with within=0\.0026 or length=32$"
     ):
         krohn.compile(FITTED["markov4"], 64, within=1e-4)
+
+
+STICKY = {
+    "startprob": [1.0, 0.0],
+    "transmat": [[0.96875, 0.03125], [0.0625, 0.9375]],
+    "emissionprob": [[0.625, 0.375], [0.375, 0.625]],
+}
+
+
+def test_a_looser_error_makes_a_smaller_network() -> None:
+    """Sums at the end are as near to 1 as is needed, and no nearer."""
+    names = "attention-products", "float64"
+    found = [
+        krohn.compile(STICKY, 16, names[0], dtype=names[1], within=within)
+        for within in (0.1, 1e-3, 1e-9)
+    ]
+    sizes = [each.summary()["parameters"] for each in found]
+    assert sizes[0] < 0.9 * sizes[1] < 0.8 * sizes[2]
+    assert [each.claim.error for each in found] < [0.1, 1e-3, 1e-9]
+    assert found[1].claim.error > 1e-6
+
+
+def test_the_start_of_arrays_needs_no_block() -> None:
+    """The state before the first letter shares a row, and no letter leads to it."""
+    asked: dict[str, Any] = {"dtype": "float64", "within": 1e-9}
+    way = 16, "attention-products"
+    arrays = krohn.compile(STICKY, *way, **asked)
+    assert "start" in arrays.claim.to_object()["states"]["names"]
+    step, say = (np.transpose(STICKY[name]) for name in ("transmat", "emissionprob"))
+    plain = krohn.HiddenMarkovModel.of("plain", step, say, before=[1.0, 0.0])
+    other = krohn.compile(plain, *way, **asked)
+    layers = [each.summary()["layers"] for each in (arrays, other)]
+    assert layers[0] == layers[1]
+    word = [0, 1, 1, 0, 1, 0]
+    source = krohn.hidden_markov(STICKY)
+    said = np.array(list(arrays.model.run([source.letters[o] for o in word])))
+    right = np.array(source.exactly(word), float)
+    assert np.abs(said - right).max() < 1e-9

@@ -53,6 +53,16 @@ class Place(NamedTuple):
         return self.held < self.size
 
     @property
+    def reached(self) -> IntArray:
+        """The states that some letter leads to: the others have the probability 0."""
+        return np.flatnonzero(self.possible[:-1].any(axis=0))
+
+    @property
+    def answers(self) -> bool:
+        """Whether two of these share a row; then a block at the end parts them."""
+        return len(np.unique(self.rows[self.reached])) < len(self.reached)
+
+    @property
     def wide(self) -> int:
         """Of queries and keys."""
         return 1 + 2 * self.digits + self.shared
@@ -103,9 +113,9 @@ class Place(NamedTuple):
 
     @property
     def answer(self) -> range:
-        """The belief."""
+        """The belief; or rows, each of which one state has that a letter leads to."""
         last, first = self.vector(self.stages), self.states.stop
-        return range(first, first + self.size) if self.shared else last
+        return range(first, first + self.size) if self.answers else last
 
     @property
     def width(self) -> int:
@@ -214,7 +224,7 @@ def steps(model: Model, source: Source, length: int) -> tuple[Place, list[Step]]
             _check_block(model, place, at, each)
             at += 1
         found.append(step)
-    if place.shared:
+    if place.answers:
         _check_block(model, place, at, _answering(place, _shut(model, place, at)))
     _check_ends(model, place)
     return place, found
@@ -229,7 +239,7 @@ def _place(said: Transformer, source: Source, length: int) -> Place:
     moves = (source.operators > 0).any(axis=2)
     possible = np.concatenate([moves, (source.start > 0)[None]])
     none = Place(len(source.start), length, 0, 0, rows_of(possible), possible)
-    count = len(said.blocks) - none.shared
+    count = len(said.blocks) - none.answers
     factors = (count - none.levels) // 2
     place = none._replace(factors=factors)
     place = place._replace(stages=(said.d_model - place.width) // place.held)
@@ -289,7 +299,9 @@ def _check_ends(model: Model, place: Place) -> None:
         position[:, place.position(level)] = digits
     demand(position == tensors["embed.position"], "positions are other ones")
     said_of = np.zeros((place.width, place.size))
-    said_of[place.answer] = np.eye(place.size)
+    reached = place.reached
+    rows = reached if place.answers else place.rows[reached]
+    said_of[np.array(place.answer)[rows], reached] = 1
     demand(said_of == tensors["unembed.weight"], "the read-out is another one")
     demand(tensors["unembed.bias"] == 0, "the read-out has a bias")
 

@@ -410,4 +410,4 @@ def test_it_is_chosen_where_nothing_else_serves() -> None:
     asked = Asked(64, within=1e-3, formats=("float32", "float64"))
     made, claim = HiddenMarkovModels().build(identity(), asked)
     assert made.construction == NAME
-    assert claim["error"] < 1e-6
+    assert claim["error"] < 1e-3
