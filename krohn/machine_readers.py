@@ -12,6 +12,7 @@ from krohn.algebra.automaton import Automaton
 from krohn.algebra.errors import MachineError
 from krohn.algebra.formats import att
 from krohn.algebra.formats.assembly import fresh
+from krohn.algebra.formats.scxml import letters_taken
 from krohn.machine_objects import (
     NO_LETTER,
     MachineReading,
@@ -139,8 +140,12 @@ def of_transitions(source: Any, told: MachineReading) -> Table:
 
 
 def of_statemachine(source: Any, told: MachineReading) -> Table:
-    """A StateMachine of python-statemachine, a class or an object: events are letters."""
+    """A StateMachine of python-statemachine, a class or an object: events are letters.
+
+    Where events that no transition takes are ignored, they change nothing.
+    """
     letters = [str(a) for a in source.events]
+    taken = letters_taken(letters)
     moves: dict[str, dict[str, str]] = {q.id: {} for q in source.states}
     start = ""
     for q in source.states:
@@ -162,7 +167,10 @@ def of_statemachine(source: Any, told: MachineReading) -> Table:
                     )
                 if [*way.cond, *way.validators]:
                     raise _conditional(q.id, a)
-                moves[q.id].setdefault(a, way.target.id)  # the first one is taken
+                for letter in taken[a]:  # by the first transition that takes it
+                    moves[q.id].setdefault(letter, way.target.id)
+    if getattr(source, "allow_event_without_transition", False):
+        moves = {q: {a: led.get(a, q) for a in letters} for q, led in moves.items()}
     return Table(moves, start, letters)
 
 

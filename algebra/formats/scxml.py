@@ -92,7 +92,7 @@ class _Chart:
     def machine(self, complete: Complete) -> Automaton:
         """The machine of the chart; see `machine_of_chart`."""
         ways = [way for found in self.states.values() for way in found]
-        letters = _letters_of(dict.fromkeys(e for way in ways for e in way.events))
+        letters = letters_taken(dict.fromkeys(e for way in ways for e in way.events))
         check_count(sum(len(letters[e]) for way in ways for e in way.events), self.name)
         moves = dict[tuple[str, str], Transition]()
         for q, found in self.states.items():
@@ -205,7 +205,7 @@ def _descriptor(event: str) -> str:
     return event if event == "*" else event.removesuffix("*").removesuffix(".")
 
 
-def _letters_of(events: Collection[str]) -> dict[str, list[str]]:
+def letters_taken(events: Collection[str]) -> dict[str, list[str]]:
     """The letters that each event of a transition takes.
 
     An event takes all that begin with its words, which dots divide: ``error`` takes

@@ -29,6 +29,10 @@ _NOTES = {"id", "key", "version", "description", "meta", "tags", "types", "$sche
 _HARMLESS = ("xstate.assign", "xstate.log")
 """Actions of XState itself that send no events."""
 WILDCARD = "*"
+OF_PYTHON = (
+    "it has lists of transitions, as python-statemachine's JSON does: load it there "
+    "(statemachine.io.load), and give what comes back to krohn.automaton in Python"
+)
 
 
 def is_chart(said: object) -> bool:
@@ -67,6 +71,10 @@ class _Chart:
 
     def machine(self, complete: Complete) -> Automaton:
         """The machine of the chart; see `machine_of_chart`."""
+        if any(
+            isinstance(q, Mapping) and "transitions" in q for q in self.states.values()
+        ):
+            raise self.wrong("", OF_PYTHON)
         start = str(self.said.get("initial"))
         if start not in self.states:
             raise self.wrong("", "its key 'initial' names no state")

@@ -235,7 +235,6 @@ def test_transitions_of_xstate_are_refused_by_name(
         ({"always": "red"}, "it leads on without an event (always)"),
         ({"after": {"100": "red"}}, "it leads on after some time (after)"),
         ({"invoke": {"src": "x"}}, "it runs something beside it (invoke)"),
-        ({"transitions": [{"event": "a"}]}, "the key 'transitions' is not read"),
         ({"on": {"": "red"}}, "it leads on without an event"),
         ({"on": {"mouse.*": "red"}}, "the event 'mouse.*' stands for others"),
         ({"on": ["a"]}, "'on' is an object of events"),
@@ -258,6 +257,10 @@ def test_states_of_xstate_are_refused_by_name(
         ({"initial": "blue"}, "its key 'initial' names no state"),
         ({"type": "parallel"}, "several states are active together"),
         ({"strict": True}, "the key 'strict' is not read"),
+        (
+            {"states": {"a": {"transitions": []}}},
+            "it has lists of transitions, as pyth",
+        ),
     ],
 )
 def test_charts_of_xstate_are_refused_by_name(

@@ -16,7 +16,8 @@ from automata.fa.dfa import DFA
 from automata.fa.nfa import NFA
 from pyformlang.finite_automaton import DeterministicFiniteAutomaton
 from pyformlang.regular_expression import Regex
-from statemachine import State, StateMachine
+from statemachine import State, StateChart, StateMachine
+from statemachine.io import load
 from sympy.combinatorics import Permutation
 from transitions import Machine
 
@@ -488,6 +489,32 @@ def test_controllers_of_other_libraries(library: str) -> None:
     said = {"conditions" if library == "transitions" else "cond": "paid"}
     with pytest.raises(MachineError, match="has a condition; a network sees letters"):
         krohn.automaton(turnstile(library, **said))
+
+
+def test_a_chart_of_python_statemachine_ignores_what_it_does_not_take() -> None:
+    class Light(StateChart):
+        red, green = State(initial=True), State()
+        go = red.to(green)
+        stop = green.to(red)
+
+    machine = krohn.automaton(Light)
+    assert machine.run(["stop", "go", "go"]) == ("red", "green", "green")
+
+
+def test_a_chart_that_python_statemachine_has_loaded() -> None:
+    """An event takes all that begin with its words."""
+    said = """{"name": "Light", "states": {
+        "p": {"initial": true, "transitions": [{"event": "a.b", "target": "p"},
+                                               {"event": "a", "target": "q"}]},
+        "q": {"transitions": [{"event": "a", "target": "p"}]}}}"""
+    chart = load(said, format="json")
+    machine = krohn.automaton(chart)
+    for word in product(machine.letters, repeat=3):
+        running, shown = chart(), list[str]()
+        for letter in word:
+            running.send(letter)
+            shown += [state.id for state in running.configuration]
+        assert machine.run(word) == tuple(shown)
 
 
 def test_what_no_letter_decides_in_a_controller_is_refused() -> None:
