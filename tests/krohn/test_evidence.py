@@ -52,8 +52,9 @@ def test_evidence_of_a_generator_is_written_and_checked_again(
     assert run(["recheck", model, out]) == 0
     said = capsys.readouterr().out
     assert (
-        "right within 0 on all legal prefixes of up to 12 letters, in float32" in said
-    )
+        "of the law that opens with q = 1/2 on all legal prefixes of up to 12 letters, "
+        "in float32"
+    ) in said
     assert run(["recheck", model, out, "--machine", "Dyck3,2", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["facts"]["law"]["cases"] == 17
     assert run(["compile", "Dyck3,2", "-T", "11", *how]) == 0
