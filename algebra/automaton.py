@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from krohn.algebra.errors import MachineError
 from krohn.algebra.wording import count, cut
+from krohn.program.word_texts import write_letter
 
 # Semiautomata: transition tables with named letters and states.
 
@@ -107,7 +108,7 @@ class Semiautomaton:
 
 def shorten(names: Sequence[str], limit: int = 12) -> str:
     """The names in one line for a message, cut after ``limit`` of them."""
-    shown = ", ".join(names[:limit])
+    shown = ", ".join(map(write_letter, names[:limit]))
     return shown if len(names) <= limit else f"{shown}, … ({len(names)} in all)"
 
 

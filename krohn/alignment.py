@@ -18,6 +18,7 @@ from krohn.foreign import names_machine, own_machine, saying_outputs, with_names
 from krohn.machines import OWN, machine_of, with_outputs
 from krohn.network.modelfile import ModelFile
 from krohn.program.claim import Sense, Shows
+from krohn.program.word_texts import join_letters
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,7 @@ class Shown:
             return ""
         right, said = (m.run(word)[-1] for m in (self.wanted, self.own))
         return (
-            f"after {' '.join(word)} {self.wanted.name} shows {right}, and the machine "
+            f"after {join_letters(word)} {self.wanted.name} shows {right}, and the machine "
             f"of the file {said}"
         )
 

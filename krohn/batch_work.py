@@ -19,6 +19,7 @@ from krohn.machines import FORMAL, MODEL, REGEX, read
 from krohn.network.modelfile import LARGEST_FILE, ModelFile
 from krohn.option_rules import one_of_architectures
 from krohn.program.files import Unreadable, read_bytes
+from krohn.program.word_texts import join_letters
 from krohn.source_kinds import ENTRIES, machines, named
 
 if TYPE_CHECKING:
@@ -420,7 +421,7 @@ def _with_words(
     first = ""
     if came.first is not None:
         word, answer, label = came.first
-        first = f"{' '.join(word)}: {answer}, not {label}"
+        first = f"{join_letters(word)}: {answer}, not {label}"
     return replace(found, words=came.words, wrong=came.wrong, first_wrong=first)
 
 

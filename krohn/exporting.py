@@ -23,6 +23,7 @@ from krohn.network.exports.circuit import labels
 from krohn.network.model import Model
 from krohn.network.modelfile import ModelFile
 from krohn.program.errors import Refused
+from krohn.program.word_texts import join_letters
 from krohn.program.writing import whole_directory
 from krohn.report import Progress, silent
 from krohn.source_kinds import of_file
@@ -192,7 +193,7 @@ def _run_whole(
         wrong = differs(logits, torch.from_numpy(texts[:, start:]))
         if wrong is not None:
             row = texts[int(wrong.any(dim=1).int().argmax())]
-            shown = " ".join(inputs.tokens[token] for token in row[:start])
+            shown = join_letters([inputs.tokens[token] for token in row[:start]])
             raise KrohnError(f"{home.title} writes another text after {shown}")
     _check(home, None, beside)
     against: Against = "nothing" if start is None else "the source"
@@ -202,9 +203,9 @@ def _run_whole(
 def _check(home: Destination, wrong: Counterexample | None, beside: Beside) -> None:
     if wrong is not None:
         raise KrohnError(
-            f"{home.title} answers {wrong.actual[-1]} after {' '.join(wrong.word)}, which "
-            f"leads to {wrong.expected[-1]}, so nothing was written; logits differ by "
-            f"{beside.deviation:.3g}"
+            f"{home.title} answers {wrong.actual[-1]} after {join_letters(wrong.word)}, "
+            f"which leads to {wrong.expected[-1]}, so nothing was written; logits differ "
+            f"by {beside.deviation:.3g}"
         )
     if not np.isfinite(beside.deviation):
         raise KrohnError(

@@ -13,6 +13,7 @@ from krohn.network import modelfile
 from krohn.network.modelfile import ModelFile
 from krohn.program.chain_of_thought import ChainOfThought
 from krohn.program.inputs import Words
+from krohn.program.word_texts import join_letters
 from krohn.program.writing import atomic_write
 from krohn.report import Progress, Report, silent
 from krohn.source_kinds import source_of
@@ -114,7 +115,7 @@ def _as_shown(target: Target, report: Report, right: int) -> Report:
         found = _refuted(Counterexample(word, expected, said), len(word) <= right)
         return replace(found, seconds=report.seconds)
     reason = (
-        f"{IDEAL}, is in a wrong state after {' '.join(word)}, which shows the same"
+        f"{IDEAL}, is in a wrong state after {join_letters(word)}, which shows the same"
     )
     return Report("undecided", "smt", reason, len(word), 0)
 

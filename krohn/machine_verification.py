@@ -10,6 +10,7 @@ import numpy as np
 from krohn.algebra.errors import KrohnError
 from krohn.checks import Checks, check_digest
 from krohn.network.modelfile import ModelFile
+from krohn.program.word_texts import join_letters
 from krohn.report import Question, Report, refuted, unrefuted
 from krohn.verification_target import (
     DEFAULT_SAMPLE_LENGTH,
@@ -115,8 +116,8 @@ def _parted(target: Target, word: tuple[str, ...], checks: Checks) -> Report:
     wrong = target.misshown(word)
     if wrong is None:
         reason = (
-            f"after {' '.join(word)} the network shows what this machine shows, and not "
-            "what its own file says"
+            f"after {join_letters(word)} the network shows what this machine shows, and "
+            "not what its own file says"
         )
         return Report("undecided", checks.method, reason, len(word), 1)
     known = Minimal(wrong, right, (len(word) - 1) * right, 0, 0)
@@ -131,8 +132,8 @@ def _as_shown(target: Target, report: Report) -> Report:
     wrong = target.misshown(found.word)
     if wrong is None:
         reason = (
-            f"after {' '.join(found.word)} the network is in another state than its own "
-            "file says, which shows the same"
+            f"after {join_letters(found.word)} the network is in another state than its "
+            "own file says, which shows the same"
         )
         return replace(
             report,

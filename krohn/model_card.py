@@ -19,7 +19,6 @@ from krohn.network.exports import Destination
 from krohn.network.exports.circuit import Labels
 from krohn.network.model import Model
 from krohn.network.modelfile import ModelFile
-from krohn.program.letter_tokenizer import blank
 from krohn.program.quoting import (
     cut,
     in_markdown,
@@ -134,7 +133,8 @@ def program(file: ModelFile, home: Destination, names: Labels) -> Shown | None:
         logits = Model(file)(torch.tensor([given.tokens]))[0, given.first - 1 :]
     text = ""
     if "{text}" in home.program:
-        text = blank(names.letters).join(names.letters[a] for a in given.tokens)
+        word = [names.letters[a] for a in given.tokens]
+        text = home.spell(word, names.letters)
     lines = home.program.format(text=in_python(text), letters=given.tokens)
     if of_file(file).claim == "within":
         lines += "\nprint(logits[-1].tolist())"

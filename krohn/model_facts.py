@@ -19,6 +19,7 @@ from krohn.compiler.constructions import (
 from krohn.compiler.constructions.beliefs import WINDOW
 from krohn.machine_facts import by_groups
 from krohn.network.precision import FloatArray
+from krohn.program.word_texts import join_letters
 from krohn.sources.hidden_markov import HiddenMarkovModel
 from krohn.sources.hidden_markov.beliefs import Beliefs, reachable
 from krohn.sources.hidden_markov.structure import Structure, mixing_time, observed, rank
@@ -252,7 +253,7 @@ def does_not_forget(structure: Structure) -> str | None:
     if found is None:
         return None
     one, other, again = (
-        " ".join(structure.model.letters[a] for a in word) or "nothing"
+        join_letters([structure.model.letters[a] for a in word]) or "nothing"
         for word in (found.one, found.other, found.again)
     )
     return (

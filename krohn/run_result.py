@@ -8,6 +8,7 @@ import numpy.typing as npt
 
 from krohn.algebra.errors import KrohnError
 from krohn.network.model import is_one
+from krohn.program.word_texts import WordText
 
 
 class RunResult(list[Any]):
@@ -101,7 +102,7 @@ def _vectors(word: Any) -> npt.NDArray[np.float64] | None:
 
 def parts_of(word: Any) -> list[str]:
     """An input in the parts of a command."""
-    parts = [word] if isinstance(word, str) else list(word)
+    parts = [WordText(word)] if isinstance(word, str) else list(word)
     for part in parts:
         if not isinstance(part, str):
             raise KrohnError(

@@ -1,5 +1,6 @@
 """Running a model on words given by name, and on words with expected answers."""
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -27,8 +28,8 @@ from krohn.network.reading import (
     output_function,
 )
 from krohn.program.claim import Shows
+from krohn.program.word_texts import join_letters, letters_by_name, split_letters
 from krohn.source_kinds.kind import Answers, in_batches, marked
-from krohn.sources import split_letters
 
 # Running a model on words given by name.
 
@@ -220,18 +221,18 @@ def letters_given(arguments: Sequence[str], machine: Automaton) -> list[str]:
     Raises:
         KrohnError: If something in it is no letter.
     """
-    if all(map(machine.letter, arguments)):
-        return list(arguments)
+    named = letters_by_name(arguments, lambda name: machine.letter(name) is not None)
+    if named is not None:
+        return named
     if machine.letter(line := " ".join(arguments)):
-        return [line]
+        return letters_of(line, machine)
     return [letter for a in arguments for letter in letters_of(a, machine)]
 
 
 def letters_of(line: str, machine: Automaton) -> list[str]:
     """The letters of a word as a person writes it.
 
-    Letters are separated by blanks or commas; if every letter of the alphabet is a
-    single character, nothing is needed between them.
+    `krohn.program.word_texts` has the rule.
 
     Raises:
         KrohnError: If something in it is no letter.
@@ -254,7 +255,7 @@ def _alphabet(machine: Automaton) -> str:
     if machine.inputs is not None:
         return f"a letter is {machine.inputs.bits} input bits, 0 or 1"
     letters = machine.letters
-    return " ".join(letters[:12]) + (" …" if len(letters) > 12 else "")
+    return join_letters(letters[:12]) + (" …" if len(letters) > 12 else "")
 
 
 # Words with the answers that somebody expects, and how many of them a network gives.
@@ -266,6 +267,8 @@ HEADING = ("word", "label")
 ACCEPTOR = ("accept", "reject")
 BITS = {"1": "accept", "true": "accept", "0": "reject", "false": "reject"}
 """The other labels that an acceptor's answers may have, in any case."""
+_CELL_PARTS = re.compile(r'(?:"(?:[^"\\]|\\.)*+"|\\.|[^;])++')
+"""What stands between semicolons that are in no quotes."""
 AT_ONCE = 64
 """Words of one length that are run together."""
 PAIRS = 2**22
@@ -330,7 +333,7 @@ def of_cell(text: str) -> list[Labelled]:
         KrohnError: If one has no label.
     """
     found = []
-    for part in filter(str.strip, text.split(";")):
+    for part in filter(str.strip, _CELL_PARTS.findall(text)):
         word, mark, label = part.rpartition("=")
         if not mark:
             raise KrohnError(

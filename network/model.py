@@ -18,6 +18,7 @@ from krohn.network.running_file import plain_network, running_file
 from krohn.network.transformer import Transformer
 from krohn.program.claim import Shows
 from krohn.program.errors import unknown
+from krohn.program.word_texts import write_letter
 
 # The places of a machine's variables in the residual stream, as a model file says them.
 
@@ -183,7 +184,11 @@ def found(
     for at, letter in enumerate(word, start=1):
         token = index(letter) if isinstance(letter, str) else None
         if token is None:
-            shown = ", ".join(letters[:SHOWN]) + ", …" * (len(letters) > SHOWN)
+            some = [
+                *map(write_letter, letters[:SHOWN]),
+                *["…"] * (len(letters) > SHOWN),
+            ]
+            shown = ", ".join(some)
             apart = isinstance(word, str) and max(map(len, letters)) > 1
             hint = "; a string is read sign by sign, so give a list of letters" * apart
             raise ModelFileError(

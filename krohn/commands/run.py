@@ -20,6 +20,7 @@ from krohn.commands import options as common
 from krohn.commands.options import DONE, REFUTED, Wanted, check, emit, grouped
 from krohn.commands.progress import progress
 from krohn.option_rules import RUN
+from krohn.program.word_texts import WordText, whole_part
 from krohn.source_kinds import named, of_file
 
 if TYPE_CHECKING:
@@ -34,6 +35,9 @@ if TYPE_CHECKING:
 
 CHUNK = 2**16
 """The most bytes that are read at once; what is there is not waited upon for more."""
+
+WRITTEN = 12
+"""The most characters of JSON for one of a letter."""
 
 PIECE = 1024
 """The most letters after which states are printed."""
@@ -122,7 +126,8 @@ def _read(text: str, machine: "Automaton") -> list[str]:
     from krohn.running import letters_of
 
     parts = text.split()
-    if max(map(len, machine.letters)) > 1 or all(map(machine.letter, parts)):
+    long = max(map(len, machine.letters)) > 1 or '"' in text
+    if long or all(map(machine.letter, parts)):
         return letters_of(text, machine)
     return [letter for part in parts for letter in letters_of(part, machine)]
 
@@ -141,10 +146,10 @@ def _decoded(decoder: Any, chunk: bytes, source: str) -> str:
 def _split_ready(text: str, machine: "Automaton") -> tuple[str, str]:
     """The part that can be read now, and the rest, which may go on in the next piece."""
     longest = max(map(len, machine.letters))
-    if longest == 1:
+    if longest == 1 and '"' not in text:
         return text, ""
-    end = max(text.rfind(separator) for separator in " \t\r\n,") + 1
-    if len(text) - end > longest:
+    end = whole_part(text)
+    if len(text) - end > longest * WRITTEN + 2:
         return text, ""  # no letter is so long: reading it says which is none
     return text[:end], text[end:]
 
@@ -257,7 +262,7 @@ def _to_lines(answers: "Runs") -> Iterator[dict[str, Any]]:
     done = 0
     for lines in arriving(sys.stdin):
         try:
-            for result in answers([line] for line in lines):
+            for result in answers([WordText(line)] for line in lines):
                 yield result
                 done += 1
         except KrohnError as error:

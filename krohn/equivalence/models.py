@@ -19,6 +19,7 @@ from krohn.network import modelfile
 from krohn.network.model import Model
 from krohn.network.modelfile import ModelFile
 from krohn.program.claim import Claim, Sense, Shows
+from krohn.program.word_texts import join_letters
 from krohn.running import shown_along
 from krohn.verification import verify
 
@@ -176,7 +177,7 @@ def _conclude(
     both = zip(files, found.words, strict=True)
     ran = [_shown(file, word) for file, word in both]
     if tuple(ran) != found.says:  # arithmetic here is not as the proofs assume
-        word = " ".join(found.words[0])
+        word = join_letters(found.words[0])
         why = (
             f"both networks were run, and after {word} they answer {' and '.join(ran)}"
         )

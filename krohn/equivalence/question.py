@@ -22,6 +22,7 @@ from krohn.equivalence.systems import (
 )
 from krohn.learning.teacher import observed
 from krohn.machine_objects import MachineKeywords, MachineReading
+from krohn.program.word_texts import join_letters
 
 # The notions by which two machines can be one, and the names that may differ.
 
@@ -154,8 +155,8 @@ def _letters(left: Automaton, right: Automaton, notion: Notion) -> dict[str, str
     if notion == "names" and len(left.letters) == len(right.letters):
         return dict(zip(left.letters, right.letters, strict=True))
     raise KrohnError(
-        f"{left.name} and {right.name} have different letters: {' '.join(left.letters)}, "
-        f"and {' '.join(right.letters)}"
+        f"{left.name} and {right.name} have different letters: "
+        f"{join_letters(left.letters)}, and {join_letters(right.letters)}"
     )
 
 

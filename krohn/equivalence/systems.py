@@ -14,6 +14,7 @@ from krohn.counting_programs import counting_program
 from krohn.machine_objects import AS_IT_IS, MachineReading
 from krohn.machines import machine_of, with_outputs
 from krohn.program.domains import BoolArray, IntArray
+from krohn.program.word_texts import join_letters
 from krohn.sources.counting import (
     Builder,
     Comparison,
@@ -198,8 +199,8 @@ def systems_of(
     letters = left.letters
     if sorted(letters) != sorted(right.letters):
         raise KrohnError(
-            f"{left.name} and {right.name} have different letters: {' '.join(letters)}, "
-            f"and {' '.join(right.letters)}"
+            f"{left.name} and {right.name} have different letters: "
+            f"{join_letters(letters)}, and {join_letters(right.letters)}"
         )
     if isinstance(left, CountingProgram) and isinstance(right, CountingProgram):
         return Counting(_wrong(left, right, relation)), _rejecting(letters)

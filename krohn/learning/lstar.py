@@ -16,6 +16,7 @@ from krohn.algebra.automaton import Automaton, Output, Semiautomaton
 from krohn.algebra.bisimulation import Word
 from krohn.algebra.errors import KrohnError
 from krohn.network.model import NOT_FINITE, TIED, said
+from krohn.program.word_texts import join_letters
 from krohn.report import Progress
 from krohn.verify.testing.counterexample import Simulator, at_once
 
@@ -120,8 +121,8 @@ class Answers(SUL):  # type: ignore[misc]
         node = 0
         for at, (letter, answer) in enumerate(zip(word, answers, strict=True), 1):
             if answer in (TIED, NOT_FINITE):
-                shown = " ".join(self.model.letters[a] for a in word[:at])
-                raise KrohnError(f"the network gives no answer to {shown!r}: {answer}")
+                shown = join_letters([self.model.letters[a] for a in word[:at]])
+                raise KrohnError(f"the network gives no answer to {shown}: {answer}")
             if letter not in self._after[node]:
                 self._after[node][letter] = len(self._said)
                 self._after.append({})
@@ -286,7 +287,9 @@ def _machine(found: Any, answers: Answers) -> Automaton:
                 queue.append(after)
     place = {key: i for i, key in enumerate(words)}
     table = [[place[id(q.transitions[a])] for q in queue] for a in letters]
-    names = [" ".join(answers.model.letters[a] for a in w) for w in words.values()]
+    names = [
+        join_letters([answers.model.letters[a] for a in w]) for w in words.values()
+    ]
     return Automaton(
         Semiautomaton(
             np.array(table, dtype=np.int64),

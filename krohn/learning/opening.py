@@ -27,6 +27,7 @@ from krohn.network.modelfile import ModelFile, is_trained_network, names
 from krohn.open_model import Model
 from krohn.program import strict_json
 from krohn.program.files import read_bytes
+from krohn.program.word_texts import join_letters
 from krohn.source_kinds import of_file
 from krohn.verify.testing.counterexample import Simulator
 from krohn.verify.testing.examination import BlackBox, black_box
@@ -91,8 +92,8 @@ def opened(
     wanted = found.machine
     if wanted is not None and set(wanted.letters) != set(found.model.letters):
         raise KrohnError(
-            f"the network reads {', '.join(found.model.letters)}, and {wanted.name} "
-            f"{', '.join(wanted.letters)}"
+            f"the network reads {join_letters(found.model.letters)}, and {wanted.name} "
+            f"{join_letters(wanted.letters)}"
         )
     return found
 

@@ -12,6 +12,7 @@ from krohn.algebra.bisimulation import Word, beside
 from krohn.algebra.errors import KrohnError
 from krohn.algebra.minimisation import Shows, minimise, moore, naming, reachable
 from krohn.learning.lstar import Answers, Guess, Kind
+from krohn.program.word_texts import join_letters
 from krohn.report import Progress
 from krohn.verify.testing.counterexample import Counterexample, Simulator, at_once, pair
 from krohn.verify.testing.examination import examine
@@ -158,7 +159,7 @@ class Teacher:
             self.answers.query(word)[-1] == _last(machine, word)
         ):
             raise KrohnError(
-                f"the network answers {' '.join(wrong.word)!r} differently in "
+                f"the network answers {join_letters(wrong.word)} differently in "
                 "different batches, or letter by letter; it follows no machine"
             )
         return word

@@ -6,6 +6,7 @@ from typing import Any
 from rich.console import Console
 
 from krohn.algebra.wording import cut
+from krohn.program.word_texts import join_letters
 from krohn.show.tables import (
     console,
     cut_short,
@@ -79,10 +80,10 @@ def _witnesses(
     forbidden = ((said or {}).get("witness") or {}).get("forbidden")
     if said is not None and forbidden:
         kind = "subsequences" if said["name"] == "strictly piecewise" else "factors"
-        words = ", ".join(f"“{' '.join(word)}”" for word in forbidden)
+        words = ", ".join(f"“{join_letters(word)}”" for word in forbidden)
         yield f"forbidden {kind}, shortest first: {words}"
     for letters in alike:
-        yield f"letters that act alike: {' '.join(letters[:SHOWN_LETTERS])}" + (
+        yield f"letters that act alike: {join_letters(letters[:SHOWN_LETTERS])}" + (
             " …" if len(letters) > SHOWN_LETTERS else ""
         )
     crossing = found.get("strictly local", {})
@@ -94,7 +95,7 @@ def _witnesses(
 
 
 def _crossing(witness: dict[str, Any]) -> str:
-    between = " ".join(witness["factor"])
+    between = join_letters(witness["factor"])
     (u, v), (x, y) = witness["in"]
     words = [_around(u, between, v), _around(x, between, y), _around(u, between, y)]
     return (
@@ -104,14 +105,15 @@ def _crossing(witness: dict[str, Any]) -> str:
 
 
 def _around(begin: list[str], between: str, end: list[str]) -> str:
-    return " ".join([*begin, f"({between})ⁿ", *end])
+    words = (join_letters(begin), f"({between})ⁿ", join_letters(end))
+    return " ".join(filter(None, words))
 
 
 def _flip_flop(witness: dict[str, Any]) -> str:
     (p, q), (x, y) = witness["states"], witness["resets"]
     return (
-        f"a flip-flop in it: “{' '.join(x)}” leads both {p} and {q} to {p}, "
-        f"“{' '.join(y)}” leads both to {q}"
+        f"a flip-flop in it: “{join_letters(x)}” leads both {p} and {q} to {p}, "
+        f"“{join_letters(y)}” leads both to {q}"
     )
 
 
@@ -366,6 +368,6 @@ def _evidence(found: dict[str, Any]) -> str:
 
 
 def _word(letters: list[str]) -> str:
-    shown = " ".join(letters[:SHOWN_STATES])
+    shown = join_letters(letters[:SHOWN_STATES])
     longer = len(letters) > SHOWN_STATES
     return f"“{shown} … ({len(letters)} letters)”" if longer else f"“{shown}”"

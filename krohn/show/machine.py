@@ -8,6 +8,7 @@ from rich.table import Table
 
 from krohn.algebra.wording import count, cut
 from krohn.program.quoting import on_a_terminal
+from krohn.program.word_texts import join_letters
 from krohn.program.wording import at_most
 from krohn.show.tables import console, cut_short, new_table, print_table, several_lines
 
@@ -142,7 +143,7 @@ def equivalence(found: "Answer") -> None:
     print(_sentence(found))
     _print_notion(found)
     if found.word is not None:
-        print(f"  a shortest word: {' '.join(found.word)}")
+        print(f"  a shortest word: {join_letters(found.word)}")
         if found.says is not None:
             _says(found)
         else:
@@ -169,7 +170,7 @@ def twins(found: "Twins") -> None:
     both = f"{found.left} and {found.right}"
     if found.word is not None:
         print(f"refuted: {both} {_parted(found)}")
-        print(f"  a shortest word on which they differ: {' '.join(found.word)}")
+        print(f"  a shortest word on which they differ: {join_letters(found.word)}")
         _says(found)
     elif found.verdict == "verified" and found.inputs:
         apart = "the same"
@@ -242,7 +243,7 @@ def counting_program(
             if least.depth == 2
             else "both end with the same letter"
         )
-        yes, no = (on_a_terminal(" ".join(word)) for word in least.words)
+        yes, no = (f"“{join_letters(word)}”" for word in least.words)
         bound = "" if tight else f"; so at least {least.depth} deep"
         print(f"  {yes} is accepted, {no} is not; {have}{bound}")
     equivalence(found)
@@ -325,7 +326,7 @@ def _followed(found: "Learned") -> list[str]:
         return lines
     at = word.found
     lines.append(
-        f"they differ after {' '.join(at.word)!r}: the network says {at.actual[-1]}, the "
+        f"they differ after {join_letters(at.word)}: the network says {at.actual[-1]}, the "
         f"machine {at.expected[-1]}"
     )
     lines.append(f"  {word.summary}")
@@ -339,9 +340,9 @@ def _beside_wanted(found: "Learned") -> list[str]:
     if found.wanted is None or found.beside is None:
         return []
     if found.states is None:
-        word = " ".join(found.differs or ())
+        word = join_letters(found.differs or ())
         return [
-            f"not the minimal machine of {found.wanted.name}: they differ after {word!r}"
+            f"not the minimal machine of {found.wanted.name}: they differ after {word}"
         ]
     lines = [f"isomorphic to the minimal machine of {found.wanted.name}:"]
     wide = max(len(one) for one in found.states)

@@ -10,6 +10,7 @@ from krohn.algebra.wording import LONGEST, count, cut, in_runs
 from krohn.notebook import operation
 from krohn.program import Program
 from krohn.program.quoting import on_a_terminal
+from krohn.program.word_texts import join_letters, write_letter
 from krohn.program.wording import at_least, at_most
 from krohn.show.tables import console, cut_short, new_table, print_table, tried
 
@@ -139,7 +140,8 @@ def trusted(found: "Rests") -> None:
 def _counterexample(out: Console, wrong: "Counterexample") -> None:
     """A word with what is right and what was said, a letter at a time."""
     for title in ("word", "expected", "actual"):
-        names = list(map(on_a_terminal, getattr(wrong, title)))
+        write = write_letter if title == "word" else on_a_terminal
+        names = list(map(write, getattr(wrong, title)))
         out.print(f"  {title:<9} {_along(names, title != 'word')}")
 
 
@@ -161,7 +163,7 @@ def replay(found: "Replay", state: str | None) -> None:
         print(f"says {said} after {count(at, 'letter')}, as expected")
     else:
         where = (
-            f"letter {at}, {on_a_terminal(found.word[at - 1])}" if at else "the start"
+            f"letter {at}, {write_letter(found.word[at - 1])}" if at else "the start"
         )
         reading = "" if found.reading == "at once" else f", read {found.reading}"
         right = on_a_terminal(found.expected)
@@ -267,7 +269,7 @@ def attention(result: dict[str, Any]) -> None:
             *(f"{network['weight on top']:.3f}", f"{sum(row) / others:.3g}"),
         )
     print_table(table)
-    out.print(f"On {' '.join(result['word'])}:")
+    out.print(f"On {join_letters(result['word'])}:")
     if result["mean variation"] is not None:
         out.print(
             f"  attention variation {result['mean variation']:.4g} in the mean of all "

@@ -12,6 +12,7 @@ from rich.text import Text
 from krohn.algebra.wording import count
 from krohn.program.domains import FloatArray
 from krohn.program.quoting import Lines, on_a_line, on_a_terminal
+from krohn.program.word_texts import join_letters
 from krohn.program.wording import at_most
 
 if TYPE_CHECKING:
@@ -236,8 +237,8 @@ def grammar(found: dict[str, Any]) -> None:
     print(
         f"{found['name']}: {count(found['symbols'], 'symbol')}, "
         f"{count(found['rules'], 'rule')}, letters "
-        f"{' '.join(found['letters'])}; a sentence has {found['mean_length']:.4g} letters "
-        "in the mean"
+        f"{join_letters(found['letters'])}; a sentence has {found['mean_length']:.4g} "
+        "letters in the mean"
     )
     table = new_table(" depth", " sentences within", "exactly")
     for row in found["depths"]:
@@ -249,7 +250,7 @@ def grammar(found: dict[str, Any]) -> None:
     if "asked" in found:
         _print_word(found["asked"])
     for row in found.get("sample", ()):
-        print(f"depth {row['depth']}: {' '.join(row['sentence'])}")
+        print(f"depth {row['depth']}: {join_letters(row['sentence'])}")
 
 
 def _print_cut(found: dict[str, Any]) -> None:
@@ -268,7 +269,7 @@ def _print_cut(found: dict[str, Any]) -> None:
 
 
 def _print_word(found: dict[str, Any]) -> None:
-    print(f"word: {' '.join(found['word'])}")
+    print(f"word: {join_letters(found['word'])}")
     for place, law in found.get("hidden", {}).items():
         print(f"  letter {place}: {_law(law)}")
     if "probability" in found:

@@ -38,10 +38,10 @@ from krohn.option_rules import FORM, refuse, refuse_others
 from krohn.program.domains import IntArray
 from krohn.program.errors import Refused
 from krohn.program.inputs import WordsInBlocks
+from krohn.program.word_texts import letters_by_name, split_letters, write_letter
 from krohn.report import Progress, Question, Report, unrefuted
 from krohn.source_kinds import named
 from krohn.source_kinds.kind import Answers, Kind, Runs, S, marked
-from krohn.sources import split_letters
 from krohn.verify.proof import Proof, prove, shown_of
 from krohn.verify.search.find import claims
 from krohn.verify.testing.simulation_result import Simulation
@@ -56,9 +56,8 @@ Built = tuple[CompiledNetwork, dict[str, Any]]
 
 def names_in(words: Sequence[str], known: Collection[str]) -> list[str]:
     """Letters as a person writes them; names of letters are taken as they are."""
-    if all(word in known for word in words):
-        return list(words)
-    return split_letters(words, known.__contains__, known)
+    named = letters_by_name(words, known.__contains__)
+    return split_letters(words, known.__contains__, known) if named is None else named
 
 
 def letters_in(words: Sequence[str], name: str, letters: Sequence[str]) -> IntArray:
@@ -76,7 +75,7 @@ def letters_in(words: Sequence[str], name: str, letters: Sequence[str]) -> IntAr
     parts = names_in(words, index)
     unknown = next((p for p in parts if p not in index), None)
     if unknown is not None:
-        known = ", ".join(letters)
+        known = ", ".join(map(write_letter, letters))
         raise KrohnError(
             f"{name} has no letter {unknown[:40]!r}; its letters, with blanks between "
             f"them in a word, are {known}"

@@ -21,6 +21,7 @@ from krohn.network.reading import Opened
 from krohn.program.domains import IntArray
 from krohn.program.errors import Refused
 from krohn.program.user_input import read_text
+from krohn.program.word_texts import join_letters
 from krohn.program.wording import at_most
 from krohn.report import Progress
 from krohn.schemas.parts import Dtype
@@ -110,7 +111,7 @@ class InContexts(ReadableKind[InContext]):
         shape = built.network.architecture
         return {
             "error": claim["error"],
-            "letters": " ".join(source.names),
+            "letters": join_letters(source.names),
             "demonstrations": f"1 to {source.demonstrations}, of {source.segment} letters",
             "history": f"{source.window} to {source.history} letters",
             "window": source.window,

@@ -14,7 +14,7 @@ from krohn.network.precision import Precision
 from krohn.program.attention import Sparse
 from krohn.program.chain_of_thought import ChainOfThought, Step
 from krohn.program.domains import IntArray
-from krohn.sources import split_letters
+from krohn.program.word_texts import split_letters
 from krohn.sources.dynamic_programs.assembly import BAR
 from krohn.verify.attention_limits.prompt_memory import (
     collision,

@@ -19,6 +19,7 @@ from krohn.program.attention import Sparse
 from krohn.program.retelling import told_as
 from krohn.program.rewriting import KIND, LAST, Line, Rewriting
 from krohn.program.rewriting_program import program_of
+from krohn.program.word_texts import join_letters
 from krohn.program.written_text import text_of
 from krohn.schemas.parts import Dtype
 from krohn.source_kinds.base import Built, sizes
@@ -138,7 +139,7 @@ class Rewritings(LineKind[Rewriting]):
         weights, whole = order(source), rewriting.usual_length(source)
         length = asked.length or (whole if whole and whole <= MOST_TOKENS else None)
         told: dict[str, Any] = {
-            "letters": " ".join(source.letters),
+            "letters": join_letters(source.letters),
             "rules": len(source.rules),
             **self.remarks(source),
             "places_read": source.widest,
@@ -272,8 +273,8 @@ def line_in(source: Rewriting, words: Sequence[str]) -> Line:
     """A line as a person writes it, with blanks between letters or without.
 
     Of several letters that a text can begin with the longest one is read, and of digits
-    all that follow each other, as in `krohn.sources.split_letters`. What stands at the
-    end of a line may be written too.
+    all that follow each other, as in `krohn.program.word_texts.split_letters`. What
+    stands at the end of a line may be written too.
 
     Raises:
         KrohnError: If it is no line of the source.
@@ -286,7 +287,7 @@ def line_in(source: Rewriting, words: Sequence[str]) -> Line:
         told = number[0] if number and not spelled else rest
         letter = next((name for name in names if told.startswith(name)), None)
         if letter is None or (number and not spelled and letter != told):
-            known, wrong = " ".join(source.letters), told if number else rest[0]
+            known, wrong = join_letters(source.letters), told if number else rest[0]
             raise KrohnError(
                 f"{source.name} has no letter {wrong[:40]!r}; it has {known}"
             )

@@ -24,6 +24,7 @@ from krohn.network.modelfile import (
 from krohn.network.reading import Opened, named, output_function
 from krohn.program.domains import IntArray
 from krohn.program.user_input import read_text
+from krohn.program.word_texts import join_letters
 from krohn.report import Progress
 from krohn.schemas.parts import Dtype, Sizes, StatedProgram
 from krohn.source_kinds.base import (
@@ -137,7 +138,7 @@ class SequenceFunctions(SourceKind[SequenceFunction]):
         assert built.cost is not None
         operations = found.program.operations.values()
         return {
-            "letters": " ".join(source.letters),
+            "letters": join_letters(source.letters),
             "outputs": len(found.names),
             "channels": len(found.program.operations),
             "causal": all(operation.causal for operation in operations),

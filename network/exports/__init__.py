@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from krohn.network import ExportError
 from krohn.network.modelfile import ModelFile
 from krohn.program.user_input import install
+from krohn.program.word_texts import join_letters
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -55,6 +56,7 @@ class Destination:
         program: Lines of Python that set ``logits``, a row after each letter, and
             ``classes``, the names of their columns. ``{text}`` in them is a word as a
             text, ``{letters}`` the indices of its letters. Empty if there are none.
+        spell: A word as a text that is read there, of the word and all letters.
         classes: The names of the columns, for a file and its labels.
         unproved: What no proof speaks about there, so that nothing is proved; or nothing.
     """
@@ -66,6 +68,9 @@ class Destination:
     arithmetic: str
     read: Callable[[ModelFile, Path], StoredNetwork] | None
     program: str = ""
+    spell: Callable[[Sequence[str], Sequence[str]], str] = lambda word, letters: (
+        join_letters(word)
+    )
     classes: "Callable[[ModelFile, Labels], Sequence[str]]" = lambda _, of: of.classes
     unproved: str = ""
 

@@ -21,6 +21,7 @@ from krohn.program.block_kinds import BlockKinds
 from krohn.program.claim import digest_of
 from krohn.program.letter_tokenizer import (
     TOKENIZER,
+    blank,
     library_files,
     outputs_of_states,
     tokens,
@@ -402,5 +403,6 @@ words = AutoTokenizer.from_pretrained(".")
 model = AutoModelForCausalLM.from_pretrained(".")
 logits = model(**words({text}, return_tensors="pt")).logits[0, 1:]
 classes = words.convert_ids_to_tokens(range(len(words)))""",
+    spell=lambda word, letters: blank(letters).join(word),
     classes=_answers,
 )

@@ -4,23 +4,21 @@ An export carries this file, too (`krohn.network.exports.huggingface`).
 """
 
 import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, ClassVar
 
 from transformers import PreTrainedTokenizer
 
-from krohn.program.letter_tokenizer import BOS, blank
+from krohn.program.letter_tokenizer import BOS
+from krohn.program.word_texts import join_letters, split_letters
 
 LETTERS = "letters.json"
 SHOWN = 12
 
 
 class KrohnTokenizer(PreTrainedTokenizer):  # type: ignore[misc]
-    """Letters by name, with blanks between them; without, if each is one character.
-
-    Where a name holds a blank, something else stands between letters
-    (`krohn.program.letter_tokenizer.blank`).
-    """
+    """Letters by name, as `krohn.program.word_texts` reads them everywhere."""
 
     vocab_files_names: ClassVar[dict[str, str]] = {"vocab_file": LETTERS}
     model_input_names: ClassVar[list[str]] = ["input_ids", "attention_mask"]
@@ -29,7 +27,6 @@ class KrohnTokenizer(PreTrainedTokenizer):  # type: ignore[misc]
         names = json.loads(Path(vocab_file).read_text(encoding="utf-8"))
         self.letters: list[str] = names
         self.index = {name: i for i, name in enumerate(names)}
-        self.between = blank(names)
         rest = {"pad_token": BOS, "split_special_tokens": True, **rest}
         super().__init__(**rest)
 
@@ -43,17 +40,12 @@ class KrohnTokenizer(PreTrainedTokenizer):  # type: ignore[misc]
         return dict(self.index)
 
     def _tokenize(self, text: str, **ignored: Any) -> list[str]:
-        if text in self.index:
-            return [text]
-        parts = [part for part in text.split(self.between) if part]
-        signs = [sign for part in parts for sign in part]
-        if self._known(parts) or not (
-            self._known(signs) or max(map(len, self.index)) < 2
-        ):
-            return self._checked(parts)
-        return self._checked(signs)
+        word = split_letters([text], self.index.__contains__, self.index)
+        signs = "".join(text.split())
+        spelled = self._known(signs) and not self._known(word)
+        return self._checked([*signs] if spelled else word)
 
-    def _known(self, names: list[str]) -> bool:
+    def _known(self, names: Iterable[str]) -> bool:
         return all(name in self.index for name in names)
 
     def _checked(self, word: list[str]) -> list[str]:
@@ -63,9 +55,8 @@ class KrohnTokenizer(PreTrainedTokenizer):  # type: ignore[misc]
 
     def _id(self, letter: str, where: str = "") -> int:
         if letter not in self.index:
-            shown = ", ".join(self.letters[:SHOWN]) + ", …" * (
-                len(self.letters) > SHOWN
-            )
+            shown = join_letters(self.letters[:SHOWN])
+            shown += " …" * (len(self.letters) > SHOWN)
             raise ValueError(
                 f"{letter!r} is not a letter{where}; the letters are {shown}"
             )
@@ -79,7 +70,7 @@ class KrohnTokenizer(PreTrainedTokenizer):  # type: ignore[misc]
 
     def convert_tokens_to_string(self, tokens: list[str]) -> str:
         """The text of a word."""
-        return self.between.join(tokens)
+        return join_letters(tokens)
 
     def save_vocabulary(
         self, save_directory: str, filename_prefix: str | None = None

@@ -15,6 +15,7 @@ import numpy as np
 
 from krohn.program.domains import BoolArray, IntArray
 from krohn.program.errors import demand
+from krohn.program.word_texts import join_letters
 
 Names = tuple[tuple[str, int], ...]
 Counts = tuple[tuple[int, int], ...]
@@ -287,7 +288,7 @@ class Builder:
             Refused: If it has other letters.
         """
         same = sorted(source.letters) == sorted(self.letters)
-        demand(same, f"{source.name} has other letters: {' '.join(source.letters)}")
+        demand(same, f"{source.name} has other letters: {join_letters(source.letters)}")
         places = dict[int, int]()
         for number, formula in enumerate(source.formulas):
             match formula:
@@ -306,7 +307,7 @@ class Builder:
         Raises:
             Refused: If there is none.
         """
-        known = " ".join(self.letters)
+        known = join_letters(self.letters)
         demand(name in self.letters, f"there is no letter {name!r}; there are {known}")
         return self.letters.index(name)
 

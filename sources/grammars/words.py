@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from krohn.program.domains import FloatArray, IntArray
 from krohn.program.errors import demand
-from krohn.sources import split_letters
+from krohn.program.word_texts import join_letters, split_letters
 from krohn.sources.grammars.grammar import Grammar, closed
 
 # Grammars in Chomsky's normal form, and what they say of words (inside, prefixes).
@@ -234,7 +234,7 @@ def numbers_of(grammar: Grammar, word: Iterable[str]) -> IntArray:
     index = {letter: i for i, letter in enumerate(grammar.letters)}
     parts = list(word)
     for part in parts:
-        known = " ".join(grammar.letters)
+        known = join_letters(grammar.letters)
         demand(part in index, f"{grammar.name} has no letter {part!r}; it has {known}")
     return np.array([index[part] for part in parts], np.int64)
 

@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 import krohn
 from krohn.cli import app
-from krohn.sources import split_letters
+from krohn.program.word_texts import split_letters
 from krohn.sources.sequence_functions import (
     ProgramError,
     SequenceFunction,

@@ -16,6 +16,7 @@ from krohn.network import ExportError
 from krohn.network.exports import destination
 from krohn.network.model import Model
 from krohn.network.modelfile import ModelFile
+from krohn.program.word_texts import join_letters
 
 transformers = pytest.importorskip("transformers")
 PLACE = destination("huggingface")
@@ -68,7 +69,7 @@ def test_a_name_is_one_letter_whatever_signs_it_holds(
     tokenizer = transformers.AutoTokenizer.from_pretrained(tmp_path)
     word = [0, 2, 1, 2, 2, 0, 1][: 2 * len(names)]
     word = [letter % len(names) for letter in word]
-    text = tokenizer.between.join(names[letter] for letter in word)
+    text = join_letters([names[letter] for letter in word])
     assert tokenizer(text).input_ids == word
     assert tokenizer.decode(word) == text
 
