@@ -16,6 +16,7 @@ from krohn.foreign import Headed, own_machine
 from krohn.machine_objects import AS_IT_IS, OF_OBJECTS, MachineReading, ReadingKeywords
 from krohn.machine_readers import from_object
 from krohn.network import modelfile
+from krohn.program.wording import message_for_user
 from krohn.source_kinds import KINDS, found
 
 REGEX, FORMAL = "regex:", "formal:"
@@ -59,17 +60,23 @@ def read(
     """
     if str(source) == STANDARD_INPUT:
         machine = formats.read(source, complete, kind)
-        return replace(machine, name="standard input")
+        return _worded(replace(machine, name="standard input"))
     if not str(source).strip():
         raise MachineError(
             "name a machine: a name of `krohn zoo`, a file, or regex:PATTERN"
         )
     named = _by_name(str(source))
     if named is None:
-        return formats.read(source, complete, kind)
+        return _worded(formats.read(source, complete, kind))
     if kind is not None:
         raise no_choice(str(source))
     return named
+
+
+def _worded(machine: Automaton) -> Automaton:
+    """The machine with a remark that names options as who reads it writes them."""
+    remark = message_for_user(machine.remark)
+    return machine if remark == machine.remark else replace(machine, remark=remark)
 
 
 def _by_name(text: str) -> Automaton | None:
@@ -137,7 +144,7 @@ def machine_of(source: object, reading: MachineReading = AS_IT_IS) -> Automaton:
     """
     machine = _existing(source, reading)
     if machine is None:
-        return from_object(source, reading)
+        return _worded(from_object(source, reading))
     return machine if reading.start is None else machine.with_start(str(reading.start))
 
 

@@ -57,7 +57,8 @@ def compare(
         preset: Sizes and recipes: ``"desk"`` or ``"paper"`` (docs/compare.md).
         command: What does it again; None for a call of this function.
         progress: Called with what is being done, how much is done, and of how much.
-        announce: Called with the cost before it starts, a
+        announce: Called with what is to be known of how the machine was read, if
+            anything is, and with the cost before it starts, a
             `krohn.compare.training.sweep.TrainingCost`; a few steps are measured for it.
         **options: What is trained, by the names of
             `krohn.comparison.measurements.Settings`, and how a machine is read, by those in
@@ -84,6 +85,8 @@ def compare(
         named = _machine_arguments(machine, asked, settings)
         settings = replace(settings, named=named)
     check(asked)
+    if announce is not None and asked.machine.remark:
+        announce(asked.machine.remark)
     usable(settings.device)
     told = progress or silent
     again = command or f"krohn.compare({asked.name!r}, preset={preset!r}, …)"

@@ -244,7 +244,7 @@ def answers(result: dict[str, Any]) -> None:
             table.add_row(letter, *(f"{p:.6g}" for p in law))
         print_table(table)
     else:
-        print(" ".join(result["outputs"]))
+        print(" ".join(map(on_a_terminal, result["outputs"])))
     if "note" in result:
         print(result["note"])
 

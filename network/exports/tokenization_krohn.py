@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 from transformers import PreTrainedTokenizer
 
 from krohn.program.letter_tokenizer import BOS
-from krohn.program.word_texts import join_letters, split_letters
+from krohn.program.word_texts import join_letters, split_letters, write_letter
 
 LETTERS = "letters.json"
 SHOWN = 12
@@ -55,8 +55,8 @@ class KrohnTokenizer(PreTrainedTokenizer):  # type: ignore[misc]
 
     def _id(self, letter: str, where: str = "") -> int:
         if letter not in self.index:
-            shown = join_letters(self.letters[:SHOWN])
-            shown += " …" * (len(self.letters) > SHOWN)
+            some = [*map(write_letter, self.letters[:SHOWN])]
+            shown = ", ".join([*some, *["…"] * (len(self.letters) > SHOWN)])
             raise ValueError(
                 f"{letter!r} is not a letter{where}; the letters are {shown}"
             )

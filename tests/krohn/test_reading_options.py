@@ -247,3 +247,20 @@ def test_answers_of_numpy_are_machines_too() -> None:
         lambda q, a: int(table[q, a]), 3, start=0, letters=[0, 1], accepting={1}
     )
     assert model.model.run("00") == ["accept", "accept"]
+
+
+def test_a_remark_names_options_as_its_reader_writes_them(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "partial.dot"
+    path.write_text('digraph g { a -> b [label="x"]; b [shape=doublecircle]; }')
+    assert "complete='stay' keeps the state" in krohn.read(path).remark
+    partial = krohn.automaton({"a": {"x": "b"}, "b": {}}, accepting={"b"})
+    assert "complete='stay' keeps the state" in partial.remark
+    for command in (
+        ["explain", str(path), "-T", "1", "--effort", "low"],
+        ["equivalent", str(path), str(path)],
+        ["compare", str(path), "--device", "none"],
+    ):
+        cli.run(command)
+        assert "--complete stay keeps the state" in capsys.readouterr().err
