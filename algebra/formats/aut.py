@@ -196,7 +196,8 @@ def read_mata(text: str, name: str, complete: Complete = "reject") -> Automaton:
 
 
 def _states(words: list[str], line: int, name: str) -> list[str]:
-    """The names in a list, without quotes; what combines them is no name."""
+    """The names in a list, without quotes; bars between them are or, as is a blank."""
+    words = [word for word in words if word != "|"]
     for word in words:
         if not word.startswith('"') and _FORMULA.search(word):
             reason = f"{quote(word)}: states are listed, formulas of them are not read"

@@ -73,7 +73,7 @@ def _kind(root: Element, name: str) -> str:
     Raises:
         MachineError: If that is not read.
     """
-    told = next((each.text.strip() for each in root.named("type")), "")
+    told = next((each.text.strip().lower() for each in root.named("type")), "")
     if told in (FINITE, MEALY, MOORE):
         return told
     if root.tag != "structure" or not told:

@@ -17,10 +17,10 @@ SPACE = "http://www.w3.org/2005/07/scxml"
 MAX_WORDS = 20
 """Of an event, between its dots."""
 _ATTRIBUTES = {
-    "scxml": {"name", "version", "initial", "datamodel", "binding"},
-    "state": {"id"},
-    "final": {"id"},
-    "transition": {"event", "target", "type"},
+    "scxml": {"id", "name", "version", "initial", "datamodel", "profile", "binding"},
+    "state": {"id", "name"},
+    "final": {"id", "name"},
+    "transition": {"event", "target", "type", "name"},
 }
 _DATA = ("datamodel", "donedata", "script")
 _HARMLESS = ("assign", "cancel", "log", "script", "if", "elseif", "else", "foreach")
@@ -115,7 +115,7 @@ class _Chart:
         return (each for each in element.children if each.space in ("", SPACE))
 
     def _add(self, state: Element) -> None:
-        if "initial" in state.attributes:
+        if state.attributes.pop("initial", ""):
             raise refuse(self.name, state.line, NESTED, "nested")
         state.check(self.name, _ATTRIBUTES[state.tag])
         called = state.attributes.get("id", "")

@@ -15,7 +15,7 @@ LIGHT = """<?xml version="1.0" encoding="UTF-8"?>
 <scxml xmlns="http://www.w3.org/2005/07/scxml" xmlns:ed="urn:editor" version="1.0"
        initial="green" datamodel="ecmascript">
   <datamodel><data id="n" expr="0"/></datamodel>
-  <state id="red" ed:x="3"><ed:shape w="1"/>
+  <state id="red" name="red" initial="" ed:x="3"><ed:shape w="1"/>
     <onentry><log expr="'stop'"/></onentry>
     <transition event="timer walk" target="green"/>
   </state>

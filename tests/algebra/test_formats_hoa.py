@@ -15,7 +15,7 @@ Start: 1
 AP: 2 "a" "b"
 acc-name: Buchi
 Acceptance: 1 Inf(0)
-properties: trans-labels explicit-labels state-acc /* of Spot */ complete !weak spot.highlight.states: 0 1
+properties: trans-labels state-acc /* of Spot */ complete !weak spot.states: 0 1
 Alias: @x 0 & !1
 """
 BODY = """--BODY--

@@ -151,7 +151,7 @@ def test_acceptors_of_rabit() -> None:
 MATA = """# of libMATA
 @NFA-explicit   # letters one by one
 %Alphabet-auto
-%Initial q0 "q 1"
+%Initial q0 | "q 1"
 %Final q1
 q0 a q1
 q0 "x" q0
@@ -201,7 +201,7 @@ def test_acceptors_of_mata_may_start_in_several_states() -> None:
             MATA.replace("%Final q1", "%Final !q1"),
             ":5: '!q1': states are list",
         ),
-        ("m.mata", MATA.replace('%Initial q0 "q 1"', "%Initial"), "behind %Initial"),
+        ("m.mata", MATA.replace('%Initial q0 | "q 1"', "%Initial"), "behind %Initial"),
         ("m.mata", MATA.replace("%Alphabet-auto", "%Foo 3"), ":3: '%Foo 3' is no line"),
         ("m.mata", MATA.replace('"x"', '"x'), ":7: a quote stays open"),
         ("m.mata", "@NFA-explicit\n%Initial q\n%Final q\n", "no transitions"),
