@@ -12,6 +12,7 @@ HEAD = 2**16
 """So many bytes are looked at."""
 DOT = "save the machine as GraphViz DOT or another format of docs/formats.md"
 TABLE = "name it .csv or .tsv if it is a table of transitions (docs/formats.md)"
+MADE = "give the machine that it makes, as an object in Python or saved as DOT"
 PYTHON = "give the object itself to krohn.automaton in Python"
 UNPACK = "unpack it, and give the file that is in it"
 
@@ -223,7 +224,7 @@ BY_BEGINNING = (
         "get the file itself: git lfs pull",
     ),
     KnownFile("JSON of something else", _after_blanks(rb'\{\s*+(?:"|\})'), DOT),
-    KnownFile("a script", _begins(rb"#!"), "give what it makes"),
+    KnownFile("a script", _begins(rb"#!"), MADE),
 )
 """Files that are known for certain by how they begin."""
 
@@ -264,16 +265,20 @@ BY_LOOKS = (
     KnownFile(
         "a list of changes (diff)", re.compile(rb"^(?:diff --git |@@ -\d)", re.M)
     ),
-    KnownFile("source code", re.compile(_CODE, re.M), PYTHON),
+    KnownFile(
+        "a page of Markdown",
+        _after_blanks(
+            rb"#{1,6} [^\n]++\n[ \t\r]*+\n|[^\n]++\n(?:={3}|-{3})[=-]*+\s*+\n"
+        ),
+    ),
+    KnownFile("source code", re.compile(_CODE, re.M), MADE),
     KnownFile(
         "a file of settings (TOML or INI)",
         re.compile(rb"^\[\[?+[\w. \"'-]++\]\]?+[ \t\r]*+$", re.M),
     ),
     KnownFile(
         "a page of Markdown",
-        re.compile(
-            rb"^(?:#{1,6} \S|```|~~~|[-*] \[|\| ?+-{2,}|!?+\[[^\]\n]*+\]\()", re.M
-        ),
+        re.compile(rb"^(?:```|~~~|[-*] \[|\| ?+-{2,}|!?+\[[^\]\n]*+\]\()", re.M),
     ),
     KnownFile(
         "YAML", re.compile(rb"\A---[ \t\r]*+\n|^[\w-]++:[ \t\r]*+\n[ ]++[\w-]", re.M)

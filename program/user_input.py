@@ -17,9 +17,14 @@ def read_text(path: str | Path, most: int | None = None) -> str:
     """The text of such a file in UTF-8.
 
     Raises:
-        Unreadable: As `read_bytes` does; or if it is not UTF-8.
+        Unreadable: As `read_bytes` does; or if it is not UTF-8, or begins as files do
+            that are something else.
     """
-    return decode_utf8(read_bytes(path, most), path)
+    data = read_bytes(path, most)
+    text = decode_utf8(data, path)
+    if (known := recognise(data, by_looks=False)) is not None:
+        raise Unreadable(f"{path}: {known}")
+    return text
 
 
 def decode_utf8(data: bytes, path: str | Path) -> str:

@@ -15,7 +15,7 @@ from krohn.program import strict_json
 from krohn.program.errors import Refused
 from krohn.program.files import read_bytes
 from krohn.program.retelling import told_as
-from krohn.program.user_input import decode_utf8
+from krohn.program.user_input import decode_utf8, read_text
 from krohn.sources.hidden_markov.files import arrays, pomdp, weighted
 from krohn.sources.hidden_markov.model import KIND, HiddenMarkovModel
 
@@ -42,15 +42,15 @@ def read(path: Path) -> HiddenMarkovModel | None:
     if (fst := weighted.TEXT.fullmatch(str(path))) is not None:
         path = Path(fst["path"])
         with told_as(Refused, f"{path}: "):
-            content = decode_utf8(read_bytes(path), path)
-            return weighted.of_text(content, path.name.split(".")[0], fst["weights"])
+            return weighted.of_text(
+                read_text(path), path.name.split(".")[0], fst["weights"]
+            )
     suffix = path.suffix.lower()
     reader = {".pomdp": _pomdp, ".npz": _npz, ".json": _json}.get(suffix)
     if reader is None or (suffix == ".json" and not path.is_file()):
         return None
-    data = read_bytes(path)
     with told_as(Refused, f"{path}: "):
-        return reader(data, path)
+        return reader(path)
 
 
 def text(model: HiddenMarkovModel) -> str:
@@ -61,16 +61,16 @@ def text(model: HiddenMarkovModel) -> str:
     return "{\n" + ",\n".join(f' "{key}": {row}' for key, row in rows.items()) + "\n}\n"
 
 
-def _pomdp(data: bytes, path: Path) -> HiddenMarkovModel:
-    return pomdp.parse(decode_utf8(data, path), path.stem)
+def _pomdp(path: Path) -> HiddenMarkovModel:
+    return pomdp.parse(read_text(path), path.stem)
 
 
-def _npz(data: bytes, path: Path) -> HiddenMarkovModel:
-    return arrays.model(arrays.unpacked(data), path.stem)
+def _npz(path: Path) -> HiddenMarkovModel:
+    return arrays.model(arrays.unpacked(read_bytes(path)), path.stem)
 
 
-def _json(data: bytes, path: Path) -> HiddenMarkovModel | None:
-    content = decode_utf8(data, path)
+def _json(path: Path) -> HiddenMarkovModel | None:
+    content = decode_utf8(read_bytes(path), path)
     if not any(sign in content for sign in SIGNS):
         return None
     try:

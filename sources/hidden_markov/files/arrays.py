@@ -14,6 +14,7 @@ import numpy as np
 
 from krohn.program.domains import LARGEST_MATRIX, FloatArray
 from krohn.program.errors import Refused, demand
+from krohn.program.known_files import recognise
 from krohn.program.user_input import real_array
 from krohn.sources.hidden_markov.model import HiddenMarkovModel
 
@@ -123,7 +124,9 @@ def unpacked(data: bytes) -> dict[str, Any]:
     except Refused:
         raise
     except Exception:  # numpy and zipfile raise many kinds of it on damaged files
-        raise Refused("it is no .npz file of plain arrays") from None
+        known = recognise(data)
+        reason = f": {known}" if known else ""
+        raise Refused(f"it is no .npz file of plain arrays{reason}") from None
 
 
 def model(said: Mapping[str, Any], name: str) -> HiddenMarkovModel:
