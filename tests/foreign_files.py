@@ -64,7 +64,7 @@ TEXTS = {
     "weights.txt": ("0.1 0.9\n0.5 0.5\n", "unknown format"),
     "words.txt": ("4 2\n1 3 0 1 0\n0 2 1 1\n1 1 0\n0 0\n", "unknown format"),
     "names.txt": ("idle busy start\nbusy idle stop\n", "unknown format"),
-    "prose.txt": ("The machine has\nthree states here\nand is not\nfinal\n", "unknown format"),
+    "prose.txt": ("The machine has\nthree states and is\nfinal\n", "unknown format"),
     "table.dat": ("state;a;b\np;q;p\nq;p;p\n", "table with semicolons"),
     "table.txt": ("x,y\n1,2\n3,4\n", "CSV"),
     "tabs.txt": ("x\ty\n1\t2\n3\t4\n", "table with tabs"),

@@ -33,7 +33,7 @@ _HEADLESS = re.compile(r"\s*+/\s*+\S.*", re.S)
 _OF_PYFORMLANG = re.compile(r'".*" -> \[.*\]', re.S)
 _GUARD = re.compile(r"\S\s++\[[^\[\]]*+\]\s*+(?:\Z|[|/,\n])")
 _CONDITION = re.compile(r"[\w\s&|~!¬∧∨^⊕()]++")
-_SURE_CONDITION = re.compile(r"[~!¬][\s(~!¬]*+\w|\w[\s)]*+(?:&|∧)")
+_SURE_CONDITION = re.compile(r"[~!¬][\s(]*+\w|\w[\s)]*+(?:&|∧)")
 _COLUMNS = re.compile(r"[01X](?:[ ,][01X])*+(?:\n[01X](?:[ ,][01X])*+)*+")
 _SEVERAL = re.compile(
     r"\[[^\[\]]*+\]|(\w)-(\w)|Σ.*+|(?:any|else|otherwise)", re.S | re.I
