@@ -15,7 +15,7 @@ from krohn.algebra.formats.assembly import (
     complete_draft,
     with_remark,
 )
-from krohn.algebra.formats.files import problem, quote
+from krohn.algebra.formats.files import check_size, problem, quote
 from krohn.program.user_input import EPSILONS
 
 HIDDEN = ("i", "tau")
@@ -40,8 +40,8 @@ def is_aut(text: str) -> bool:
 def read_aut(text: str, name: str, complete: Complete = "reject") -> Automaton:
     """The machine of a labelled transition system, as CADP and mCRL2 write them.
 
-    Where each action leads from each state to exactly one, the states are shown. All
-    others are acceptors of the sequences of actions that they can take.
+    Where each action leads from each state to exactly one, or stays, the states are
+    shown. All others are acceptors of the sequences of actions that they can take.
 
     Args:
         text: The file.
@@ -67,8 +67,11 @@ def read_aut(text: str, name: str, complete: Complete = "reject") -> Automaton:
         raise problem(name, 1, reason)
     hidden = [t for t in moves if t.letter == EMPTY]
     cells = {(t.source, t.letter) for t in moves}
-    full = size * len({t.letter for t in moves})
-    if not hidden and len(moves) == len(cells) == full:
+    letters = {t.letter for t in moves}
+    full = len(cells) == size * len(letters)
+    decided = len(moves) == len(cells) and not hidden
+    if decided and (full or complete == "stay"):
+        check_size(len(letters), size, name)
         draft = assemble(moves, str(start), name, states=map(str, range(size)))
         return complete_draft(draft, complete)
     states = dict.fromkeys(

@@ -132,6 +132,11 @@ def test_a_transition_system_without_gaps_shows_its_states() -> None:
     machine = aut.read_aut(text, "m.aut")
     assert (machine.output, machine.remark) == (None, "")
     assert machine.run(["a", "b", "a"]) == ("0", "0", "1")
+    partial = text.replace("4,2", "3,2").replace("(1,a,0)\n", "")
+    assert aut.read_aut(partial, "m.aut").run(["a", "b"]) == ("reject", "reject")
+    assert aut.read_aut(partial, "m.aut", "stay").run(["a", "b"]) == ("1", "1")
+    with pytest.raises(MachineError, match="give a smaller machine"):
+        aut.read_aut(partial.replace("3,2", "3,999999999"), "m.aut", "stay")
 
 
 BA = "[p]\na,[p]->[q]\nb,[p]->[p]\na,[p]->[p]\n[q]\n"
