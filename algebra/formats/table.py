@@ -99,7 +99,7 @@ def _is_matrix(first: Sequence[str], rows: Iterable[Row]) -> bool:
     heads = [cell.lower().replace("_", " ") for cell in first]
     # An edge list such as from,to has no letters.
     named = heads[0] in _STATES and not {*heads} & {*_TARGETS}
-    return named or any(_unmarked(row[0])[1] for _, row in rows)
+    return len(heads) > 1 and (named or any(_unmarked(row[0])[1] for _, row in rows))
 
 
 def _unmarked(cell: str) -> tuple[str, bool, bool]:

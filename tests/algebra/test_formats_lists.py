@@ -304,6 +304,7 @@ def test_a_table_of_transitions_is_no_kernel_and_other_tables_are(
     path.write_text("state,a\n->p,q\nq,p\n")
     assert machines.read(str(path)).run(["a", "a"]) == ("q", "p")
     path.write_text("0,1\n1,0\n")
+    assert not table.is_table("q\n0.5\n0.25\n")  # a heading
     with pytest.raises(KrohnError, match="a table of transitions begins"):
         machines.read(str(path))
 
