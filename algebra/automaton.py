@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from krohn.algebra.errors import MachineError
 from krohn.algebra.wording import count, cut
+from krohn.program.user_input import name_of
 from krohn.program.word_texts import write_letter
 
 # Semiautomata: transition tables with named letters and states.
@@ -69,19 +70,22 @@ class Semiautomaton:
         return hash((self.letters, self.states, self.transitions.tobytes()))
 
     def encode(self, word: Sequence[str]) -> IntArray:
-        """The indices ``(length,)`` of the letters of ``word``.
+        """The indices ``(length,)`` of the letters of ``word``, each by its name.
+
+        A letter that is called by a whole number may be given as that.
 
         Raises:
             MachineError: If a letter is not in the alphabet.
         """
         index = {letter: i for i, letter in enumerate(self.letters)}
-        unknown = [letter for letter in word if letter not in index]
+        names = list(map(name_of, word))
+        unknown = [letter for letter in names if letter not in index]
         if unknown:
             raise MachineError(
                 f"{unknown[0]!r} is not a letter of this machine; "
                 f"its letters are {shorten(self.letters)}"
             )
-        return np.array([index[letter] for letter in word], dtype=np.int64)
+        return np.array([index[letter] for letter in names], dtype=np.int64)
 
     def trace(self, words: npt.ArrayLike, start: npt.ArrayLike) -> IntArray:
         """The states after every letter, for many words at once.

@@ -97,7 +97,8 @@ def compile_program(program: Program, options: Options) -> CompiledNetwork:
         options: Number format and form.
 
     Raises:
-        CompileError: If it cannot be lowered; the message says which channel.
+        CompileError: If it cannot be lowered, or is too large to be proved in minutes;
+            the message says which channel.
     """
 
     def build(length: int) -> Steps[Program]:
@@ -107,7 +108,8 @@ def compile_program(program: Program, options: Options) -> CompiledNetwork:
     refusal = (
         f"it would need at least {{}} parameters; {MOST_PARAMETERS:.0e} is the most"
     )
-    request = Request(PROGRAM, build, program.length, options, MOST_PARAMETERS, refusal)
+    told = PROGRAM, build, program.length, options, MOST_PARAMETERS, refusal
+    request = Request(*told, proved=True)
     known = Planning((PROGRAM,), Search.of([(PROGRAM, branch(request))]), PROGRAM)
     best = next(known.best_first(COMPROMISE), None)
     if best is None:

@@ -121,6 +121,56 @@ def result_of(steps: Steps[Result]) -> Result:
 # The cost of a network, known before any tensor is made.
 
 
+# What it takes to prove a network is about known as soon as it is laid out. A network that
+# cannot be proved in minutes is not made where a proof is wanted.
+MOST_STEPS = 30_000_000
+"""Of a proof, in steps of a `Budget`: some minutes of one core."""
+FINEST_CODE = 17
+"""Frequencies of a code of positions of which the checker looks at all scores that matter
+in long words: with one more these are ten times as many (C2 at T = 65,000 and 100,000)."""
+
+
+def proof_steps(parameters: int, heads: int, length: int) -> float:
+    """About how much work it is to make and prove a network, in steps of a `Budget`.
+
+    Of the tensors each entry is looked at a few times, and of each head the pairs of
+    positions, which are fewer than all in long words.
+    """
+    return parameters / 4 + heads * length * min(length, 2**10) / 100
+
+
+def check_provable(layout: Layout, features: Positions) -> None:
+    """Refuse a network that is too large to be proved, before any tensor is made.
+
+    Raises:
+        CompileError: If it is.
+    """
+    length, code = layout.plan.program.length, features.code
+    longest = 2 ** (FINEST_CODE - 1)
+    fine = code is not None and code.first == 1 and code.frequencies > FINEST_CODE
+    if fine and length > longest:
+        raise CompileError(
+            f"its heads tell more than {longest:,} positions apart, and have too many "
+            "scores to be proved; use a shorter length"
+        )
+    heads = sum(len(patterns(layout, b)) for b in range(layout.plan.blocks))
+    check_steps(length * layout.d_model, heads, length)
+
+
+def check_steps(parameters: int, heads: int, length: int) -> None:
+    """Refuse a proof that would take too long.
+
+    Raises:
+        CompileError: If it would.
+    """
+    needed = proof_steps(parameters, heads, length)
+    if needed > MOST_STEPS:
+        raise CompileError(
+            f"its proof would take {needed:.0e} steps or more, and {MOST_STEPS:.0e} is the "
+            "most; use a shorter length"
+        )
+
+
 # How long a network takes is predicted by a model that was fitted to measurements, by
 # `python benchmarks/latency.py`: 90 networks of 200 to 7.5 million parameters, one word
 # of 32, 100 or 300 letters at a time, one thread of an AMD EPYC, float32. A network that

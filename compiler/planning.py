@@ -145,9 +145,9 @@ class Planning:
             return reasons[self.names[0]][0]
         return (
             f"no construction of a Transformer can compute {self.wanted} with at most "
-            f"{MOST_CHOSEN:,} parameters (`krohn explain` gives the reason for each); a "
-            "ReLU RNN can, at every length, with a unit for each state and letter at "
-            "most: use --arch rnn"
+            f"{MOST_CHOSEN:,} parameters and a proof of minutes (`krohn explain` gives the "
+            "reason for each); a ReLU RNN can, at every length, with a unit for each state "
+            "and letter at most: use --arch rnn"
         )
 
     def _candidate(self, name: str, key: Key) -> Candidate:
@@ -176,6 +176,7 @@ def planning(
     budget: Budget | None = None,
     vectors: Vectors | None = None,
     others: Mapping[str, Build] = EMPTY,
+    proved: bool = False,
 ) -> Planning:
     """All ways to compute a machine, none of them followed yet.
 
@@ -191,6 +192,7 @@ def planning(
         budget: How much work each search may do; it notes what they left out.
         vectors: A real vector to say in each state instead of its name, if wanted.
         others: More constructions, which are for this machine alone.
+        proved: Whether only networks count that can be proved in minutes.
 
     Raises:
         CompileError: If T is longer than any model file can state.
@@ -203,14 +205,15 @@ def planning(
     named = construction != "auto"
     most = dict.fromkeys(names, MOST_PARAMETERS if named else MOST_CHOSEN)
     branches = [
-        (name, branch(_request(name, form, length, options, most[name], build)))
+        (name, branch(_request(name, form, length, options, most[name], build, proved)))
         for name in names
         for form in forms(machine)
         for build in (partial(_build, name, form, budget, vectors),)
     ]
     for name, build in others.items():
         names, most[name] = (*names, name), MOST_PARAMETERS
-        request = _request(name, machine, length, options, most[name], build)
+        told = name, machine, length, options, most[name], build, proved
+        request = _request(*told)
         branches.append((name, branch(request)))
     wanted = f"{machine.name} at length {length} in {options.precision.name}"
     return Planning(names, Search.of(branches), wanted)
@@ -256,6 +259,7 @@ def _request(
     options: Options,
     most: int,
     build: Build,
+    proved: bool,
 ) -> Request:
     refusal = (
         f"{name} would need at least {{}} parameters for {machine.name} at length "
@@ -268,7 +272,29 @@ def _request(
         )
     else:
         refusal += f"{most:.0e} is the most; `krohn explain` shows what else applies"
-    return Request(name, build, length, options, most, refusal)
+    return Request(name, build, length, options, most, refusal, proved)
+
+
+def _is_any(known: Planning) -> bool:
+    """Whether there is a network: a scan, which is soon found out, or another one."""
+    key = partial(sizes, objective=known.objective(None))
+    ways = (known.search.best_first(key, names) for names in ((SCAN,), known.names))
+    return any(next(way, None) is not None for way in ways)
+
+
+LENGTHS = tuple(2**k for k in range(16, 5, -2))
+"""Lengths that are tried where a longer one is refused."""
+
+
+def shorter(length: int, again: Callable[[int], Planning]) -> int | None:
+    """The longest of some lengths for which there is a network; None if there is none.
+
+    Args:
+        length: T, for which there is none.
+        again: The planning for a length.
+    """
+    serves = (t for t in LENGTHS if t < length and _is_any(again(t)))
+    return next(serves, None)
 
 
 def plans(

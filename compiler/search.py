@@ -13,6 +13,8 @@ from krohn.compiler.cost import (
     Result,
     Steps,
     bound_before_schedule,
+    check_provable,
+    check_steps,
     cost_steps,
     latency,
 )
@@ -250,6 +252,7 @@ class Request:
         options: Number format and form.
         most: Parameters that its networks may have.
         refusal: The message, with the number that it needs, if it is more.
+        proved: Whether networks that are too large to be proved are refused.
     """
 
     name: str
@@ -258,6 +261,7 @@ class Request:
     options: Options
     most: int
     refusal: str
+    proved: bool = False
 
 
 def branch(request: Request) -> Branch:
@@ -266,6 +270,8 @@ def branch(request: Request) -> Branch:
     Raises:
         CompileError: If it does not serve the machine, cannot be lowered, or is too large.
     """
+    if request.proved:
+        check_steps(0, 1, request.length)  # before anything as long as a word is made
     program = yield from _limit(request, request.build(request.length))
     if request.options.uniform:
         _check_same(program, (yield from request.build(2 * request.length)))
@@ -312,6 +318,8 @@ def _price(
     request: Request, program: Program, plan: Schedule, options: Options
 ) -> Branch:
     layout, features = make_layout(plan, options)
+    if request.proved:
+        check_provable(layout, features)
     steps = cost_steps(layout, features, options.strict, options.activation)
     cost = yield from _limit(request, steps)
     _check_parameters(request, cost)

@@ -402,15 +402,6 @@ def planned(
         yield Way(plan.construction, plan.cost, partial(realise, plan, on_pass))
 
 
-def proof_steps(cost: Cost, length: int) -> float:
-    """About how much work it is to make and prove a network, in steps of a `Budget`.
-
-    Of the tensors each entry is looked at a few times, and of each layer that attends
-    the pairs of positions, which are fewer than all in long words.
-    """
-    return cost.parameters / 4 + cost.depth * length * min(length, 2**10) / 100
-
-
 def choose(
     ways: Iterable[Way[Made]],
     shown: Callable[[Made], Found],

@@ -38,7 +38,7 @@ from krohn.compiler.compiled_network import (
 from krohn.compiler.constructions.registry import SEARCHING
 from krohn.compiler.disguise import Disguise
 from krohn.compiler.generator import NAME as GENERATOR, Freedom, generator
-from krohn.compiler.planning import planning
+from krohn.compiler.planning import Planning, planning, shorter
 from krohn.machine_objects import MachineKeywords, MachineReading
 from krohn.machines import machine_of, with_outputs
 from krohn.network.modelfile import ModelFile
@@ -111,7 +111,10 @@ def _uncertified(name: str, asked: Asked, tried: Sequence[Tried]) -> CompileErro
 def _other(name: str, asked: Asked) -> str:
     """The advice for a network that cannot be proved."""
     ways = {
-        "transformer": "a shorter length, or another construction",
+        "transformer": (
+            "--arch rnn, which is for words of every length, a shorter length, or another "
+            "construction"
+        ),
         "ssm": f"a shorter length (`krohn explain {name} --arch ssm` says the longest)",
     }
     said = pruned.choice(asked.construction)
@@ -134,12 +137,18 @@ def _ways(
             yield Way(built.construction, built.cost, partial(as_it_is, built))
         return
     longest = asked.longest("a Transformer needs the longest length")
-    known = planning(machine, longest, asked.options, asked.construction, budget)
-    way = None
+
+    def plans(length: int) -> Planning:
+        told = machine, length, asked.options, asked.construction, budget
+        return planning(*told, proved=asked.proved)
+
+    known, way = plans(longest), None
     for way in planned(known, asked.minimise, asked.on_pass):
         yield way
     if way is None:
-        raise CompileError(known.reasons())
+        length = shorter(longest, plans)
+        also = "" if length is None else f"; -T {length} is short enough"
+        raise CompileError(f"{known.reasons()}{also}")
 
 
 def _without_planning(machine: Automaton, asked: Asked) -> Iterable[CompiledNetwork]:

@@ -23,10 +23,10 @@ from krohn.compiled_model import (
     Way,
     choose,
     planned,
-    proof_steps,
 )
 from krohn.compiler.compiled_network import machine_of_states
 from krohn.compiler.constructions.registry import depth_grows
+from krohn.compiler.cost import proof_steps
 from krohn.compiler.planning import planning
 from krohn.compiler.rnn import Units
 from krohn.network_tables import construction_table
@@ -48,7 +48,7 @@ def machine_facts(machine: Automaton, asked: Asked) -> dict[str, Any]:
     for what in (*theory.cut, *limit.cut, *whole.cut):
         budget.leave_out(what)
     compiled = machine if asked.observe else replace(machine, output=None)
-    ways = planning(compiled, length, asked.options, budget=budget)
+    ways = planning(compiled, length, asked.options, budget=budget, proved=True)
     claim = MachineClaim(
         machine, length, asked.options.precision, asked.observe is not None
     )
@@ -75,7 +75,8 @@ def _allowance(left: float, length: int) -> Callable[[Way[Any]], bool]:
     def allowed(way: Way[Any]) -> bool:
         nonlocal left
         assert way.cost is not None
-        left -= proof_steps(way.cost, length)
+        heads = way.cost.depth * way.cost.heads
+        left -= proof_steps(way.cost.parameters, heads, length)
         return left >= 0
 
     return allowed

@@ -8,6 +8,7 @@ import numpy.typing as npt
 
 from krohn.algebra.errors import KrohnError
 from krohn.network.model import is_one
+from krohn.program.user_input import name_of
 from krohn.program.word_texts import WordText
 
 
@@ -71,8 +72,8 @@ def inputs_of(word: Any, numbers: bool) -> tuple[bool, list[str | list[str]]]:
     """Whether these are several inputs; and each as text, or in parts.
 
     Args:
-        word: A string, letters by name, or for a network of numbers an array
-            ``(time, d)``; or several of them.
+        word: A string, letters by name (one that is called by a whole number may be
+            that), or for a network of numbers an array ``(time, d)``; or several of them.
         numbers: Whether the network reads numbers.
 
     Raises:
@@ -85,7 +86,7 @@ def inputs_of(word: Any, numbers: bool) -> tuple[bool, list[str | list[str]]]:
         return many, [[",".join(map(repr, x)) for x in one] for one in inputs]
     many = not is_one(word)
     each = word if many else [word]
-    return many, [x if isinstance(x, str) else list(x) for x in each]
+    return many, [x if isinstance(x, str) else list(map(name_of, x)) for x in each]
 
 
 def _vectors(word: Any) -> npt.NDArray[np.float64] | None:

@@ -18,6 +18,7 @@ from krohn.network.running_file import plain_network, running_file
 from krohn.network.transformer import Transformer
 from krohn.program.claim import Shows
 from krohn.program.errors import unknown
+from krohn.program.user_input import name_of
 from krohn.program.word_texts import write_letter
 
 # The places of a machine's variables in the residual stream, as a model file says them.
@@ -170,7 +171,7 @@ def found(
     """The tokens of a word.
 
     Args:
-        word: Its letters by name.
+        word: Its letters by name; one that is called by a whole number may be that.
         index: The token of a name; None for what is no letter.
         letters: All of them.
         of: Which word it is, for messages.
@@ -181,7 +182,7 @@ def found(
     tokens = []
     if not letters:
         raise ModelFileError("the network reads numbers, and no letters")
-    for at, letter in enumerate(word, start=1):
+    for at, letter in enumerate(map(name_of, word), start=1):
         token = index(letter) if isinstance(letter, str) else None
         if token is None:
             some = [

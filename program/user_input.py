@@ -45,6 +45,12 @@ def decode_utf8(data: bytes, path: str | Path) -> str:
         ) from None
 
 
+def name_of(given: object) -> Any:
+    """A letter as Python gives it, by its name: the letter 3 is called ``"3"``."""
+    whole = isinstance(given, int | np.integer) and not isinstance(given, bool)
+    return str(given) if whole else given
+
+
 def real_array(values: Any, what: str) -> FloatArray:
     """An array of real numbers from Python: of numpy, of torch, or in lists.
 

@@ -54,9 +54,9 @@ def networks(
     vectors = vectors_of(found.laws, options.precision)
     points = partial(_points, model.letters, found, vectors)
     others = {CONTEXT_SCAN: points} if (found.following < 0).any() else {}
-    known = planning(
-        machine_of(model, found), length, options, vectors=vectors, others=others
-    )
+    machine = machine_of(model, found)
+    told = partial(planning, vectors=vectors, others=others, proved=True)
+    known = told(machine, length, options)
     tried = False
     for plan in known.best_first():
         if plan.cost.parameters > MOST_PARAMETERS:

@@ -281,7 +281,7 @@ def _print_word(found: dict[str, Any]) -> None:
 
 def _law(law: dict[str, str]) -> str:
     return ", ".join(
-        f"{letter} {share}" for letter, share in law.items() if share != "0"
+        f"{letter} = {share}" for letter, share in law.items() if share != "0"
     )
 
 

@@ -37,6 +37,7 @@ from krohn.network.modelfile import ModelFile
 from krohn.network.precision import PRECISIONS, FloatArray
 from krohn.network.reading import Opened
 from krohn.program.domains import IntArray
+from krohn.program.word_texts import write_letter
 from krohn.report import Progress
 from krohn.schemas.parts import Dtype, Sizes, Tried
 from krohn.source_kinds.base import (
@@ -359,16 +360,19 @@ class HiddenMarkovModels(ReadableKind[HiddenMarkovModel]):
         said = outputs(file, word[None], network)[0]
         laws = source.predict(said)
         possible = source.possible(word[None])[0].tolist()
-        after = [f"then {_likely_letters(source.letters, law)}" for law in laws]
+        after = [f"next letter {_likeliest(source.letters, law)}" for law in laws]
         weighed = source.final is not None
         values = source.weights(word, said) if weighed else np.empty(0)
         never = "no weight from here on" if weighed else "never said here"
         if weighed:
             after = [f"weight {value:.6g}" for value in values]
         rows = [
-            f"{source.letters[o]}: {_likely_letters(source.states, belief)}; {more}"
-            if heard
-            else f"{source.letters[o]}: {never}, so nothing is claimed"
+            f"{write_letter(source.letters[o])}: "
+            + (
+                f"state {_likeliest(source.states, belief)}; {more}"
+                if heard
+                else f"{never}, so nothing is claimed"
+            )
             for o, belief, more, heard in zip(
                 word.tolist(), said, after, possible, strict=True
             )
@@ -617,6 +621,8 @@ def _reference(source: HiddenMarkovModel) -> Reference:
     return Reference(run, exactly=source.ratios)
 
 
-def _likely_letters(names: tuple[str, ...], law: FloatArray) -> str:
+def _likeliest(names: tuple[str, ...], law: FloatArray) -> str:
+    """The likeliest names, each apart from its number, as names may be numbers, too."""
     most = np.argsort(-law, kind="stable")[:LIKELY]
-    return " ".join(f"{names[i]} {law[i]:.4f}" for i in most if law[i] >= SMALL)
+    told = [f"{write_letter(names[i])} = {law[i]:.4f}" for i in most if law[i] >= SMALL]
+    return ", ".join(told)

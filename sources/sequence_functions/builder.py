@@ -30,6 +30,7 @@ from krohn.program.interpreter import interpret, states
 from krohn.program.language import program_to_wire
 from krohn.program.operations.base import Frame
 from krohn.program.statement import parse
+from krohn.program.user_input import name_of
 from krohn.sources.sequence_functions.realisation import (
     Known,
     ProgramError,
@@ -424,11 +425,12 @@ class SequenceFunction:
         Raises:
             ProgramError: If a channel cannot be, or a letter is unknown.
         """
-        unknown = [a for a in word if a not in self.letters]
+        names = list(map(name_of, word))
+        unknown = [a for a in names if a not in self.letters]
         if unknown:
             raise ProgramError(f"{unknown[0]!r} is not a letter of {self.name!r}")
         found = self.realised(max(1, len(word)))
-        letters = np.array([[self.letters.index(a) for a in word]], dtype=np.int64)
+        letters = np.array([[self.letters.index(a) for a in names]], dtype=np.int64)
         values = interpret(found.program, letters.reshape(1, -1))
         rows = np.stack([values[n][0, 1:] for n in found.program.outputs], axis=-1)
         return [

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 
@@ -60,6 +61,20 @@ def test_it_says_what_the_command_says(
     else:
         with pytest.raises(krohn.KrohnError, match="says outputs"):
             net.run(words, states=True)
+
+
+def test_a_letter_that_is_called_by_a_number_may_be_given_as_one() -> None:
+    compiled = krohn.compile("C2", 4)
+    model, right = compiled.model, compiled.machine.run("0110")
+    for word in ([0, 1, 1, 0], np.array([0, 1, 1, 0]), ["0", 1, "1", np.int8(0)]):
+        assert tuple(model.run(word)) == compiled.machine.run(word) == right  # type: ignore[arg-type]
+        assert model.encode(word).tolist() == model.encode("0110").tolist()  # type: ignore[arg-type]
+    for wrong in (3, True, 1.0):
+        with pytest.raises(KrohnError, match=rf"{wrong}'? is not a letter"):
+            model.run([0, wrong])  # type: ignore[list-item]
+    counts = krohn.program("01")
+    counts.output(counts.prefix_sum(counts.token() == "1"))
+    assert counts.run([0, 1, 1]) == [0, 1, 2]  # type: ignore[list-item]
 
 
 def test_what_is_no_answer_is_none_of_the_machine_either() -> None:
@@ -162,7 +177,7 @@ MISTAKES: dict[str, tuple[Call, str]] = {
         lambda m, _: m.run([["213"], ["213", "213", "x"]]),
         r"'x' is not a letter \(letter 3 of word 2\)",
     ),
-    "a number for a letter": (lambda m, _: m.encode([-1]), "-1 is not a letter"),  # type: ignore[list-item]
+    "a number for a letter": (lambda m, _: m.encode([-1]), "'-1' is not a letter"),  # type: ignore[list-item]
     "words that are strings": (lambda m, _: m.run(["213213"]), "'213213' is not"),
     "the token -1": (
         lambda m, _: m(torch.tensor([[0, -1]])),
