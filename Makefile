@@ -17,11 +17,12 @@ demo: $(READY)
 	$(BIN)/krohn decompose examples/turnstile.dot -o demo/decomposition.png
 	@echo "Look at the pictures in demo/: turnstile, network, decomposition; and at the page turnstile.html."
 
+# Modules are compiled once, and not by every process that tests start.
 test: $(READY)
-	$(BIN)/python -m pytest -q -n 2 --dist loadfile -m "not slow"
+	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -q -n 2 --dist loadfile -m "not slow"
 
 test-slow: $(READY)
-	$(BIN)/python -m pytest -q -n 2 -m slow
+	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -q -n 2 -m slow
 
 # Theorems for Coq; needs Debian's packages coq and libcoq-flocq.
 formal: $(READY)

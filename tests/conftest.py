@@ -43,7 +43,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 # The same examples everywhere, so that a commit that passed passes again; another
 # draw each time with `pytest --hypothesis-profile=explore`.
 settings.register_profile(
-    "repeatable", deadline=None, derandomize=True, max_examples=25
+    "repeatable", deadline=None, derandomize=True, max_examples=15
 )
 settings.register_profile("explore", deadline=None, max_examples=500)
 settings.load_profile("repeatable")

@@ -21,7 +21,7 @@ from krohn.network.precision import FLOAT32
 Build = Callable[..., Any]
 
 
-@settings(max_examples=15)
+@settings(max_examples=8)
 @given(machines(), st.integers(1, 4))
 def test_what_is_offered_is_right(machine: Automaton, length: int) -> None:
     assume(len(reachable(machine).states) > 1)  # test_one_state_can_be_planned

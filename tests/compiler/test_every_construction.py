@@ -140,7 +140,7 @@ def test_its_network_is_proved_and_right_on_short_words(
 @pytest.mark.parametrize(
     "construction", ["scan", "sequential", "chunked", "memorising"]
 )
-@settings(max_examples=40)
+@settings(max_examples=15)
 @given(machines(2, 4), st.integers(1, 5))
 def test_some_serve_every_machine(
     construction: str, machine: Automaton, length: int

@@ -36,7 +36,7 @@ def solvable_groups(draw: st.DrawFn) -> Automaton:
 
 @pytest.mark.sample(1)
 @pytest.mark.parametrize("construction", ["wreath", "series"])
-@settings(max_examples=40)
+@settings(max_examples=15)
 @given(solvable_groups())
 def test_every_solvable_group_is_served(construction: str, machine: Automaton) -> None:
     words = np.random.default_rng(0).integers(len(machine.letters), size=(100, 7))
@@ -45,7 +45,7 @@ def test_every_solvable_group_is_served(construction: str, machine: Automaton) -
 
 @pytest.mark.sample(1)
 @pytest.mark.parametrize("construction", ["semidirect", "semidirect-car"])
-@settings(max_examples=40)
+@settings(max_examples=15)
 @given(solvable_groups())
 def test_every_group_that_splits_is_served(
     construction: str, machine: Automaton

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,10 @@ from krohn.network.exports import Destination, destination
 from krohn.network.modelfile import ModelFile
 from krohn.verify.proof import prove
 
-pytest.importorskip("transformer_lens")
+PLACES = ("transformers", "transformer_lens", "onnxruntime")
+pytestmark = pytest.mark.skipif(
+    None in map(find_spec, PLACES), reason=f"needs {', '.join(PLACES)}"
+)
 WEATHER = Path(__file__).parents[2] / "examples/weather.json"
 Call = Callable[..., tuple[int, Any]]
 
@@ -110,7 +114,6 @@ def test_a_wrong_answer_leaves_nothing(
 def test_other_sources_are_held_against_what_they_have(
     source: str, options: dict[str, Any], against: str, tmp_path: Path
 ) -> None:
-    pytest.importorskip("onnxruntime")
     compiled = krohn.compile(source, **options)
     found = krohn.export(compiled, to="onnx", directory=tmp_path / "out", sample=64)
     assert found.ran.against == against
@@ -122,7 +125,6 @@ def test_other_sources_are_held_against_what_they_have(
 def test_their_wrong_answers_are_seen(
     source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pytest.importorskip("onnxruntime")
     real = destination("onnx")
     wrong = replace(real, open=lambda at: lambda tokens: -real.open(at)(tokens))
     monkeypatch.setattr(exporting, "destination", lambda to: wrong)
@@ -136,7 +138,6 @@ def test_their_wrong_answers_are_seen(
 def test_who_learns_from_prompts_is_given_prompts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pytest.importorskip("onnxruntime")
     real = destination("onnx")
     seen: list[torch.Tensor] = []
 
@@ -168,8 +169,6 @@ def test_a_full_disk_is_one_line(
     assert list(tmp_path.iterdir()) == []
 
 
-for library in ("transformers", "transformer_lens", "onnxruntime"):
-    pytest.importorskip(library)
 DESTINATIONS = ("gpt2", "huggingface", "transformer-lens", "onnx")
 TURNSTILE = WEATHER.with_name("turnstile.dot")
 STRICT = {"strict": True}

@@ -161,7 +161,7 @@ def test_generators_are_held_against_their_law(run: Run, tmp_path: Path) -> None
 
 
 @given(st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"])))
-@settings(max_examples=60)
+@settings(max_examples=25)
 def test_a_shell_reads_what_was_quoted(name: str) -> None:
     assert shell(f"krohn {in_shell(name)}") == [name]
     assert in_shell(name).isprintable()

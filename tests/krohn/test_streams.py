@@ -72,7 +72,7 @@ def test_a_stream_much_longer_than_the_network_is_certified_for(
 MODEL = opened("S3", "scan", 11, "float32")
 
 
-@settings(max_examples=15)
+@settings(max_examples=8)
 @given(st.lists(st.integers(0, 30), max_size=12))
 def test_pieces_make_no_difference(sizes: list[int]) -> None:
     letters = random_letters("S3", 1)[:, : sum(sizes)]

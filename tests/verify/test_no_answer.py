@@ -58,7 +58,7 @@ def tied(kind: str) -> ModelFile:
     return replace(file, tensors={**file.tensors, "unembed.weight": zero})
 
 
-@settings(max_examples=4)
+@settings(max_examples=2)
 @given(
     st.sampled_from(KINDS),
     st.sampled_from(NO_NUMBERS),

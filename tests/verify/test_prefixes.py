@@ -107,7 +107,7 @@ def damaged(draw: st.DrawFn) -> tuple[Program, Automaton]:
     return changed(source, **{name: new}), machine
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(damaged())
 def test_what_is_right_passes_and_nothing_else(case: tuple[Program, Automaton]) -> None:
     source, machine = case

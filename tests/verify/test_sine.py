@@ -69,7 +69,7 @@ def test_sines_are_as_accurate_as_assumed(precision: Precision, seed: int) -> No
 
 
 @FORMATS
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(SEEDS)
 def test_sines_stay_within_their_bounds(precision: Precision, seed: int) -> None:
     random = np.random.default_rng(seed)

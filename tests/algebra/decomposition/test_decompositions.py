@@ -77,7 +77,7 @@ def test_holonomy_groups_are_trivial_exactly_for_aperiodic_machines(
     assert all(c.group.order == 1 for c in cascade.components) == is_aperiodic(a)
 
 
-@settings(max_examples=25)
+@settings(max_examples=12)
 @given(machines(most_states=5))
 def test_simplification_and_restriction_keep_what_is_covered(a: Semiautomaton) -> None:
     cascade = holonomy(a)
@@ -109,7 +109,7 @@ def test_a_component_reads_only_what_it_is_said_to_read(a: Semiautomaton) -> Non
             node = cascade.wiring.follow[i][node, rows[:, i]]
 
 
-@settings(max_examples=25)
+@settings(max_examples=12)
 @given(machines(most_states=4))
 def test_values_mean_what_they_are_said_to_mean(a: Semiautomaton) -> None:
     """Given the coordinates above, a value leaves the states of its coordinates."""

@@ -133,7 +133,7 @@ def test_who_forgets_behind_an_ignored_value_fails_there(name: str) -> None:
     assert found.least
 
 
-@settings(max_examples=20)
+@settings(max_examples=10)
 @given(st.sampled_from(LANGUAGES), st.integers(0, 1000), st.integers(1, 4))
 def test_it_is_the_first_legal_word_that_fails(name: str, seed: int, rare: int) -> None:
     """Of networks that are wrong at some words, by chance."""

@@ -65,7 +65,7 @@ def test_the_numbers_of_the_thesis_are_met() -> None:
     )
 
 
-@settings(max_examples=30)
+@settings(max_examples=10)
 @given(architecture=gpts, length=st.integers(2, 9))
 def test_operations_of_gpt_are_what_torch_counts(
     architecture: Architecture, length: int
@@ -77,7 +77,7 @@ def test_operations_of_gpt_are_what_torch_counts(
 
 
 @pytest.mark.filterwarnings("ignore:TF32 acceleration")
-@settings(max_examples=30)
+@settings(max_examples=10)
 @given(architecture=lstms, length=st.integers(2, 9))
 def test_operations_of_lstms_are_what_torch_counts(
     architecture: Architecture, length: int

@@ -77,7 +77,7 @@ def test_records_come_back_exactly(record: Any, tmp_path: Path) -> None:
     assert json.dumps(found["two"]) == exact(RUN)
 
 
-@settings(max_examples=20)
+@settings(max_examples=8)
 @given(st.dictionaries(st.sampled_from("xyz"), RECORDS))
 def test_any_records_come_back(
     tmp_path_factory: pytest.TempPathFactory, records: dict[str, Any]

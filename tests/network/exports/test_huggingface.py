@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +14,17 @@ import torch
 
 import krohn
 from krohn.network import ExportError
-from krohn.network.exports import destination
+from krohn.network.exports import Destination, destination
 from krohn.network.model import Model
 from krohn.network.modelfile import ModelFile
 from krohn.program.word_texts import join_letters
 
 transformers = pytest.importorskip("transformers")
-PLACE = destination("huggingface")
+
+
+@cache  # its modules are imported when a test wants them
+def place() -> Destination:
+    return destination("huggingface")
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +36,7 @@ def machine() -> ModelFile:
 @pytest.fixture(scope="module")
 def exported(machine: ModelFile, tmp_path_factory: pytest.TempPathFactory) -> Path:
     directory = tmp_path_factory.mktemp("machine")
-    PLACE.write(machine, directory)
+    place().write(machine, directory)
     return directory
 
 
@@ -44,7 +49,7 @@ def opened(exported: Path) -> tuple[Any, Any]:
 @pytest.fixture(scope="module")
 def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     directory = tmp_path_factory.mktemp("program")
-    PLACE.write(krohn.compile("LCS3,3").file, directory)
+    place().write(krohn.compile("LCS3,3").file, directory)
     return directory
 
 
@@ -65,7 +70,7 @@ def test_a_name_is_one_letter_whatever_signs_it_holds(
     header = machine.header["machine"]
     names = ["a", "b", f"a{sign}b", *header["letters"][3:]]
     header = {**machine.header, "machine": {**header, "letters": names}}
-    PLACE.write(replace(machine, header=header), tmp_path)
+    place().write(replace(machine, header=header), tmp_path)
     tokenizer = transformers.AutoTokenizer.from_pretrained(tmp_path)
     word = [0, 2, 1, 2, 2, 0, 1][: 2 * len(names)]
     word = [letter % len(names) for letter in word]
@@ -90,12 +95,12 @@ def test_every_kind_of_network_goes_there_unchanged(
     source: str, options: dict[str, Any], tmp_path: Path
 ) -> None:
     file = krohn.compile(source, **options).file
-    PLACE.write(file, tmp_path)
+    place().write(file, tmp_path)
     model, rng = Model(file), np.random.default_rng(0)
     words = torch.from_numpy(rng.integers(len(model.letters), size=(20, 9)))
     with torch.inference_mode():
-        assert torch.equal(model(words), PLACE.open(tmp_path)(words))
-    assert PLACE.read(file, tmp_path).file == file
+        assert torch.equal(model(words), place().open(tmp_path)(words))
+    assert place().read(file, tmp_path).file == file
 
 
 def test_saving_what_was_read_gives_the_same_files(
@@ -212,7 +217,7 @@ def test_recurrent_networks_carry_their_code(tmp_path: Path) -> None:
     word, wanted = list("01101"), []
     for arch in ("rnn", "lstm", "gru"):
         file = krohn.compile("C2", arch=arch).file
-        PLACE.write(file, tmp_path / arch)
+        place().write(file, tmp_path / arch)
         wanted.append(" ".join(Model(file).run(word)))
     lines = elsewhere(
         f"""
@@ -238,11 +243,11 @@ def test_what_krohn_saves_carries_its_code(
 
 
 def test_changed_code_is_seen(machine: ModelFile, tmp_path: Path) -> None:
-    PLACE.write(machine, tmp_path)
+    place().write(machine, tmp_path)
     changed = tmp_path / "krohn_network_mixing.py"
     changed.write_text(changed.read_text() + "\n")
     with pytest.raises(ExportError, match="krohn_network_mixing"):
-        PLACE.read(machine, tmp_path)
+        place().read(machine, tmp_path)
 
 
 def test_labels_are_the_classes_after_each_letter(opened: tuple[Any, Any]) -> None:
@@ -290,9 +295,9 @@ def test_one_bit_that_is_not_as_in_the_file_is_seen(
 ) -> None:
     damaged = {n: t.copy() for n, t in machine.tensors.items()}
     damaged["unembed.weight"].flat[-1] += 2.0**-12
-    PLACE.write(replace(machine, tensors=damaged), tmp_path)
+    place().write(replace(machine, tensors=damaged), tmp_path)
     with pytest.raises(ExportError, match="'weight'"):
-        PLACE.read(machine, tmp_path)
+        place().read(machine, tmp_path)
 
 
 @pytest.mark.slow  # a process that imports transformers

@@ -353,7 +353,7 @@ WORDS += (
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 120), st.sampled_from(WORDS)), max_size=4))
 def test_a_damaged_file_is_a_model_or_refused_in_one_line(
     changes: list[tuple[int, str]],

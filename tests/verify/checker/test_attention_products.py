@@ -59,7 +59,7 @@ def built(model: HiddenMarkovModel, length: int, dtype: str = "float64") -> Mode
     return HiddenMarkovModels().file(model, made, claim, options)
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=5, deadline=None)
 @given(
     st.integers(2, 4),
     st.integers(2, 3),

@@ -38,7 +38,7 @@ def test_120_letters_of_the_family_of_the_paper() -> None:
     assert sum(b["heads"] > 0 for b in file.header["architecture"]["blocks"]) == 7
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=4, deadline=None)
 @given(
     st.integers(2, 4),
     st.integers(1, 4),

@@ -26,7 +26,7 @@ def computed(x: FloatArray, precision: Precision) -> FloatArray:
 
 
 @FORMATS
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(SEEDS)
 def test_gelus_stay_within_their_bounds(precision: Precision, seed: int) -> None:
     random = np.random.default_rng(seed)

@@ -77,7 +77,7 @@ def keys_of(value: FloatArray, flagged: bool) -> Keys:
     return Keys(exact(value, FORM), place, flags)
 
 
-@settings(max_examples=15)
+@settings(max_examples=8)
 @given(
     st.integers(0, 10**6),
     st.sampled_from(["one", "one or none", "all", "some"]),

@@ -10,7 +10,7 @@ from krohn.verify.checker.belief_products import Projective
 from krohn.verify.checker.positive_operators import MOST_WORDS, PositiveOperators
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(st.integers(2, 4), st.integers(1, 3), st.integers(0, 10**6), st.integers(1, 12))
 def test_products_are_within_the_bounds_of_their_length(
     states: int, letters: int, seed: int, length: int
