@@ -232,8 +232,8 @@ def _starts(
         return starts
     first = next(edge.source for edge in edges if edge.source not in markers)
     remarks.append(
-        f"no start is marked, so it is {quote(first)}, where the first arrow begins; an "
-        "arrow without a label, from a node of its own, marks another"
+        f"no start is marked, so it is {quote(first)}, where the first arrow begins, "
+        "unless --start says another"
     )
     return [first]
 

@@ -255,6 +255,7 @@ def test_a_remark_names_options_as_its_reader_writes_them(
     path = tmp_path / "partial.dot"
     path.write_text('digraph g { a -> b [label="x"]; b [shape=doublecircle]; }')
     assert "complete='stay' keeps the state" in krohn.read(path).remark
+    assert "unless start= says another" in krohn.read(path).remark
     partial = krohn.automaton({"a": {"x": "b"}, "b": {}}, accepting={"b"})
     assert "complete='stay' keeps the state" in partial.remark
     for command in (
