@@ -6,19 +6,18 @@ a Moore machine or an acceptor. An arrow without a label marks the start state.
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from krohn.algebra.automaton import Automaton, Output
 from krohn.algebra.errors import MachineError
 from krohn.algebra.formats import dot_openfst
-from krohn.algebra.formats.acceptors import EMPTY, machine_of
+from krohn.algebra.formats.acceptors import machine_of, machine_of_acceptor
 from krohn.algebra.formats.assembly import (
     ACCEPTANCE,
     Complete,
     Kind,
     Transition,
     acceptance,
-    fresh,
+    with_remark,
 )
 from krohn.algebra.formats.dot_graph import (
     Edge,
@@ -91,23 +90,25 @@ def read(
         _check_choice(transitions, drawing)
     if kind == "acceptor":
         transitions = [t._replace(output=None) for t in transitions]
-    shown = None if transitions[0].output is not None else shown
     starts = _starts(nodes, edges, markers, remarks)
-    if len(starts) > 1:
-        start = _check_several(starts, shown, name)
-        transitions = [*(Transition(start, EMPTY, q) for q in starts), *transitions]
-        starts, shown = [start], {start: "reject"} | (shown or {})
-    machine = machine_of(
-        transitions,
-        starts[0],
-        name,
-        complete,
-        states=nodes,
-        letters=letters,
-        shown=shown,
-    )
-    said = [f"{name}: {'; '.join(remarks)}"] if remarks else []
-    return replace(machine, remark="; ".join([*said, *filter(None, [machine.remark])]))
+    if transitions[0].output is None and shown is not None and accepts:
+        final = [q for q, said in shown.items() if said == "accept"]
+        machine = machine_of_acceptor(
+            transitions, starts, final, name, complete, states=nodes, letters=letters
+        )
+    else:
+        _check_one_start(starts, name)
+        shown = None if transitions[0].output is not None else shown
+        machine = machine_of(
+            transitions,
+            starts[0],
+            name,
+            complete,
+            states=nodes,
+            letters=letters,
+            shown=shown,
+        )
+    return with_remark(machine, f"{name}: {'; '.join(remarks)}") if remarks else machine
 
 
 def write(machine: Automaton) -> str:
@@ -248,18 +249,14 @@ def _is_active(attributes: _Attributes) -> bool:
     return plain(attributes.get("fillcolor", "")) == "darksalmon"
 
 
-def _check_several(
-    starts: Sequence[str], shown: Mapping[str, str] | None, name: str
-) -> str:
-    """The name of one start for several of an acceptor."""
-    if shown is None or not {*shown.values()} <= {*ACCEPTANCE}:
+def _check_one_start(starts: Sequence[str], name: str) -> None:
+    if len(starts) > 1:
         raise problem(
             name,
             0,
             f"nondeterministic: both {quote(starts[0])} and {quote(starts[1])} are "
             "marked as the start; keep one of the two",
         )
-    return fresh("start", shown)
 
 
 # What nodes show.

@@ -3,11 +3,10 @@
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.formats import att
-from krohn.algebra.formats.assembly import Complete, Kind
+from krohn.algebra.formats.assembly import Complete, Kind, with_remark
 from krohn.algebra.formats.dot_graph import Edge, Graph, plain
 from krohn.algebra.formats.files import problem, quote
 from krohn.program.user_input import EPSILON, EPSILONS
@@ -51,8 +50,7 @@ def read(graph: Graph, name: str, complete: Complete, kind: Kind | None) -> Auto
     )
     if pair is not None:
         remarks.append(f"{quote(plain(pair))} is read as input and output")
-    said = [f"{name}: {'; '.join(remarks)}"] if remarks else []
-    return replace(machine, remark="; ".join([*said, *filter(None, [machine.remark])]))
+    return with_remark(machine, f"{name}: {'; '.join(remarks)}") if remarks else machine
 
 
 def _text(
