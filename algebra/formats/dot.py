@@ -80,7 +80,8 @@ def read(
     arrows = [edge for edge in edges if edge.source not in markers]
     if not arrows:
         raise problem(name, 0, "no arrows between states; is this a machine?")
-    nodes = {q: found for q, found in graph.nodes.items() if q not in markers}
+    ends = {q for edge in edges for q in (edge.source, edge.target)} - markers
+    nodes = {q: found for q, found in graph.nodes.items() if q in ends}
     shown, remarks = _state_outputs(graph.title, nodes)
     accepts = shown is not None and {*shown.values()} <= {*ACCEPTANCE}
     one_letter = any(marker.startswith(_START) for marker in markers)
@@ -188,7 +189,7 @@ def _check_direction(edge: Edge, name: str) -> None:
 
 
 def _markers(graph: Graph, edges: Sequence[Edge]) -> set[str]:
-    """The nodes that only mark the start, or say something beside: they are no states."""
+    """The nodes that only mark the start: they are no states."""
     entered = {edge.target for edge in edges}
     words: dict[str, set[str]] = {}
     for edge in edges:
@@ -196,17 +197,16 @@ def _markers(graph: Graph, edges: Sequence[Edge]) -> set[str]:
             word = label_text(edge.label).strip().lower()
             words.setdefault(edge.source, set()).add(word)
     found = {node for node in graph.nodes if node.startswith(_START)}
-    for node in graph.nodes.keys() - entered - found:
-        hidden = _is_hidden(graph.nodes[node])
-        if words.get(node, {""}) <= {*(_START_WORDS if hidden else ("",))}:
-            found |= {node} if hidden or node in words else set()
+    for node, said in words.items():
+        if said <= {*(_START_WORDS if _is_hidden(graph.nodes[node]) else ("",))}:
+            found.add(node)
     return found
 
 
 def _is_hidden(attributes: _Attributes) -> bool:
     """Whether a node is drawn without a shape, or without a text of its own."""
     shape = plain(attributes.get("shape", "")).lower()
-    if shape in ("none", "point", "plaintext", "plain", "note"):
+    if shape in ("none", "point", "plaintext", "plain"):
         return True
     blank = "label" in attributes and not label_text(attributes["label"]).strip()
     return blank or "invis" in plain(attributes.get("style", ""))

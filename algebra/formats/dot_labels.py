@@ -26,7 +26,7 @@ from krohn.program.user_input import EPSILONS, LIKE_EPSILON
 MONA = "MONA_DFA"
 """What MONA and LTLf2DFA call their graphs."""
 _PROBABILITY = re.compile(r".*:\s*((?:0|1)?\.\d*|0|1|\d(?:\.\d+)?[eE]-\d+)\s*", re.S)
-_BREAK = re.compile(r"<\s*br\s*/?\s*>", re.I)
+_BREAK = re.compile(r"<\s*+br\s*+/?+\s*+>", re.I)
 _TAG = re.compile(r"<[^<>]*+>")
 _WITH_OUTPUT = re.compile(r"\s*+[^/\s][^/]*+/.*", re.S)
 _HEADLESS = re.compile(r"\s*+/\s*+\S.*", re.S)
@@ -38,6 +38,7 @@ _COLUMNS = re.compile(r"[01X](?:[ ,][01X])*+(?:\n[01X](?:[ ,][01X])*+)*+")
 _SEVERAL = re.compile(
     r"\[[^\[\]]*+\]|(\w)-(\w)|Σ.*+|(?:any|else|otherwise)", re.S | re.I
 )
+_LIKE_PAIR = re.compile(r"[^:]++:[^:]++|.*?(?:→|->).*+", re.S)
 _BRACKETS = {"(": 1, "[": 1, "{": 1, ")": -1, "]": -1, "}": -1}
 _SEPARATORS = {
     "\n": ("line breaks", re.compile(r"\n")),
@@ -117,8 +118,10 @@ def read_labels(
     if conditions is not None:
         pairs, letters = conditions
         return _transitions(arrows, pairs), letters
-    pairs = labels.pairs | _pairs_of_texts(labels)
-    return _transitions(arrows, _with_empty_moves(labels, pairs)), ()
+    pairs = _with_empty_moves(labels, labels.pairs | _pairs_of_texts(labels))
+    if not drawing.one_letter:
+        _remark_alternatives(drawing, pairs)
+    return _transitions(arrows, pairs), ()
 
 
 def look_stochastic(texts: Iterable[str]) -> bool:
@@ -475,8 +478,6 @@ def _with_empty_moves(labels: _Labels, pairs: dict[str, _Pairs]) -> dict[str, _P
             elif letter in LIKE_EPSILON:
                 empty |= {letter} if may and not drawing.one_letter else set()
                 _remark_like_epsilon(drawing, letter, letter in empty)
-            elif may and not drawing.one_letter:
-                _remark_several(drawing, letter)
     for letter in sorted(empty - LIKE_EPSILON):
         drawing.remarks.append(f"{quote(letter)} is read as a move without a letter")
     return {
@@ -492,7 +493,15 @@ def _remark_like_epsilon(drawing: Drawing, letter: str, empty: bool) -> None:
     _remark(drawing, f"{quote(letter)} is read as a {how}")
 
 
-def _remark_several(drawing: Drawing, letter: str) -> None:
-    found = _SEVERAL.fullmatch(letter)
-    if found and (found[1] or "a") <= (found[2] or "b"):
-        _remark(drawing, f"{quote(letter)} is read as one letter, not as several")
+def _remark_alternatives(drawing: Drawing, pairs: Mapping[str, _Pairs]) -> None:
+    """Say which labels are read as one letter that look like more."""
+    outputs = any(output is not None for each in pairs.values() for _, output in each)
+    letters = dict.fromkeys(letter for each in pairs.values() for letter, _ in each)
+    if not outputs and all(map(_LIKE_PAIR.fullmatch, letters)):
+        first = quote(next(iter(letters)))
+        _remark(drawing, f"{first} is read as one letter, without an output")
+    for letter in letters:
+        found = _SEVERAL.fullmatch(letter) if drawing.accepts else None
+        ranges = found is not None and (found[1] or "a") <= (found[2] or "b")
+        if ranges or (" " in letter and not letters.keys().isdisjoint(letter.split())):
+            _remark(drawing, f"{quote(letter)} is read as one letter, not as several")

@@ -333,6 +333,28 @@ def test_no_condition_is_read_from_half_of_the_labels() -> None:
     assert "'Q & A' is read as one letter, not as a condition" in machine.remark
 
 
+@pytest.mark.parametrize("label", ["a-c", "[a-z]", "Σ", "else", "z y", "!x < 1"])
+def test_one_letter_that_looks_like_several_is_remarked(label: str) -> None:
+    text = acceptor(f'p -> q [label="{label}"];', 'q -> q [label="z"];')
+    machine = dot.read(text, "m.dot")
+    assert machine.letters == (label, "z")
+    assert f"'{label}' is read as one letter, not as " in machine.remark
+
+
+@pytest.mark.parametrize("pair", ["a:x", "a → x", "a -> x"])
+def test_pairs_that_are_not_divided_are_remarked(pair: str) -> None:
+    machine = dot.read(f'digraph {{ i -> p; p -> p [label="{pair}"]; }}', "m.dot")
+    assert machine.letters == (pair,)
+    assert "is read as one letter, without an output" in machine.remark
+
+
+def test_nodes_without_arrows_are_no_states() -> None:
+    text = acceptor('p -> q [label="a"];', "title [label=lamp];", "q -> p [label=a];")
+    assert {*dot.read(text, "m.dot").states} == {"p", "q"}
+    text = acceptor("q -> q [label=a];")
+    assert dot.read(text, "m.dot").run("aa") == ("reject", "reject")
+
+
 def test_learnlib_draws_one_letter_on_an_arrow() -> None:
     text = 'digraph { __start0 [label="", shape=none]; __start0 -> p;'
     text += 'p -> p [label="a/x, b/y"]; }'

@@ -200,6 +200,24 @@ def test_a_machine_that_was_learned_is_verified(tmp_path: Path, call: Call) -> N
             assert krohn.verify(model, wrong).verdict == "refuted"
 
 
+def test_a_drawing_is_held_against_a_pattern_and_a_learned_drawing(
+    tmp_path: Path, call: Call
+) -> None:
+    """Words with an odd number of letters a, whose states have other names each time."""
+    drawn, path, learned = (tmp_path / f for f in ("m.dot", "f.safetensors", "l.dot"))
+    drawn.write_text(
+        "digraph m { i [shape=none]; e; o [shape=doublecircle]; i -> e; e -> o [label=a];"
+        " o -> e [label=a]; e -> e [label=b]; o -> o [label=b]; }"
+    )
+    krohn.compile(drawn, 8).save(path)
+    assert call("learn", path, "-o", learned)[0] == 0
+    for right in ("regex:(b*ab*ab*)*b*ab*", learned):
+        code, told = call("verify", path, "--machine", right)
+        assert (code, told["verdict"]) == (0, "verified"), right
+    code, told = call("verify", path, "--machine", "regex:(b*ab*ab*)*")
+    assert (code, told["verdict"]) == (1, "refuted")
+
+
 def test_states_without_outputs_are_compared_by_their_names() -> None:
     machine = plain()
     model = krohn.compile(machine, 6)
