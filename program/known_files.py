@@ -286,6 +286,7 @@ BY_LOOKS = (
     KnownFile("a table of CSV", _table(b","), TABLE),
     KnownFile("a table with semicolons", _table(b";"), TABLE),
     KnownFile("a table with tabs", _table(b"\t"), TABLE),
+    KnownFile("binary data, or text in UTF-16", re.compile(rb"\0")),
     KnownFile("an empty file", re.compile(rb"\A\s*+\Z"), "give the whole file"),
 )
 """Texts that look like something."""

@@ -112,6 +112,7 @@ BEGINNINGS = {
     "archive.7z": (b"7z\xbc\xaf\x27\x1c\0\4", "7z"),
     "archive.zst": (b"\x28\xb5\x2f\xfd\x24", "zstandard"),
     "text16.txt": ("state a b".encode("utf-16"), "UTF-16"),
+    "data.bin": (b"\1\0\2\xff\0\0", "binary data"),
     "bytes.bin": (b"abc\n\xff\xfe\xfd", ":2: not UTF-8"),
 }
 

@@ -66,7 +66,7 @@ class Entry(NamedTuple):
 ENTRIES = {
     "attention-target": Entry(
         ("attention_targets", "AttentionTargets"),
-        r"Sine(?!\w*\.[a-z])",
+        r"Sine(?![\w,]*+\.[a-z])",
         objects=("krohn.sources.attention_targets.target",),
     ),
     "chain-of-thought": Entry(
@@ -93,7 +93,7 @@ ENTRIES = {
     ),
     "context-learner": Entry(
         ("in_context", "InContexts"),
-        r"InContext(?!\w*\.[a-z])",
+        r"InContext(?![\w,]*+\.[a-z])",
         objects=("krohn.sources.in_context",),
     ),
     "kernel": Entry(

@@ -170,23 +170,32 @@ def test_att_acceptors_and_transducers() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "letters"),
+    ("text", "letters", "last"),
     [
-        ("0\t1\ta\ta\n1\t2\t \t \n2\t0\tb\tb\n0\n", ("a", " ", "b")),
-        ("0\t1\ta b\n1\t0\t c\n0\n", ("a b", " c")),
-        ("0\t1\ta\ta\t0.0\t\n1\t0\tb\tb\t0.0\t\n0\t0.0\n", ("a", "b")),
-        ("0\t1\ta\t\r\n1\t0\t \t\r\n1\t\t\t\r\n", ("a", " ")),
-        ("0 1 @_SPACE_@\n1 0 a@_TAB_@\n1\n", (" ", "a\t")),
-        ("0 1 \u00a0\n1 0 \u3000\n1 0\n", ("\u00a0", "\u3000")),
+        ("0\t1\ta\ta\n1\t2\t \t \n2\t0\tb\tb\n0\n", ("a", " ", "b"), 2),
+        ("0\t1\ta b\n1\t0\t c\n0\n", ("a b", " c"), 1),
+        ("0\t1\ta\ta\t0.0\t\n1\t0\tb\tb\t0.0\t\n0\t0.0\n", ("a", "b"), 1),
+        ("0\t1\ta\t\r\n1\t0\t \t\r\n1\t\t\t\r\n", ("a", " "), 0),
+        ("0 1 @_SPACE_@\n1 0 a@_TAB_@\n1\n", (" ", "a\t"), 0),
+        ("0 1 \u00a0\n1 0 \u3000\n1 0\n", ("\u00a0", "\u3000"), 0),
     ],
 )
-def test_att_with_blanks_in_letters(text: str, letters: tuple[str, ...]) -> None:
-    """As foma, HFST and lttoolbox write them, and a table of as many cells in each row."""
+def test_att_with_blanks_in_letters(
+    text: str, letters: tuple[str, ...], last: int
+) -> None:
+    """As foma, HFST and lttoolbox write them; and a table of as many cells in each row.
+
+    A ring reads the letters in turn; a word may end with the one at `last`.
+    """
     machine = read_att(text, "x")
     assert machine.letters == letters
     divided = any(" " in letter for letter in letters) and "@" not in text
     assert ("tabs alone divide its parts" in machine.remark) == divided
     assert len(machine.states) == len(letters) + 1  # a ring, and a sink
+    assert [i for i, said in enumerate(machine.run(letters)) if said == "accept"] == [
+        last
+    ]
+    assert machine.run(letters[::-1])[-1] == "reject"
 
 
 @pytest.mark.parametrize("form", ["att", "dot"])

@@ -9,7 +9,7 @@ from foreign_files import foreign_files
 from krohn import cli, machines
 from krohn.algebra.errors import KrohnError
 from krohn.algebra.formats import FORMATS, SUFFIXES
-from krohn.source_kinds import ENTRIES
+from krohn.source_kinds import ENTRIES, KINDS, Entry
 
 FILES = [*foreign_files()]
 REQUIREMENTS = "numpy >= 1.22\nscipy >= 1.6\n"
@@ -92,3 +92,16 @@ def test_names_of_states_make_no_machine_of_a_table(tmp_path: Path) -> None:
     assert machines.read(path).letters == ("a", "b")
     path.with_suffix(".att").write_text("p q a\nq p b\nq\n")
     assert machines.read(path.with_suffix(".att")).letters == ("a", "b")
+
+
+@pytest.mark.parametrize("entry", ENTRIES.values(), ids=ENTRIES.keys())
+def test_a_machine_file_may_be_called_as_a_source_is(
+    entry: Entry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    stems = [family for kind in KINDS.values() for family in kind.examples]
+    stems = [stem for stem in [*stems, "InContext2,3", "Sine1,2"] if ":" not in stem]
+    for stem in filter(entry.may_name, stems):
+        path = Path(f"{stem}.dot")
+        path.write_text("digraph { a -> a [label=x] }")
+        assert machines.read(path).letters == ("x",)
