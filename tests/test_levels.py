@@ -89,7 +89,7 @@ EACH = pytest.mark.parametrize(
 FORMATS = pytest.mark.parametrize(("name", "construction", "length", "dtype"), HALF)
 
 
-@pytest.mark.sample(4)
+@pytest.mark.sample(2)
 @EACH
 def test_every_level_computes_the_machine_as_predicted(
     levels: Build, name: str, construction: str, length: int, strict: bool
@@ -159,7 +159,7 @@ def check_steps(built: Levels) -> None:
     assert cache.seen == built.length + 1
 
 
-@pytest.mark.sample(4)
+@pytest.mark.sample(2)
 @FORMATS
 def test_network_computes_the_machine_in_every_format(
     levels: Build, name: str, construction: str, length: int, dtype: str

@@ -242,7 +242,7 @@ COMMANDS = (
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-@pytest.mark.sample(4)
+@pytest.mark.sample(2)
 def test_commands_refuse_a_flag(
     given: Given, command: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -88,7 +88,7 @@ def _drawn() -> Iterator[Any]:
         yield pytest.param(block, marks=marks, id=str(block))
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("block", list(_drawn()))
 def test_rows_drawn_from_a_table_are_as_printed(block: Block) -> None:
     drawn = [

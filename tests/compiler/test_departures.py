@@ -215,7 +215,7 @@ def test_proved_at_512(
     assert summary["parameters"] <= parameters
 
 
-@pytest.mark.sample(5)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("strict", [False, True])
 @pytest.mark.parametrize("seed", range(2, 10))
 def test_random_machines_are_proved(seed: int, strict: bool) -> None:

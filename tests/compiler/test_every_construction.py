@@ -125,7 +125,7 @@ def test_it_is_right_on_every_word_from_every_start(name: str) -> None:
             assert np.array_equal(states(program, every), expected), (source, start)
 
 
-@pytest.mark.sample(4)
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("strict", [False, True])
 @pytest.mark.parametrize("name", SERVED)
 def test_its_network_is_proved_and_right_on_short_words(
@@ -187,7 +187,7 @@ def test_other_machines_are_refused_by_name(name: str) -> None:
         assert "\n" not in str(refused.value)
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(("name", "source", "depth"), DEPTHS)
 def test_depth_is_that_of_the_theorem(
     name: str, source: str, depth: Callable[[int], int]

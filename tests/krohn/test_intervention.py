@@ -66,7 +66,7 @@ def test_other_constructions_agree(
     assert known > 0.5 * letters
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @BOTH
 @pytest.mark.parametrize(("name", "construction"), [*NETWORKS, *OTHERS])
 def test_several_at_once(name: str, construction: str | None, strict: bool) -> None:

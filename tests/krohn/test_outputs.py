@@ -23,7 +23,7 @@ def claiming(file: ModelFile, **claim: Any) -> ModelFile:
     return replace(file, header=header)
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("name", "observation", "construction"),
     [

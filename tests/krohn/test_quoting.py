@@ -103,7 +103,7 @@ def test_a_terminal_is_told_nothing_but_text(
     assert [line for line in lines if line.startswith(begun)] == []
 
 
-@pytest.mark.sample(4)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("to", DESTINATIONS)
 @pytest.mark.parametrize("states", [False, True])
 def test_a_card_and_its_program_hold_names_as_text(
@@ -181,6 +181,7 @@ def test_markdown_reads_nothing_in_a_name(name: str) -> None:
     assert end not in name
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("text", ["print('a\\nb')", "console().print('a\\nb')"])
 def test_a_reader_that_goes_is_left(text: str) -> None:
     """Whoever looks at the first lines of an output is told no error."""
@@ -204,6 +205,7 @@ def test_a_reader_that_goes_is_left(text: str) -> None:
         assert process.stderr.read() == ""
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     "asked",
     [

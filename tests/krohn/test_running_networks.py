@@ -287,6 +287,7 @@ def said(call: Call, path: Path, *words: str) -> dict[str, Any]:
     return dict(told)
 
 
+@pytest.mark.sample(9)
 @EACH
 def test_it_says_what_the_command_says(kind: str, tmp_path: Path, call: Call) -> None:
     compiled(kind).save(path := tmp_path / "m.safetensors")
@@ -303,6 +304,7 @@ def test_it_says_what_the_command_says(kind: str, tmp_path: Path, call: Call) ->
     assert [list(run)] * 2 == [list(each) for each in net.run([parts] * 2)]
 
 
+@pytest.mark.sample(9)
 @EACH
 def test_nothing_is_claimed_of_what_a_changed_network_says(kind: str) -> None:
     model = fresh(kind)

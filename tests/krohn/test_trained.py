@@ -110,6 +110,7 @@ def trained(model: krohn.CompiledModel, size: float) -> krohn.CompiledModel:
     return krohn.fine_tuned(model, state)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("name", ["FlipFlop", "C2"])
 def test_what_did_not_move_is_proved_and_what_moved_little_is(name: str) -> None:
     before = plain(name)

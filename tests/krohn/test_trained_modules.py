@@ -140,6 +140,7 @@ def test_the_network_that_runs_the_tensors_alone(tmp_path: Path) -> None:
         krohn.from_torch(3, MACHINE)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 def test_it_shares_no_memory_with_the_module(dtype: torch.dtype) -> None:
     net = Net().to(dtype)

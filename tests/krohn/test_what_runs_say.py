@@ -49,6 +49,7 @@ def reports(file: ModelFile) -> Iterator[Report]:
             yield krohn.verify(file, **asked)
 
 
+@pytest.mark.sample(13)
 @EACH
 def test_too_few_runs_verify_nothing(kind: str) -> None:
     for report in reports(compiled(kind).file):

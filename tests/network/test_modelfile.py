@@ -212,6 +212,7 @@ def test_the_version_is_the_first_that_knows_all_units(
     assert any("activation" in block for block in blocks) == (version == 4)
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(
     "wrong", [[], [0], [3, 0, 0], [0, 0, 0, 0], [-1, 0, 0], [0.5, 0, 0], "2", None, 2]
 )
@@ -225,6 +226,7 @@ def test_a_wrong_number_of_sines_is_damage(
         modelfile.read(place(built.pack(header)))
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(
     "wrong",
     [

@@ -62,7 +62,7 @@ def sizes(block: int, windows: int, last: int) -> Mapping[str, Any]:
     return {"kind": "sparse", "block": block, "windows": windows, "last": last}
 
 
-@pytest.mark.sample(5)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("dtype", PRECISIONS)
 @pytest.mark.parametrize("sparse", [NARROWEST, Sparse(2, 2, 1), Sparse(4, 1, 3)])
 def test_look_backs_within_the_window_are_proved(dtype: str, sparse: Sparse) -> None:

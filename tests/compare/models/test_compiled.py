@@ -59,6 +59,7 @@ def test_it_says_the_states(name: str) -> None:
     assert torch.equal(network(words).argmax(dim=-1), states(name, words))
 
 
+@pytest.mark.sample(2)
 @each
 def test_it_is_frozen_unless_it_trains(name: str) -> None:
     assert not any(p.requires_grad for p in compiled(file_of(name)).parameters())

@@ -59,6 +59,7 @@ def test_logits_of_all_classes_come_after_every_letter(name: str) -> None:
     assert network(name)(words(5, 7)).shape == (5, 7, CLASSES)
 
 
+@pytest.mark.sample(10)
 @each
 @pytest.mark.parametrize("parts", [(1, 2, 2, 3), (8,), (1,) * 8])
 def test_words_can_be_read_in_parts(name: str, parts: tuple[int, ...]) -> None:

@@ -174,7 +174,7 @@ def relus(file: ModelFile) -> ModelFile:
     return restated(file, "architecture", blocks=blocks)
 
 
-@pytest.mark.sample(6)
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("damage", "reason"),
     [

@@ -66,6 +66,7 @@ def rows_of_sums(rng: np.random.Generator) -> Iterator[tuple[list[Keys], float]]
         yield sum_of(score, marked, others, low, off), gain
 
 
+@pytest.mark.sample(1)
 @STORED
 def test_a_sum_is_within_its_bound_in_any_order(name: str) -> None:
     """Sums of many numbers, and of one whose weight is as large, or small, as it can be."""

@@ -206,7 +206,7 @@ def relus(file: ModelFile) -> ModelFile:
     return restated(file, "architecture", blocks=blocks)
 
 
-@pytest.mark.sample(9)
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(
     ("damage", "reason"),
     [

@@ -340,6 +340,7 @@ def test_what_is_accepted_keeps_its_bounds(part: int, activation: str) -> None:
     assert accepted > 7
 
 
+@pytest.mark.sample(1)
 @UNITS
 @part_of(4)
 def test_what_is_accepted_after_damage_keeps_its_bounds(

@@ -213,6 +213,7 @@ def test_small_files_cost_little(
     assert re.search(expected, said.reason)
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("name", FILES)
 def test_the_small_checker_reads_them_at_little_cost(name: str) -> None:
     data, _ = FILES[name]

@@ -134,6 +134,7 @@ def short_words(length: int) -> list[tuple[int, ...]]:
     return [w for n in range(1, length + 1) for w in product(range(3), repeat=n)]
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: "-".join(map(str, case)))
 def test_the_exact_network_answers_as_the_float_network(
     case: tuple[str, str, int],
