@@ -18,7 +18,7 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import count
-from math import ceil, log2
+from math import ceil, log, log1p, log2
 from typing import NamedTuple
 
 import numpy as np
@@ -197,7 +197,7 @@ def network(
         CompileError: If the format is too coarse, beliefs may be too small for it, or the
             network is too large.
     """
-    near = NEAR if within is None else max(NEAR, log2(1 + within * SHARE_OF_SUMS))
+    near = NEAR if within is None else log1p(within * SHARE_OF_SUMS) / log(2)
     design = _designed(model, length, options.precision, near)
     return CompiledNetwork(NAME, _network(design, options.precision), {}, None)
 

@@ -6,12 +6,14 @@ from abc import abstractmethod
 from collections.abc import (
     Callable,
     Collection,
+    Iterator,
     Mapping,
     Sequence,
 )
 from dataclasses import replace
 from functools import partial
 from itertools import product
+from math import floor, log10
 from typing import (
     Any,
     ClassVar,
@@ -48,6 +50,8 @@ from krohn.verify.testing.simulation_result import Simulation
 
 T = TypeVar("T")
 MOST_WORDS = 2**20
+LARGEST_EXPONENT = -2
+"""Of ten: of the largest error that is offered where a smaller one has no network."""
 MISFITS = (ValueError, LookupError, TypeError, RuntimeError)
 """Errors in which it ends to run a network on the inputs of a source of another size."""
 Built = tuple[CompiledNetwork, dict[str, Any]]
@@ -95,6 +99,12 @@ def every_word(letters: int, length: int) -> IntArray:
     if count > MOST_WORDS:
         raise KrohnError(f"there are {count:,} words; say --sample N instead")
     return np.array(list(product(range(letters), repeat=length)))
+
+
+def larger(within: float) -> Iterator[float]:
+    """Errors that a refusal may offer in the place of one that is too small."""
+    for exponent in range(floor(log10(within)) + 1, LARGEST_EXPONENT + 1):
+        yield float(f"1e{exponent}")
 
 
 def sizes(cost: Cost) -> dict[str, int]:
@@ -258,7 +268,7 @@ class SourceKind(Kind[S]):
                 raise CompileError(
                     f"the network cannot be certified in {precision.name}, so nothing "
                     f"was written ({proof.reason})"
-                    f"{self.advice(source, precision.name != 'float64')}",
+                    f"{self.advice(source, self.needs_float64(source, asked))}",
                     proof.reason,
                 )
         seconds = time.monotonic() - began
@@ -275,12 +285,22 @@ class SourceKind(Kind[S]):
         """
         return source, "", self.build(source, asked)
 
+    def needs_float64(self, source: S, asked: Asked) -> bool:
+        """Whether there is a network in float64 and none was found in another format."""
+        if asked.formats == ("float64",):
+            return False
+        try:
+            self.compile(source, replace(asked, dtype=None, formats=("float64",)))
+        except KrohnError:
+            return False
+        return True
+
     def advice(self, source: S, finer: bool) -> str:
         """Advice for a format that is too coarse, after a semicolon.
 
         Args:
             source: The source.
-            finer: Whether there is a finer format.
+            finer: Whether there is a network in a finer format.
         """
         return "; try --dtype float64" * finer
 

@@ -8,7 +8,7 @@ from functools import partial
 from itertools import islice
 from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NotRequired, TypedDict
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NotRequired, TypedDict
 
 import numpy as np
 
@@ -43,6 +43,7 @@ from krohn.schemas.parts import Dtype, Sizes, Tried
 from krohn.source_kinds.base import (
     Built,
     ReadableKind,
+    larger,
     letters_in,
     sizes,
     sizes_of,
@@ -122,6 +123,20 @@ class StatedHiddenMarkov(TypedDict):
     actions: NotRequired[list[int]]
 
 
+class Alternative(NamedTuple):
+    """A network that may be there where the one that is asked for is not.
+
+    Attributes:
+        source: The model.
+        asked: What is asked for.
+        option: How it is asked for.
+    """
+
+    source: HiddenMarkovModel
+    asked: Asked
+    option: str
+
+
 class HiddenMarkovModels(ReadableKind[HiddenMarkovModel]):
     """Beliefs, which are multiplied by the operator of each letter and made to sum to 1."""
 
@@ -187,9 +202,12 @@ class HiddenMarkovModels(ReadableKind[HiddenMarkovModel]):
             return self._nearest(source, asked)
         except CompileError as error:
             refused = error
-        works = [w for ways in self._easier(source, asked) for w in islice(ways, 1)]
+        each = (self._working(ways) for ways in self._easier(source, asked))
+        works = [option for options in each for option in islice(options, 1)]
         if works:
             raise CompileError(f"{refused}; there is one with {' or '.join(works)}")
+        if self._multiplied(asked):
+            raise CompileError(f"{refused}; there is none for shorter words, either")
         raise refused
 
     def _nearest(
@@ -216,39 +234,34 @@ class HiddenMarkovModels(ReadableKind[HiddenMarkovModel]):
 
     def _easier(
         self, source: HiddenMarkovModel, asked: Asked
-    ) -> Iterator[Iterator[str]]:
-        """Options with which there is a network where there is none, each tried."""
+    ) -> Iterator[Iterator[Alternative]]:
+        """What may have a network where this has none: of each option, values in turn."""
         if "float64" not in asked.formats:
             wider = replace(asked, formats=("float64",))
-            yield self._working(source, [(wider, "--dtype float64")])
-        if asked.within is not None and asked.within < MOST_SHARE:
-            yield self._working(source, self._looser(source, asked))
+            yield iter([Alternative(source, wider, "--dtype float64")])
+        if asked.within is not None:
+            looser = (replace(asked, within=each) for each in larger(asked.within))
+            yield (
+                Alternative(source, each, f"--within {each.within:g}")
+                for each in looser
+            )
         if self._multiplied(asked):
-            yield self._working(source, self._shorter(source, asked))
+            yield self._shorter(source, asked)
+            yield (
+                Alternative(less, asked, less.name)
+                for less in grammars.shallower(source.name)
+            )
 
-    def _working(
-        self, source: HiddenMarkovModel, ways: Iterable[tuple[Asked, str]]
-    ) -> Iterator[str]:
+    def _working(self, ways: Iterable[Alternative]) -> Iterator[str]:
         """The options of those ways that have a network, in the widest format."""
-        for asked, option in ways:
+        for source, asked, option in ways:
             with suppress(CompileError):
                 self._nearest(source, _only_multiplied(asked))
                 yield option
 
-    def _looser(
-        self, source: HiddenMarkovModel, asked: Asked
-    ) -> Iterator[tuple[Asked, str]]:
-        """Larger errors: that of the network of the largest one, and that one."""
-        loose = replace(asked, within=MOST_SHARE)
-        with suppress(CompileError):
-            claim = self._nearest(source, _only_multiplied(loose))[2][1]
-            error = f"{1.1 * claim['error']:.2g}"
-            yield replace(asked, within=float(error)), f"--within {error}"
-            yield loose, f"--within {MOST_SHARE:g}"
-
     def _shorter(
         self, source: HiddenMarkovModel, asked: Asked
-    ) -> Iterator[tuple[Asked, str]]:
+    ) -> Iterator[Alternative]:
         """Shorter lengths: the longest one that sizes allow, and half of it."""
         least = [less.model for less in _truncations(source, asked)][-1:]
         most, widest = asked.longest(NEEDS), PRECISIONS[asked.formats[-1]]
@@ -258,7 +271,9 @@ class HiddenMarkovModels(ReadableKind[HiddenMarkovModel]):
         )
         for shorter in (length, length // 2):
             if shorter:
-                yield replace(asked, length=shorter), f"-T {shorter}"
+                yield Alternative(
+                    source, replace(asked, length=shorter), f"-T {shorter}"
+                )
 
     def _multiplied(self, asked: Asked) -> bool:
         """Whether heads that multiply operators are among what may be tried."""
@@ -513,8 +528,8 @@ def _window(asked: Wanted) -> Built:
     within = asked.asked.within
     if within is None:
         raise Unsuited(
-            "the last letters determine the belief up to an error only; allow one, as in "
-            "--within 0.01"
+            "the last letters determine the belief up to an error only, and --within "
+            "allows none"
         )
     target, beside, model, reached = within, 0.0, 0.0, dict[float, str]()
     for _ in range(TRIES):

@@ -102,7 +102,8 @@ class InContexts(ReadableKind[InContext]):
         except Refused as reason:
             raise CompileError(
                 f"{source.name} cannot be computed in {options.precision.name} within "
-                f"any error that can be shown: {reason}; try --dtype float64"
+                f"any error that can be shown: {reason}"
+                f"{self.advice(source, self.needs_float64(source, asked))}"
             ) from None
 
     def facts(self, source: InContext, asked: Asked) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NotRequired, TypedDict
 
@@ -15,14 +16,14 @@ from krohn.compiler.kernel_attention import kernel_attention
 from krohn.compiler.pipeline import Options
 from krohn.network.architecture import kind_of, parameters
 from krohn.network.modelfile import ModelFile
-from krohn.network.precision import FloatArray
+from krohn.network.precision import PRECISIONS, FloatArray
 from krohn.option_rules import Architecture
 from krohn.program.errors import Refused
 from krohn.program.retelling import told_as
 from krohn.program.user_input import read_text
 from krohn.program.wording import at_most
 from krohn.schemas.parts import Dtype
-from krohn.source_kinds.base import Built
+from krohn.source_kinds.base import Built, larger
 from krohn.source_kinds.real_outputs import Reference
 from krohn.source_kinds.real_sequences import Box, RealSequences
 from krohn.sources import kernels
@@ -229,7 +230,31 @@ class Kernels(RealSequences[Kernel]):
             CompileError: If there is none.
         """
         assert asked.within is not None
-        (low, high), within, norm = kernel.inputs, asked.within, asked.norm
+        within, norm = asked.within, asked.norm
+        found = self._nearest(kernel, name, options, within, norm)
+        if found is not None:
+            return found
+        finest = replace(options, precision=PRECISIONS["float64"])
+        ways = [(f"--within {each:g}", options, each) for each in larger(within)]
+        works = list[str]()
+        for easier in ([("--dtype float64", finest, within)], ways):
+            tried = (
+                option
+                for option, form, error in easier
+                if self._nearest(kernel, name, form, error, norm) is not None
+            )
+            works += islice(tried, 1)
+        raise CompileError(
+            f"no linear RNN of {kernel.name} is proved to be within {within:g} in "
+            f"{options.precision.name}"
+            + (f"; there is one with {' or '.join(works)}" if works else "")
+        )
+
+    def _nearest(
+        self, kernel: Kernel, name: str, options: Options, within: float, norm: str
+    ) -> Built | None:
+        """The network with the fewest units that is found to be within an error, if any."""
+        low, high = kernel.inputs
         # e(s) weighs an input of the box by (high − low)/2 at least.
         most = 2 * within / (high - low) if norm == "l1" else within
         for found in linear_recurrence.realisations(kernel, most, norm):
@@ -241,10 +266,7 @@ class Kernels(RealSequences[Kernel]):
                 continue
             if norm != "l1" or claim["error"] <= within:
                 return built, claim
-        raise CompileError(
-            f"no linear RNN of {kernel.name} is proved to be within {within:g} in "
-            f"{options.precision.name}; say a larger --within, or --dtype float64"
-        )
+        return None
 
     def facts(self, source: Kernel, asked: Asked) -> dict[str, Any]:
         """The facts of a kernel, how hard it is for RNNs, and the sizes of its networks."""

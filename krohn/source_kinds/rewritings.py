@@ -120,7 +120,7 @@ class Rewritings(LineKind[Rewriting]):
         if length <= source.longest:
             raise CompileError(
                 f"a line of {source.name} can have {source.longest} letters, and so many "
-                f"tokens and more are read; say a larger length (-T {length})"
+                f"tokens and more are read; say a larger length (-T {source.longest + 1})"
             )
         attention = asked.attention or "standard"
         if attention not in ATTENTION:

@@ -1,9 +1,11 @@
 """Probabilistic context-free grammars, and what is left of them at a depth."""
 
 import re
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
-from krohn.program.errors import demand
+from krohn.program.errors import Refused, demand
 from krohn.program.user_input import read_text
 from krohn.sources import first_line, texts
 from krohn.sources.grammars.bounded import DEEPEST, cut, derivations
@@ -26,6 +28,7 @@ __all__ = [
     "named",
     "parse",
     "sentences",
+    "shallower",
 ]
 PREFIX = "pcfg:"
 CATALOGUE = texts(__file__, SUFFIX)
@@ -71,6 +74,18 @@ def model_named(text: str) -> HiddenMarkovModel | None:
         f"a depth is from 0 to {DEEPEST}, not {found['depth'][:40]}",
     )
     return (derivations if found["ways"] else cut)(grammar, int(found["depth"]))
+
+
+def shallower(text: str) -> Iterator[HiddenMarkovModel]:
+    """The cuts at smaller depths of a grammar that a name cuts, the deepest first."""
+    found = _DEPTH.fullmatch(text)
+    depth = found["depth"] if found else ""
+    for less in range(int(depth) - 1, -1, -1) if depth.isdecimal() else ():
+        assert found is not None
+        with suppress(Refused):  # the name of a source need not be one of a grammar
+            model = model_named(f"{found['grammar']}:depth={less}{found['ways'] or ''}")
+            if model is not None:
+                yield model
 
 
 FAMILIES = {
