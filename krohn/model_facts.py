@@ -228,7 +228,8 @@ def _depth(
         if made == WINDOW:
             yield f"{what}; {made} below looks at these letters{near}"
         elif near:
-            yield f"in theory {what}; no window of last letters{near} can be compiled"
+            none = f"is smaller than {made} below" if made else "can be compiled"
+            yield f"in theory {what}; no window of last letters{near} {none}"
         else:
             yield f"in theory {what}; to try it, allow an error, as in --within 0.01"
     elif structure.forgetting_is_open:

@@ -127,6 +127,16 @@ def machine_of(model: HiddenMarkovModel, found: Beliefs) -> Automaton:
 WINDOW = "window"
 
 
+def least_parameters(model: HiddenMarkovModel, found: Contexts) -> int:
+    """Parameters of the window of some contexts, at least: a unit for each but one.
+
+    Each reads the letters that are seen, or that there is none, one-hot, and may write as
+    much.
+    """
+    seen = found.width * (len(model.letters) + 1)
+    return 2 * seen * (len(found.laws) - 1)
+
+
 def window_network(
     model: HiddenMarkovModel, found: Contexts, length: int, options: Options
 ) -> CompiledNetwork:

@@ -32,11 +32,12 @@ from krohn.compiler.constructions import (
 )
 from krohn.compiler.pipeline import Options
 from krohn.model_facts import belief_machine, does_not_forget
-from krohn.network.architecture import kind_of
+from krohn.network.architecture import kind_of, parameters
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import PRECISIONS, FloatArray
 from krohn.network.reading import Opened
 from krohn.program.domains import IntArray
+from krohn.program.errors import Refused
 from krohn.program.word_texts import write_letter
 from krohn.report import Progress
 from krohn.schemas.parts import Dtype, Sizes, Tried
@@ -543,9 +544,12 @@ def _window(asked: Wanted) -> Built:
                 f"{asked.source.name} does not forget fast enough: {found.told} still "
                 f"leave an error of {found.error:.2g}" + (f"; {pasts}" if pasts else "")
             )
+        _check_smallest(asked, beliefs.least_parameters(asked.source, found))
         built = beliefs.window_network(
             asked.source, found, asked.longest, asked.options
         )
+        assert built.cost is not None
+        _check_smallest(asked, built.cost.parameters)
         shown = asked.shown(built)
         if shown.error * MARGIN <= within:
             return asked.claimed(built, shown)
@@ -562,6 +566,32 @@ def _window(asked: Wanted) -> Built:
     # Where roundings are not what is too much, a wider format does not help.
     refused = Unsuited if model > within and finest else CompileError
     raise refused(reached[min(reached)])
+
+
+def _check_smallest(asked: Wanted, needed: int) -> None:
+    """Refuse a window where heads that multiply are as near with fewer parameters.
+
+    Args:
+        asked: What is asked for; a window by name is not refused.
+        needed: Parameters of the window, at least.
+
+    Raises:
+        Unsuited: If they are.
+    """
+    if asked.asked.construction != "auto":
+        return
+    try:
+        other = _by_heads(asked)
+        size = parameters(other.network.architecture)
+        if size >= needed:
+            return
+        asked.near_enough(other)
+    except (CompileError, Refused):
+        return
+    raise Unsuited(
+        f"it would need {needed:,} parameters or more, and {attention_products.NAME} is as "
+        f"near with {size:,}"
+    )
 
 
 def _products(
@@ -585,8 +615,13 @@ def _attention_products(asked: Wanted) -> Built:
         CompileError: As `_products`.
         Refused: As `_products`.
     """
+    return asked.near_enough(_by_heads(asked))
+
+
+def _by_heads(asked: Wanted) -> CompiledNetwork:
     within = asked.asked.within
-    return _products(partial(attention_products.network, within=within), asked)
+    told = asked.source, asked.longest, asked.options, within
+    return attention_products.network(*told)
 
 
 CONSTRUCTIONS: dict[str, Callable[[Wanted], Built]] = {

@@ -66,6 +66,20 @@ def test_nothing_is_said_of_words_that_the_model_never_says(
     assert shown[0] == "1: state b = 1.0000; next letter 0 = 1.0000"
 
 
+def test_a_window_is_taken_where_heads_need_more_and_not_where_they_need_less() -> None:
+    kinds, sizes = list[str](), list[int]()
+    for within in (3e-3, 1e-4):
+        told = krohn.compile("RanHMM2,3@1", 12, within=within).summary()
+        kinds.append(told["construction"])
+        sizes.append(told["parameters"])
+    assert kinds == ["window", "attention-products"]
+    (why,) = (t["reason"] for t in told["tried"] if t["construction"] == "window")
+    found = re.fullmatch(r"it would need (\S+) parameters or more, and .* (\S+)", why)
+    assert found is not None
+    window, heads = (int(n.replace(",", "")) for n in found.groups())
+    assert sizes[0] < sizes[1] == heads < window
+
+
 def test_a_machine_says_its_belief() -> None:
     model = krohn.compile("FlipFlop", 32, "beliefs")
     assert model.summary()["depth"] == 1
