@@ -12,7 +12,7 @@ from krohn.compiler.attention import Lowering
 from krohn.compiler.layout import Layout, attention_ranks, width
 from krohn.compiler.mlp import block_mlp
 from krohn.compiler.pipeline import Options, budget
-from krohn.compiler.positions import Positions
+from krohn.compiler.positions import PositionCode, Positions
 from krohn.compiler.transformer import patterns
 from krohn.network.architecture import parameters
 from krohn.network.modelfile import LARGEST_HEADER
@@ -139,13 +139,12 @@ def proof_steps(parameters: int, heads: int, length: int) -> float:
     return parameters / 4 + heads * length * min(length, 2**10) / 100
 
 
-def check_provable(layout: Layout, features: Positions) -> None:
-    """Refuse a network that is too large to be proved, before any tensor is made.
+def check_code(length: int, code: PositionCode | None) -> None:
+    """Refuse a code of positions that is too fine for a proof of long words.
 
     Raises:
         CompileError: If it is.
     """
-    length, code = layout.plan.program.length, features.code
     longest = 2 ** (FINEST_CODE - 1)
     fine = code is not None and code.first == 1 and code.frequencies > FINEST_CODE
     if fine and length > longest:
@@ -153,7 +152,16 @@ def check_provable(layout: Layout, features: Positions) -> None:
             f"its heads tell more than {longest:,} positions apart, and have too many "
             "scores to be proved; use a shorter length"
         )
+
+
+def check_proof(layout: Layout) -> None:
+    """Refuse a network that is too large to be proved, before any tensor is made.
+
+    Raises:
+        CompileError: If it is.
+    """
     heads = sum(len(patterns(layout, b)) for b in range(layout.plan.blocks))
+    length = layout.plan.program.length
     check_steps(length * layout.d_model, heads, length)
 
 

@@ -13,7 +13,8 @@ from krohn.compiler.cost import (
     Result,
     Steps,
     bound_before_schedule,
-    check_provable,
+    check_code,
+    check_proof,
     check_steps,
     cost_steps,
     latency,
@@ -273,6 +274,8 @@ def branch(request: Request) -> Branch:
     if request.proved:
         check_steps(0, 1, request.length)  # before anything as long as a word is made
     program = yield from _limit(request, request.build(request.length))
+    if request.proved:
+        check_code(request.length, positions(program, request.options).code)
     if request.options.uniform:
         _check_same(program, (yield from request.build(2 * request.length)))
     # Paths run through the values of a sum, which the sine is there to avoid.
@@ -319,7 +322,7 @@ def _price(
 ) -> Branch:
     layout, features = make_layout(plan, options)
     if request.proved:
-        check_provable(layout, features)
+        check_proof(layout)
     steps = cost_steps(layout, features, options.strict, options.activation)
     cost = yield from _limit(request, steps)
     _check_parameters(request, cost)
