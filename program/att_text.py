@@ -96,6 +96,14 @@ def letter_of(label: str, line: int) -> str:
     return label
 
 
+def names_itself(label: str) -> bool:
+    """Whether a label is read as the letter that is called so."""
+    try:
+        return letter_of(label, 0) == label
+    except Misread:
+        return False
+
+
 def _check(fields: list[str], line: int) -> None:
     """Refuse fields that are too many, are empty, or would be divided otherwise."""
     if len(fields) > MOST_FIELDS:

@@ -25,6 +25,7 @@ from krohn.program.att_text import (
     NEXT,
     AttText,
     fields_of_lines,
+    names_itself,
     read_lines,
 )
 from krohn.program.parsing import Misread
@@ -141,6 +142,11 @@ def write(machine: Automaton) -> str:
     check_writable(machine.letters, _SYMBOL, "letter", _FORM)
     check_writable(symbols, _SYMBOL, "output", _FORM)
     labels = [*machine.letters, *symbols]
+    if odd := next((label for label in labels if not names_itself(label)), ""):
+        raise MachineError(
+            f"the label {quote(odd)} cannot be written: in AT&T text it stands for "
+            "something else; rename it, or write JSON, which carries every name"
+        )
     if may_be_epsilon(labels):
         raise MachineError(
             "AT&T symbols that are all numbers cannot include 0: epsilon"

@@ -254,6 +254,13 @@ def _machine(letter: str = "a", state: str = "p", output: str = "x") -> Automato
         ("m.kiss2", _machine(letter="0", output="x"), "the output 'x' cannot be"),
         ("m.att", _machine(letter="a b"), "the letter 'a b' cannot be written"),
         ("m.att", _machine(letter="<eps>"), "the letter '<eps>' cannot be written"),
+        ("m.att", _machine(letter="@_SPACE_@"), "it stands for something else"),
+        ("m.att", _machine(letter="@U.CASE.NOM@"), "it stands for something else"),
+        (
+            "m.att",
+            _machine(output="@_UNKNOWN_SYMBOL_@"),
+            "it stands for something else",
+        ),
         ("m.att", _machine(letter="0", output="1"), "cannot include 0: epsilon"),
         ("m.att", _machine(output="0.5"), "would read as weights"),
         ("m.dfa", _machine(), "is no acceptor"),
