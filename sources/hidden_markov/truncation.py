@@ -75,9 +75,10 @@ def truncations(
     exponents = np.unique(np.floor(np.log10(entries[entries > 0]))).astype(int)
     some = np.linspace(0, len(exponents) - 1, min(MOST_THRESHOLDS, len(exponents)))
     for exponent in exponents[some.round().astype(int)].tolist():
-        below = float(f"1e{exponent + 1}")
+        said = f"1e{exponent + 1}"
+        below = float(said)
         kept = _Kept(model.operators >= below, model.start >= below)
-        name = f"{model.name} without probabilities below {below:g}"
+        name = f"{model.name} without probabilities below {said}"
         found = _truncated(model, kept, name, length)
         if found is None or found.share > most:
             return

@@ -117,6 +117,13 @@ def test_other_models_are_no_truncations(change: str) -> None:
     )
 
 
+def test_powers_of_ten_are_said_as_such() -> None:
+    """Also where they are below the normal range, and no float is near to them."""
+    say = [[1.0, 0.5], [3e-321, 0.5]]
+    model = HiddenMarkovModel.of("tiny", np.full((2, 2), 0.5), say, before=[1, 0])
+    assert next(truncations(model, 4)).model.name.endswith(" below 1e-320")
+
+
 def test_weights_are_not_left_out() -> None:
     one = {"a": [[1.0, 1e-30], [0.0, 1.0]]}
     model = HiddenMarkovModel.weighted("counts", [1, 0], one, [0, 1])
