@@ -5,7 +5,7 @@ a Moore machine or an acceptor. An arrow without a label marks the start state.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from krohn.algebra.automaton import Automaton, Output
 from krohn.algebra.errors import MachineError
@@ -82,7 +82,7 @@ def read(
         raise problem(name, 0, "no arrows between states; is this a machine?")
     ends = {q for edge in edges for q in (edge.source, edge.target)} - markers
     nodes = {q: found for q, found in graph.nodes.items() if q in ends}
-    shown, remarks = _state_outputs(graph.title, nodes)
+    shown, remarks = _state_outputs(graph, nodes)
     accepts = shown is not None and {*shown.values()} <= {*ACCEPTANCE}
     one_letter = any(marker.startswith(_START) for marker in markers)
     drawing = Drawing(name, graph.title, one_letter, accepts, kind, remarks)
@@ -99,6 +99,8 @@ def read(
         )
     else:
         _check_one_start(starts, name)
+        if transitions[0].output is not None and any(map(_is_active, nodes.values())):
+            remarks.append("labels are read as letter/output")
         shown = None if transitions[0].output is not None else shown
         machine = machine_of(
             transitions,
@@ -263,12 +265,12 @@ def _check_one_start(starts: Sequence[str], name: str) -> None:
 
 
 def _state_outputs(
-    title: str, nodes: Mapping[str, _Attributes]
+    graph: Graph, nodes: Mapping[str, _Attributes]
 ) -> tuple[dict[str, str] | None, list[str]]:
     """What states show, None if nothing says so; and remarks on how that was read."""
     texts = {q: _node_text(q, said) for q, said in nodes.items()}
     labels = {q: text for q, text in texts.items() if text not in ("", q)}
-    accepting = _accepting(title, nodes)
+    accepting = _accepting(graph, nodes)
     outputs = _divided_labels(labels) if len(labels) == len(nodes) else None
     if outputs is not None:
         remarks = []
@@ -280,7 +282,7 @@ def _state_outputs(
         remarks += [f"entities are read as signs: {quote(texts[q])}" for q in coded[:1]]
         return outputs, remarks
     if accepting is not None:
-        boxes = title == MONA and any(
+        boxes = graph.title == MONA and any(
             plain(said.get("shape", "")) == "box" for said in nodes.values()
         )
         remark = "boxes, where MONA does not care, are read as not accepting"
@@ -322,15 +324,16 @@ def _label_parts(state: str, label: str, sign: str) -> tuple[str, ...]:
     return (head.strip(), tail.strip()) if found else ()
 
 
-def _accepting(title: str, nodes: Mapping[str, _Attributes]) -> dict[str, str] | None:
-    """Whether each state accepts; None if no state is marked."""
-    if any(not said.keys().isdisjoint(_FINAL_KEYS) for said in nodes.values()):
-        final = {q for q, said in nodes.items() if _is_set(said, _FINAL_KEYS)}
+def _accepting(graph: Graph, states: Iterable[str]) -> dict[str, str] | None:
+    """Whether each state accepts; None if no node is marked, be it a state or not."""
+    every = graph.nodes
+    if any(not said.keys().isdisjoint(_FINAL_KEYS) for said in every.values()):
+        final = {q for q, said in every.items() if _is_set(said, _FINAL_KEYS)}
     else:
-        final = {q for q, said in nodes.items() if _is_doubled(said)}
-        if not final and title != MONA:
+        final = {q for q, said in every.items() if _is_doubled(said)}
+        if not final and graph.title != MONA:
             return None
-    return {q: "accept" if q in final else "reject" for q in nodes}
+    return {q: "accept" if q in final else "reject" for q in states}
 
 
 def _is_doubled(attributes: _Attributes) -> bool:

@@ -117,6 +117,8 @@ def read_labels(
     conditions = _pairs_of_conditions(labels)
     if conditions is not None:
         pairs, letters = conditions
+        if not any(pairs.values()):
+            raise problem(drawing.name, 0, "no letter meets any of its conditions")
         return _transitions(arrows, pairs), letters
     pairs = _with_empty_moves(labels, labels.pairs | _pairs_of_texts(labels))
     if not drawing.one_letter:

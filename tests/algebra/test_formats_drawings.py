@@ -351,6 +351,8 @@ def test_pairs_that_are_not_divided_are_remarked(pair: str) -> None:
 def test_nodes_without_arrows_are_no_states() -> None:
     text = acceptor('p -> q [label="a"];', "title [label=lamp];", "q -> p [label=a];")
     assert {*dot.read(text, "m.dot").states} == {"p", "q"}
+    text = acceptor("p -> p [label=a];")
+    assert dot.read(text, "m.dot").run("aa") == ("reject", "reject")
     text = acceptor("q -> q [label=a];")
     assert dot.read(text, "m.dot").run("aa") == ("reject", "reject")
 
@@ -379,6 +381,7 @@ REFUSED = [
     ('q [shape=doublecircle]; p -> q [label="a/x"];', "kind='mealy' to leave out"),
     ('q [shape=doublecircle]; p -> q [label="a,,"];', "',' may be a letter or"),
     ('p -> q [label="/x"];', "has no input in its label"),
+    ('p -> q [label="a & ~a"];', "no letter meets any of its conditions"),
     ('label="[Büchi]"; p -> q [label="!a"];', "an automaton on infinite words"),
     (
         " ".join(f'p -> q [label="~p{i}"];' for i in range(9)),
