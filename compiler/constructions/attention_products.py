@@ -339,7 +339,7 @@ def _stages(
         stage, high = _stage_of(low, high, pieces, precision)
         yield stage
         low = AFTER
-        if high < near or ratio < 2.0 ** -(precision.digits / 2):
+        if high + AFTER < near or ratio < 2.0 ** -(precision.digits / 2):
             return
 
 
