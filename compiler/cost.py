@@ -149,8 +149,8 @@ def check_code(length: int, code: PositionCode | None) -> None:
     fine = code is not None and code.first == 1 and code.frequencies > FINEST_CODE
     if fine and length > longest:
         raise CompileError(
-            f"its heads tell more than {longest:,} positions apart, and have too many "
-            "scores to be proved; use a shorter length"
+            f"its heads tell more than {longest:,} positions apart, and a proof has too "
+            "many of their scores to look at; use a shorter length"
         )
 
 

@@ -64,5 +64,5 @@ def test_a_function_from_a_file(call: Call, tmp_path: Path) -> None:
     assert (code, "since.program:2" in result["error"]) == (2, True)
     missing = call("explain", tmp_path / "no.program")[1]["error"]
     assert missing.endswith("no.program: cannot be read: No such file or directory")
-    text.write_bytes(b"\xff\x00")
+    text.write_bytes(b"letters \xff")
     assert f"{text}:1: not UTF-8 text" in call("explain", text)[1]["error"]
