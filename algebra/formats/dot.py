@@ -81,12 +81,14 @@ def read(
     if not arrows:
         raise problem(name, 0, "no arrows between states; is this a machine?")
     ends = {q for edge in edges for q in (edge.source, edge.target)} - markers
+    ends |= {q for q, said in graph.nodes.items() if _is_start(said)}
     nodes = {q: found for q, found in graph.nodes.items() if q in ends}
-    shown, remarks = _state_outputs(graph, nodes)
+    shown, said = _state_outputs(graph, nodes)
     accepts = shown is not None and {*shown.values()} <= {*ACCEPTANCE}
     one_letter = any(marker.startswith(_START) for marker in markers)
-    drawing = Drawing(name, graph.title, one_letter, accepts, kind, remarks)
+    drawing = Drawing(name, graph.title, one_letter, accepts, kind)
     transitions, letters = read_labels(arrows, drawing)
+    remarks = drawing.remarks
     if kind is not None:
         _check_choice(transitions, drawing)
     if kind == "acceptor":
@@ -99,9 +101,10 @@ def read(
         )
     else:
         _check_one_start(starts, name)
-        if transitions[0].output is not None and any(map(_is_active, nodes.values())):
-            remarks.append("labels are read as letter/output")
-        shown = None if transitions[0].output is not None else shown
+        if transitions[0].output is not None:
+            if shown is not None or any(map(_is_active, nodes.values())):
+                remarks.append("labels of arrows are read as letter/output")
+            shown, said = None, []
         machine = machine_of(
             transitions,
             starts[0],
@@ -111,6 +114,7 @@ def read(
             letters=letters,
             shown=shown,
         )
+    remarks = [*said, *remarks]
     return with_remark(machine, f"{name}: {'; '.join(remarks)}") if remarks else machine
 
 
@@ -239,6 +243,11 @@ def _starts(
         "unless --start says another"
     )
     return [first]
+
+
+def _is_start(attributes: _Attributes) -> bool:
+    """Whether a node says itself that it is the start."""
+    return _is_set(attributes, _START_KEYS) or _is_active(attributes)
 
 
 def _is_set(attributes: _Attributes, keys: Sequence[str]) -> bool:

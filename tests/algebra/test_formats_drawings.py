@@ -441,6 +441,18 @@ def test_pyformlang_marks_the_start_by_a_node_without_a_text() -> None:
     assert machine.remark == ""
 
 
+def test_a_start_without_arrows_is_a_state() -> None:
+    text = "digraph { p [root=true]; q -> q [label=a]; }"
+    assert dot.read(text, "m.dot", "stay").run("a") == ("p",)
+
+
+def test_outputs_on_arrows_are_taken_before_those_on_states() -> None:
+    text = 'digraph { __start0 -> p; p [label="p|x"]; p -> p [label="a/y"]; }'
+    machine = dot.read(text, "m.dot")
+    assert machine.run("a") == ("y",)
+    assert machine.remark == "m.dot: labels of arrows are read as letter/output"
+
+
 def test_graphs_of_networkx_say_what_accepts() -> None:
     text = "digraph { p [initial=True]; q [accepting=True]; q -> p [label=a];"
     machine = dot.read(text + " p -> q [label=a]; }", "m.dot")
