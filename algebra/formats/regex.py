@@ -40,6 +40,7 @@ MAX_RANGE = 10_000
 """The most letters of a range."""
 
 AS_FORMAL = "or say formal: instead of regex: for mathematicians' notation"
+_EMPTY_WORDS = re.compile(r"(?<![^\W\d_])(?:eps|epsilon|lambda)(?![^\W\d_])")
 _BETWEEN_SLASHES = re.compile(r"/.*/[gimsuxy]{0,7}", re.S)
 
 
@@ -70,10 +71,12 @@ def from_regex(pattern: str, formal: bool = False) -> Automaton:
     try:
         tree = (_FORMAL if formal else _PATTERN).parse(pattern)
     except Misread as wrong:
-        raise refuse(_misread(wrong, formal)) from None
+        raise refuse(_misread(pattern, wrong, formal)) from None
     if formal:
         expression = _formal(tree.parts[0], refuse)
-        return acceptor_of(expression, _letters(expression), "expression", refuse)
+        letters = _letters(expression)
+        machine = acceptor_of(expression, letters, "expression", refuse)
+        return replace(machine, remark="; ".join(_remarks_on_words(pattern, letters)))
     reader = _Reader(refuse)
     expression = reader.whole(tree)
     universe = _letters(expression) | _PRINTABLE
@@ -81,19 +84,36 @@ def from_regex(pattern: str, formal: bool = False) -> Automaton:
         if not place.letters(universe):
             raise refuse(f"no printable ASCII character is meant by {quote(text)}")
     machine = acceptor_of(expression, universe, "pattern", refuse)
-    return replace(machine, remark=reader.remark)
+    words = _remarks_on_words(pattern, _letters(expression))
+    return replace(machine, remark="; ".join(filter(None, (reader.remark, *words))))
 
 
 def _refusal(pattern: str, reason: str) -> MachineError:
     return MachineError(f"the pattern {quote(pattern)} is refused: {reason}")
 
 
-def _misread(wrong: Misread, formal: bool) -> str:
+def _misread(pattern: str, wrong: Misread, formal: bool) -> str:
     """What is wrong with the signs of an expression."""
     if wrong.column == 0:  # it is nested too deeply
         return wrong.reason
     hint = "" if formal else "; close it, or write a backslash before the sign itself"
+    if formal and not wrong.expected:
+        sign = pattern.split("\n")[wrong.line - 1][wrong.column - 1 :][:1]
+        hint = f"; write \\{sign} for the sign itself"
+        if sign == "\\":
+            hint = f"{hint}, and + ∩ · ε ∅ Σ where LaTeX has words"
     return f"at character {wrong.column}, {wrong.reason}{hint}"
+
+
+def _remarks_on_words(pattern: str, letters: frozenset[str]) -> list[str]:
+    """How letters are read that people write for signs which keyboards lack."""
+    remarks = [
+        f"{word!r} is read letter by letter, not as the empty word, which is ()"
+        for word in dict.fromkeys(_EMPTY_WORDS.findall(pattern))
+    ]
+    if len(letters) > 1 and [a for a in letters if a.isupper()] == ["U"]:
+        remarks.append("'U' is read as a letter, not as or, which is '|'")
+    return remarks
 
 
 def _letters(expression: Expression) -> frozenset[str]:
@@ -137,7 +157,7 @@ _POSIX = {
     "word": _LETTERS + _DIGITS + "_",
     "xdigit": string.hexdigits,
 }
-_FORMAL_SIGNS = "∪∩∅·⋅∘εϵλΛΣ∗⁎⁺⁰¹²³⁴⁵⁶⁷⁸⁹ⁿ"
+_FORMAL_SIGNS = "∪⋃∨∩⋂∅·⋅∘•∖¬⊕∈εϵɛλΛΣ∗⁎⋆⁺⁰¹²³⁴⁵⁶⁷⁸⁹ⁿ"
 """Signs that mathematicians write and nobody means as letters."""
 _REMARKS = {
     "+": "'+' is read as one or more ('|' is or; formal: reads + as or)",
@@ -149,6 +169,7 @@ _REMARKS = {
     " ": "a space is read as a letter",
     "{": "'{' begins no repetition and is read as a letter",
     "]": "']' closes no class and is read as a letter",
+    "&&": "'&&', '||' and '~~' within brackets are letters, not operations on classes",
     "^": "a word is matched from end to end, also where '^' or '$' is left out",
 }
 _GROUPS = {
@@ -380,6 +401,8 @@ class _Reader:
         places = [self._member(member.parts) for member in members]
         if negation:
             self._signs["[^"] = None
+        if any(twice in text for twice in ("&&", "||", "~~")):
+            self._signs["&&"] = None
         letters = frozenset().union(*(each.explicit for each in places))
         tests = tuple(dict.fromkeys(test for each in places for test in each.tests))
         return self._place(OneOf(letters, tests, negated=bool(negation)), text)
@@ -466,7 +489,6 @@ _FORMAL = Language(
         ("_OR", "LETTER"): _OR_HINT,
         ("_AND", "_OR"): "; say by parentheses which comes first",
         ("_OR", "_AND"): "; say by parentheses which comes first",
-        **{(s, ""): f"; write \\{s} for the sign itself" for s in "^[]{}?$ⁿ\\"},
     },
 )
 _SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁺∗⁎", "0123456789+**")

@@ -78,6 +78,9 @@ def test_random_expressions_are_what_an_independent_matcher_says(seed: int) -> N
         (r"\λa", "λa"),
         ("∅*a + ∅b", "a"),
         ("()a", "a"),
+        ("ɛ + a", "a?"),
+        (r"a\-b + \φ", "a-b|φ"),
+        ("(0 + 1)*#@%:", "[01]*#@%:"),
         ("Σ*ab", "[ab]*ab"),
         ("(a + b)*a ∩ b(a + b)*", "b[ab]*a"),
         ("Σ*aΣ* & Σ*bΣ* & (Σ^2)^*", "(?=.*a)(?=.*b)([ab]{2})*"),
@@ -102,6 +105,10 @@ def test_expressions_of_textbooks(formal: str, same: str) -> None:
         ("a^b", "write \\^ for the sign itself"),
         ("a{2}", "write \\{ for the sign itself"),
         ("a\\", "write \\\\ for the sign itself"),
+        (r"a \cup b", "+ ∩ · ε ∅ Σ where LaTeX has words"),
+        (r"\epsilon", "where LaTeX has words"),
+        ("(a + b)* - b", "write \\- for the sign itself"),
+        ("a = b", "write \\= for the sign itself"),
         ("a ∩ b + c", "say by parentheses which comes first"),
         ("a + b & c", "say by parentheses which comes first"),
         ("a ∩ ", "expected an expression"),
@@ -123,3 +130,30 @@ def test_expressions_of_textbooks(formal: str, same: str) -> None:
 def test_what_is_no_expression_is_refused(formal: str, says: str) -> None:
     with pytest.raises(MachineError, match=re.escape(says)):
         from_regex(formal, formal=True)
+
+
+@pytest.mark.parametrize("sign", "-~!'\",;=<>/_¬∖⋃∨⊕∥×•⋆★→∈ØφΦ₁")
+def test_signs_that_mean_an_operation_to_somebody_are_no_letters(sign: str) -> None:
+    with pytest.raises(MachineError, match=re.escape(f"write \\{sign} for the sign")):
+        from_regex(f"a {sign} b", formal=True)
+    escaped = from_regex(f"a \\{sign} b", formal=True)
+    assert escaped.letters == tuple(sorted({"a", "b", sign}))
+
+
+@pytest.mark.parametrize("formal", [True, False])
+@pytest.mark.parametrize(
+    ("pattern", "remark"),
+    [
+        ("(0U1)*", "'U' is read as a letter, not as or"),
+        ("(epsilon|a)b", "'epsilon' is read letter by letter"),
+        ("U|V", ""),
+        ("US*", ""),
+        ("steps|aeps", ""),
+    ],
+)
+def test_letters_in_place_of_signs_are_remarked(
+    formal: bool, pattern: str, remark: str
+) -> None:
+    said = from_regex(pattern, formal=formal).remark
+    assert remark in said
+    assert bool(remark) == bool(said)

@@ -234,6 +234,7 @@ def test_patterns_with_one_reading_have_it(pattern: str, words: set[str]) -> Non
     [
         ("a+b", "one or more", {"ab", "aab"}),
         ("(ab)+(b)", "one or more", {"abb"}),
+        ("[a&&b]", "are letters, not operations on classes", {"&", "a", "b"}),
         ("a&b", "'&' is read as a letter", {"a&b"}),
         ("a b", "a space is read as a letter", {"a b"}),
         ("a{b", "begins no repetition", {"a{b"}),
