@@ -20,9 +20,11 @@ from krohn.compiler.constructions.beliefs import WINDOW
 from krohn.machine_facts import by_groups
 from krohn.network.precision import FloatArray
 from krohn.program.word_texts import join_letters
+from krohn.program.wording import at_most
 from krohn.sources.hidden_markov import HiddenMarkovModel
 from krohn.sources.hidden_markov.beliefs import Beliefs, reachable
 from krohn.sources.hidden_markov.structure import Structure, mixing_time, observed, rank
+from krohn.sources.hidden_markov.truncation import Truncated
 
 # The machine of the beliefs that a hidden Markov model can hold, if they are finite.
 
@@ -284,3 +286,17 @@ def _of_machine(model: HiddenMarkovModel, beliefs: Beliefs) -> Iterator[str]:
     kind = classify(find(machine, budget), budget)
     yield f"an exact machine: its beliefs are {len(beliefs.weights)} states"
     yield from by_groups(kind, "the groups of this machine", "this machine")
+
+
+# What a network of a truncation says of the model.
+
+
+def truncation_remark(source: HiddenMarkovModel, less: Truncated) -> str:
+    """What is shown of the model where its smallest probabilities were left out."""
+    share = at_most(less.share, 1)
+    return (
+        f"{source.name} has probabilities that are too small to be multiplied, and the "
+        f"proof is about {less.model.name}: of the words that {source.name} says, all but "
+        f"a share of {share} have every belief within {share} of its own; words that need "
+        "what was left out are impossible"
+    )

@@ -31,7 +31,7 @@ from krohn.compiler.constructions import (
     products,
 )
 from krohn.compiler.pipeline import Options
-from krohn.model_facts import belief_machine, does_not_forget
+from krohn.model_facts import belief_machine, does_not_forget, truncation_remark
 from krohn.network.architecture import kind_of, parameters
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import PRECISIONS, FloatArray
@@ -230,7 +230,7 @@ class HiddenMarkovModels(ReadableKind[HiddenMarkovModel]):
             for less in islice(ranged, TRIES):
                 with suppress(CompileError):
                     built = self.build(less.model, only)
-                    return less.model, _truncation_remark(source, less), built
+                    return less.model, truncation_remark(source, less), built
         raise refused
 
     def _easier(
@@ -650,16 +650,6 @@ def _truncations(source: HiddenMarkovModel, asked: Asked) -> Iterator[Truncated]
     """Those of which so few words have other beliefs as the error allows."""
     most = min(MOST_SHARE, asked.within or MOST_SHARE)
     return truncations(source, asked.longest(NEEDS), most)
-
-
-def _truncation_remark(source: HiddenMarkovModel, less: Truncated) -> str:
-    """What is proved where probabilities were left out."""
-    return (
-        f"{source.name} has probabilities that are too small to be multiplied, and the "
-        f"proof is about {less.model.name}: of the words that {source.name} says, all but "
-        f"a share of {less.share:.0e} have every belief within {less.share:.0e} of its "
-        "own; words that need what was left out are impossible"
-    )
 
 
 def _reference(source: HiddenMarkovModel) -> Reference:

@@ -93,8 +93,10 @@ def test_explain_says_the_form_and_the_step() -> None:
 
 def test_no_file_is_read_that_is_no_prompt(file: str, tmp_path: Path) -> None:
     binary = tmp_path / "b"
-    binary.write_bytes(b"\xff\xfe1 2")
+    binary.write_bytes(b"\xff1 2")
     refused("not UTF-8 text", "run", file, binary)
+    binary.write_bytes("1 2".encode("utf-16"))
+    refused("text in UTF-16 or UTF-32; save it as UTF-8", "run", file, binary)
     refused(r"no.txt: there is no such file", "run", file, "no.txt")
 
 
