@@ -20,6 +20,7 @@ from krohn.algebra.formats import Complete, Kind
 from krohn.algebra.formats.acceptors import EMPTY, machine_of
 from krohn.algebra.formats.assembly import Transition
 from krohn.algebra.wording import near
+from krohn.program.user_input import EPSILONS
 
 # Tables with the states and letters of an object, and the machines that they are.
 
@@ -203,6 +204,19 @@ def names(what: str, things: Iterable[Hashable]) -> dict[Any, str]:
     return named
 
 
+def check_letter(letter: object) -> None:
+    """Refuse a letter that may stand for none, where no library says what it is.
+
+    Raises:
+        MachineError: If it is None, or a sign that drawings have for the empty word.
+    """
+    if letter is None or (isinstance(letter, str) and letter in EPSILONS):
+        raise MachineError(
+            f"{letter!r} as a letter may stand for none: name the letter otherwise, or "
+            "give an automaton of automata-lib or pyformlang, which have empty moves"
+        )
+
+
 def _targets(states: Mapping[Any, str], q: object, a: object, to: Any) -> list[str]:
     """The states to which a letter leads: one, or a collection of them."""
     several = isinstance(to, list | set | frozenset | tuple) and (
@@ -300,6 +314,8 @@ def of_dict(source: Mapping[Any, Any], told: MachineReading) -> Table:
                 "letters to states: {state: {letter: state}}"
                 f"{OF_ARRAYS if isinstance(row, Sequence) and type(row) is not str else ''}"
             )
+        for a in row:
+            check_letter(a)
     return started(source, told)
 
 

@@ -17,6 +17,7 @@ from krohn.machine_objects import (
     NO_LETTER,
     MachineReading,
     Table,
+    check_letter,
     line,
     machine,
     of_dict,
@@ -38,6 +39,10 @@ def of_automata_lib(source: Any, told: MachineReading) -> Table:
     for has in ("stack_symbols", "tape_symbols"):
         if hasattr(source, has):
             raise MachineError(f"a {type(source).__name__} is no finite machine")
+    if hasattr(source, "final_state"):
+        raise MachineError(
+            "a GNFA has expressions for letters; give the DFA or NFA that it was made of"
+        )
     states = sorted(source.states, key=str)
     moves = {
         q: {_symbol(a): to for a, to in source.transitions.get(q, {}).items()}
@@ -60,6 +65,11 @@ def of_pyformlang(source: Any, told: MachineReading) -> Table:
     """
     if hasattr(source, "to_epsilon_nfa"):
         source = source.to_epsilon_nfa()
+    if not hasattr(source, "to_dict"):
+        raise MachineError(
+            f"a {type(source).__name__} of pyformlang shows words, and no machine of one "
+            "output a letter; give a Mealy machine as a dict with outputs="
+        )
     if not source.start_states:
         raise MachineError("the automaton of pyformlang has no start state")
     found = source.to_dict()
@@ -97,11 +107,13 @@ def of_aalpy(source: Any, told: MachineReading) -> Table:
                 f"two states of the {type(source).__name__} have the state_id "
                 f"{state.state_id!r}; call them differently"
             )
+        if not isinstance(state.transitions, Mapping):
+            raise MachineError(f"a {type(source).__name__} reads no letters")
         for a, to in state.transitions.items():
             if not hasattr(to, "state_id"):
                 raise MachineError(
-                    f"a {type(source).__name__} is nondeterministic: {a!r} leads from "
-                    f"{state.state_id!r} to several states"
+                    f"a {type(source).__name__} is nondeterministic or stochastic: {a!r} "
+                    f"leads from {state.state_id!r} to no single state"
                 )
         moves[state.state_id] = {a: to.state_id for a, to in state.transitions.items()}
         shown[state.state_id] = _aalpy_output(state)
@@ -117,23 +129,33 @@ def _aalpy_output(state: Any) -> Any:
 def of_transitions(source: Any, told: MachineReading) -> Table:
     """A Machine of transitions: its triggers are the letters.
 
-    Triggers ``to_STATE`` that the library adds by itself are left out. Where invalid
-    triggers are ignored they change nothing.
+    Triggers ``to_STATE`` that the library adds by itself are left out, unless somebody
+    added to them. Where invalid triggers are ignored they change nothing.
     """
     nested = next(
         (q for q, s in source.states.items() if getattr(s, "states", ())), None
     )
     if nested is not None:
         raise MachineError(f"the state {nested!r} has states of its own; flatten them")
+    late = next((q for q, s in source.states.items() if getattr(s, "timeout", 0)), None)
+    if late is not None:
+        raise MachineError(
+            f"the state {late!r} is left after some time (timeout); make a letter of it"
+        )
     added = {f"to_{q}" for q in source.states} if source.auto_transitions else set()
-    letters = [a for a in source.events if a not in added]
+    letters = [
+        a
+        for a, event in source.events.items()
+        if a not in added or any(len(ways) > 1 for ways in event.transitions.values())
+    ]
     moves: dict[Any, dict[Any, Any]] = {q: {} for q in source.states}
     for q, state in source.states.items():
         for a in letters:
             ways = source.events[a].transitions.get(q, ())
             if ways and ways[0].conditions:
                 raise _conditional(q, a)
-            if ways or state.ignore_invalid_triggers:
+            ignores = state.ignore_invalid_triggers
+            if ways or (source.ignore_invalid_triggers if ignores is None else ignores):
                 led = ways[0].dest if ways else None
                 moves[q][a] = q if led is None else led
     return Table(moves, source.initial, letters)
@@ -153,6 +175,7 @@ def of_statemachine(source: Any, told: MachineReading) -> Table:
             raise MachineError(
                 f"the state {q.id!r} has states of its own; flatten them"
             )
+        _check_invoke(source, q)
         start = q.id if q.initial else start
         for way in q.transitions:
             if not (events := [*map(str, way.events)]):
@@ -172,6 +195,16 @@ def of_statemachine(source: Any, told: MachineReading) -> Table:
     if getattr(source, "allow_event_without_transition", False):
         moves = {q: {a: led.get(a, q) for a in letters} for q, led in moves.items()}
     return Table(moves, start, letters)
+
+
+def _check_invoke(source: Any, state: Any) -> None:
+    """Refuse a state that runs something beside it; a method may do so by its name."""
+    for each in getattr(state, "invoke", ()):
+        if not each.is_convention or hasattr(source, str(each.func)):
+            raise MachineError(
+                f"the state {state.id!r} runs something beside it (invoke); make letters "
+                "of what it answers"
+            )
 
 
 def _conditional(state: object, letter: object) -> MachineError:
@@ -198,6 +231,7 @@ def of_graph(source: Any, told: MachineReading) -> Table:
         found = data[attribute]
         several = isinstance(found, list | tuple | set | frozenset)
         for a in sorted(found, key=str) if several else [found]:
+            check_letter(a)
             moves[q].setdefault(a, []).append(to)
     return started(moves, told)
 

@@ -36,19 +36,22 @@ class KnownFile(NamedTuple):
         return bool(search(head))
 
 
-def recognise(data: bytes, by_looks: bool = True) -> str | None:
+def recognise(data: bytes, by_looks: bool = True, texts: bool = True) -> str | None:
     """What a file is, and what to do with it; None if it is of no known kind.
 
     Args:
         data: The bytes of the file; its first `HEAD` are looked at.
         by_looks: Whether to say also what a text only looks like.
+        texts: Whether to tell kinds of texts apart.
     """
     head = data[:HEAD]
     if len(data) > HEAD:  # a line that is cut would be another line
         head = head[: head.rfind(b"\n") + 1] or head
-    ways = (("is", BY_BEGINNING), ("looks like", BY_LOOKS if by_looks else ()))
-    for verb, kinds in ways:
-        for known in kinds:
+    looks = BY_LOOKS if texts else (BINARY,)
+    kinds = BY_BEGINNING if texts else OF_BYTES
+    ways = (("is", kinds), ("looks like", looks if by_looks else ()))
+    for verb, group in ways:
+        for known in group:
             if known.recognises(head):
                 return f"this {verb} {known.what}; {known.instead}"
     return None
@@ -106,8 +109,7 @@ _CODE = (
     rb"|func \w++\(|fn \w++\(|const \w++ = |export |function \w++\()"
 )
 
-BY_BEGINNING = (
-    # Files of bytes.
+OF_BYTES = (
     KnownFile("a pickle of Python", _begins(rb"\x80[\x02-\x05]"), PYTHON),
     KnownFile("a pickle of Python", _begins(rb"c\w++\n\w++\n|\((?:dp|lp|i)"), PYTHON),
     KnownFile(
@@ -180,6 +182,13 @@ BY_BEGINNING = (
         _begins(rb"\xff\xfe|\xfe\xff|\0\0\xfe\xff"),
         "save it as UTF-8",
     ),
+)
+"""Files that are no texts, known for certain by how they begin."""
+
+BINARY = KnownFile("binary data, or text in UTF-16", re.compile(rb"\0"))
+
+BY_BEGINNING = (
+    *OF_BYTES,
     # XML and its kin.
     KnownFile(
         "a page of HTML",
@@ -286,7 +295,7 @@ BY_LOOKS = (
     KnownFile("a table of CSV", _table(b","), TABLE),
     KnownFile("a table with semicolons", _table(b";"), TABLE),
     KnownFile("a table with tabs", _table(b"\t"), TABLE),
-    KnownFile("binary data, or text in UTF-16", re.compile(rb"\0")),
+    BINARY,
     KnownFile("an empty file", re.compile(rb"\A\s*+\Z"), "give the whole file"),
 )
 """Texts that look like something."""

@@ -37,7 +37,7 @@ def decode_utf8(data: bytes, path: str | Path) -> str:
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        if (known := recognise(data)) is not None:
+        if (known := recognise(data, texts=False)) is not None:
             raise Unreadable(f"{path}: {known}") from None
         line = data[: error.start].count(b"\n") + 1
         raise Unreadable(

@@ -21,7 +21,7 @@ from krohn.algebra.formats import (
     scxml,
     table,
 )
-from krohn.algebra.formats.assembly import Complete, Kind
+from krohn.algebra.formats.assembly import Complete, Kind, with_remark
 from krohn.algebra.formats.files import STANDARD_INPUT, problem, read_text
 from krohn.algebra.formats.regex import from_regex
 from krohn.program.known_files import recognise
@@ -166,7 +166,10 @@ def read(
     known = None if signed else recognise(text.encode(), by_looks=False)
     if known is not None:
         raise problem(name, 0, f"not {form.called}: {known}")
-    return form.read(text, name, complete, kind)
+    machine = form.read(text, name, complete, kind)
+    if form.read is not att.read or _form_of_name(name) is not None:
+        return machine
+    return with_remark(machine, att.remark_on_numbers(text, name))
 
 
 def no_choice(name: str) -> MachineError:

@@ -54,6 +54,14 @@ def has_sign(text: str) -> bool:
     return min(widths, default=3) < 3 and max(widths) <= MOST_FIELDS + 1
 
 
+def remark_on_numbers(text: str, name: str) -> str:
+    """A remark on a text without any names, which has the sign of such a file alone."""
+    fields = (field for _, parts in fields_of_lines(text) for field in parts)
+    if not all(map(_NUMBER.fullmatch, fields)):
+        return ""
+    return f"{name}: read as AT&T text, although lists of other numbers look like it"
+
+
 def read(
     text: str, name: str, complete: Complete = "reject", kind: Kind | None = None
 ) -> Automaton:

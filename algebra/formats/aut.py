@@ -29,7 +29,9 @@ MATA = "@NFA-explicit"
 _INITIAL = "%Initial"
 _MATA_LISTS = (_INITIAL, "%Final", "%Alphabet-", "%States-")
 _WORD = re.compile(r'#.*+|"(?:[^"\\]++|\\.)*+"?+|[^\s"#]++')
-_FORMULA = re.compile(r"[()&|!]")
+_FORMULA = re.compile(r"[()&|!]|\A\\?(?:true|false)\Z")
+_EMPTY_OF_MATA = "4294967295"
+"""The largest number of a letter, by which MATA calls and prints the empty move."""
 
 
 def is_aut(text: str) -> bool:
@@ -182,7 +184,9 @@ def read_mata(text: str, name: str, complete: Complete = "reject") -> Automaton:
                 said.setdefault(first, []).extend(_states(rest, number, name))
             case [source, letter, target] if kind and source[0] != "%":
                 ends = _states([source, target], number, name)
-                move = Transition(ends[0], _letter(letter.strip('"')), ends[1])
+                called = _letter(_without_quotes(letter))
+                called = EMPTY if called == _EMPTY_OF_MATA else called
+                move = Transition(ends[0], called, ends[1])
                 moves.append(move._replace(line=number))
             case _:
                 reason = (
@@ -205,7 +209,12 @@ def _states(words: list[str], line: int, name: str) -> list[str]:
         if not word.startswith('"') and _FORMULA.search(word):
             reason = f"{quote(word)}: states are listed, formulas of them are not read"
             raise problem(name, line, reason)
-    return [word.strip('"') for word in words]
+    return [*map(_without_quotes, words)]
+
+
+def _without_quotes(word: str) -> str:
+    r"""A name; in quotes, a backslash stands before a sign that it would end at."""
+    return re.sub(r"\\(.)", r"\1", word[1:-1]) if word.startswith('"') else word
 
 
 def _lines(text: str) -> Iterator[tuple[int, str]]:

@@ -142,6 +142,12 @@ class _Reader:
         if meant.kind == "collection":
             self._take_list(len(self.lists) if name is None else name, meant)
         elif name is None:
+            if len({part.line for part in meant.parts if isinstance(part, Node)}) > 1:
+                reason = (
+                    "cycles on several lines may be one element or several; write one "
+                    "element on a line, with a ; behind each"
+                )
+                raise problem(self.name, said.line, reason)
             self.bare.append(self._letter(meant))
         else:
             self.named[name] = self._letter(meant)._replace(name=name)
@@ -179,7 +185,10 @@ class _Reader:
             if word in self.named:
                 return self.named[word]
             raise problem(
-                self.name, said.line, f"no element is named {quote(word)} yet"
+                self.name,
+                said.line,
+                f"no element is named {quote(word)} yet; write generators as cycles or "
+                "as Transformation([...])",
             )
         first, second = said.parts
         if said.kind == "partial":

@@ -24,7 +24,7 @@ _OTHERS = {
 _OF_STATES = ("x", "y", "label", "initial", "final", "output")
 _OF_TRANSITIONS = ("from", "to", "read", "transout", "controlx", "controly")
 NOTHING = "λ"
-"""What a machine shows where its file says no output, as JFLAP draws it."""
+"""How JFLAP draws what is empty: what a machine shows where its file says no output."""
 
 
 def has_sign(text: str) -> bool:
@@ -55,11 +55,15 @@ def read(text: str, name: str, complete: Complete = "reject") -> Automaton:
             reason = f"<{child.tag}> is not read, only states and transitions are"
             raise problem(name, child.line, reason)
     ways = [_way(t, kind, names, name) for t in body.named("transition")]
+    if not ways:
+        reason = "no transitions in this file of JFLAP; a machine needs one at least"
+        raise problem(name, root.line, reason)
     start = _start([names[q] for q, said in parts.items() if "initial" in said], name)
     if kind == FINITE:
         final = [names[q] for q, said in parts.items() if "final" in said]
         every = names.values()
         return machine_of_acceptor(ways, [start], final, name, complete, states=every)
+    _check_outputs(body, kind, name)
     shown = {names[q]: said.get("output") or NOTHING for q, said in parts.items()}
     if kind == MOORE:
         ways = [_of_moore(way, shown, name) for way in ways]
@@ -143,6 +147,21 @@ def _way(element: Element, kind: str, names: dict[str, str], name: str) -> Trans
     output = None if kind == FINITE else said.get("transout") or NOTHING
     source, target = names[said["from"]], names[said["to"]]
     return Transition(source, letter, target, output, element.line)
+
+
+def _check_outputs(body: Element, kind: str, name: str) -> None:
+    """Refuse an output that is called as empty ones are, beside empty ones."""
+    place, tag = ("state", "output") if kind == MOORE else ("transition", "transout")
+    outputs = {
+        next((said.text.strip() for said in element.named(tag)), "")
+        for element in body.named(place)
+    }
+    if {"", NOTHING} <= outputs:
+        reason = (
+            f"the output {NOTHING!r} beside empty ones, which JFLAP draws so, too; empty "
+            f"its <{tag}>, or rename it"
+        )
+        raise problem(name, body.line, reason)
 
 
 def _of_moore(way: Transition, shown: dict[str, str], name: str) -> Transition:

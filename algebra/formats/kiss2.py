@@ -359,10 +359,18 @@ def _parse(text: str, name: str) -> _File:
         if not words:
             continue
         if words[0] in _ENDS:
+            _check_rest(file, lines[number:], number + 1)
             break
         parse = _directive if words[0].startswith(".") else _product_term
         parse(file, words, number)
     return file
+
+
+def _check_rest(file: _File, lines: list[list[str]], first: int) -> None:
+    """Refuse a second machine behind the end of the first one."""
+    for number, words in enumerate(lines, first):
+        if words and words[0] in (".i", ".start_kiss"):
+            raise problem(file.name, number, "a second machine; give a file with one")
 
 
 def _directive(file: _File, words: list[str], line: int) -> None:
@@ -374,6 +382,8 @@ def _directive(file: _File, words: list[str], line: int) -> None:
     if len(words) != 2:
         raise problem(file.name, line, f"{key} takes one value, not {len(words) - 1}")
     value = words[1]
+    if key in file.numbers or (key == ".r" and file.reset is not None):
+        raise problem(file.name, line, f"{key} is there twice; keep one of the lines")
     if key == ".r":
         file.reset = value
         return
@@ -395,6 +405,8 @@ def _product_term(file: _File, words: list[str], line: int) -> None:
     cube, source, target, output = words
     _check_bits(file, cube, ".i", line)
     _check_bits(file, output, ".o", line)
+    if source == "-":
+        raise problem(file.name, line, "'-' is no state; '*' stands for all states")
     file.terms.append(Term(cube, source, target, output, line))
 
 

@@ -14,6 +14,7 @@ from krohn.algebra.formats.state_charts import NESTED, machine_of_chart, refuse
 from krohn.algebra.formats.xml_tree import Element, parse, root_tag
 
 SPACE = "http://www.w3.org/2005/07/scxml"
+_INCLUDED = "http://www.w3.org/2001/XInclude"
 MAX_WORDS = 20
 """Of an event, between its dots."""
 _ATTRIBUTES = {
@@ -58,6 +59,9 @@ def read(text: str, name: str, complete: Complete = "reject") -> Automaton:
     root = parse(text, name)
     if root.tag != "scxml":
         raise problem(name, root.line, f"not SCXML: it begins with <{root.tag}>")
+    if root.space not in ("", SPACE):
+        reason = f"not SCXML: its namespace is {quote(root.space)}, not {SPACE}"
+        raise problem(name, root.line, reason)
     return _Chart(root, name).machine(complete)
 
 
@@ -112,7 +116,12 @@ class _Chart:
 
     def _known(self, element: Element) -> Iterator[Element]:
         """What SCXML has in an element, without what editors add."""
-        return (each for each in element.children if each.space in ("", SPACE))
+        for each in element.children:
+            if each.space == _INCLUDED:
+                reason = f"<{each.tag}> of XInclude: another file; put its text here"
+                raise problem(self.name, each.line, reason)
+            if each.space in ("", SPACE):
+                yield each
 
     def _add(self, state: Element) -> None:
         if state.attributes.pop("initial", ""):

@@ -14,20 +14,25 @@ from krohn.algebra.errors import MachineError
 from krohn.algebra.formats.acceptors import EMPTY, machine_of, machine_of_acceptor
 from krohn.algebra.formats.assembly import Complete, Transition, with_remark
 from krohn.algebra.formats.files import problem, quote
-from krohn.program.user_input import EPSILONS
+from krohn.program.user_input import EPSILONS, LIKE_EPSILON
 
 START_MARKS, ACCEPTING_MARK = ("->", "→", ">"), "*"
-_STATES = ("state", "states", "current state", "q")
+_STATES = ("state", "states", "current state", "present state", "q")
 _SOURCES = (*_STATES, "source", "from", "current")
 _LETTERS = ("letter", "input", "symbol", "event", "label", "action", "read")
 _TARGETS = ("next", "next state", "target", "to", "destination")
 _OUTPUTS = ("output", "outputs")
+_STARTING = ("start", "starting", "initial")
+_ACCEPTING = ("accept", "accepts", "accepting", "accepted", "final", "terminal")
+_FLAGS = ("", "0", "1", "yes", "no", "true", "false", "y", "n", "t", "f", "x", "✓")
+"""What says of a state whether something is so."""
 _MISSING = ("", "-", "–", "—", "∅", "{}")
 FORMS = (
     "a table of transitions has a first line 'state,LETTER,LETTER,…' and a row for each "
     "state, or 'state,letter,next' (and ',output') and a row for each transition; -> marks "
     "the start state and * accepting ones"
 )
+_NO_OUTPUT = "the column of outputs has empty cells; fill them"
 Row = tuple[int, list[str]]
 """A row of cells, and its line."""
 
@@ -142,6 +147,8 @@ class _Table:
                 raise self.wrong(
                     line, f"{width} cells are needed, as in the first line"
                 )
+            if not all(cells):
+                raise self.wrong(line, _NO_OUTPUT)
             source, target = self.state(cells[0], line), self.state(cells[2], line)
             output = cells[3] if width > 3 else None
             move = Transition(source, self.letter(cells[1]), target, output, line)
@@ -150,8 +157,9 @@ class _Table:
     def read_matrix(self, first: Row, rows: Sequence[Row]) -> None:
         """Take rows of a state and, for each letter, where it leads."""
         line, (_, *heads) = first
-        shows = bool(heads) and heads[-1].lower() in _OUTPUTS
+        shows = bool({*heads[-1].lower().replace("_", " ").split()} & {*_OUTPUTS})
         letters = heads[:-1] if shows else heads
+        self.check_heads(letters, line, rows)
         if not all(letters) or len({*letters}) < len(letters):
             raise self.wrong(
                 line, "each column needs a letter, and each letter one column"
@@ -166,10 +174,31 @@ class _Table:
             if _unmarked(cells[0])[0] in self.states:
                 raise self.wrong(line, f"a second row of {quote(cells[0])}; keep one")
             self.states[self.state(cells[0], line)] = cells[-1] if shows else ""
+            if shows and not cells[-1]:
+                raise self.wrong(line, _NO_OUTPUT)
         for line, cells in rows:
             source = _unmarked(cells[0])[0]
             for letter, cell in zip(letters, cells[1:], strict=False):
                 self.add_cell(source, self.letter(letter), cell, line)
+
+    def check_heads(
+        self, letters: Sequence[str], line: int, rows: Iterable[Row]
+    ) -> None:
+        """Refuse columns that may say something of a state and be no letters."""
+        columns = zip(*(cells[1 : len(letters) + 1] for _, cells in rows), strict=False)
+        for head, column in zip(letters, columns, strict=False):
+            words = {*head.lower().strip("?").replace("_", " ").split()}
+            if words & {*_OUTPUTS}:
+                reason = f"the column {quote(head)} is to be the last one"
+                raise self.wrong(line, reason)
+            marks = {"->": _STARTING, ACCEPTING_MARK: _ACCEPTING}
+            mark = next((m for m, known in marks.items() if words & {*known}), "")
+            if mark and {cell.lower() for cell in column} <= {*_FLAGS}:
+                reason = (
+                    f"the column {quote(head)} may be a letter, or say this of states; "
+                    f"leave it out and mark such states by {mark}, or rename the letter"
+                )
+                raise self.wrong(line, reason)
 
     def add_cell(self, source: str, letter: str, cell: str, line: int) -> None:
         """Take where a letter leads: a state, ``state/output``, or ``{state,state}``."""
@@ -204,7 +233,7 @@ class _Table:
         """The machine."""
         moore = any(self.states.values())
         if moore and not all(self.states.values()):
-            raise self.wrong(0, "the column of outputs has empty cells; fill them")
+            raise self.wrong(0, _NO_OUTPUT)
         mealy = [move for move in self.moves if move.output is not None]
         if moore + bool(mealy) + bool(self.accepting) > 1:
             reason = (
@@ -215,6 +244,13 @@ class _Table:
             bare = next(move for move in self.moves if move.output is None)
             raise self.wrong(bare.line, "a cell without an output, but others have one")
         empty = any(move.letter == EMPTY for move in self.moves)
+        unclear = next((m for m in self.moves if m.letter in LIKE_EPSILON), None)
+        if self.accepting and unclear:
+            reason = (
+                f"{quote(unclear.letter)} may be a letter or none; write ε where none is "
+                "read, or rename the letter"
+            )
+            raise self.wrong(unclear.line, reason)
         if not self.accepting and (empty or len(self.starts) > 1):
             reason = (
                 "empty moves and several starts are for acceptors; mark states by *"

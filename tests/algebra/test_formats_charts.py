@@ -132,6 +132,10 @@ REFUSED = [
         "<transition> is nothing of SCXML",
     ),
     ("<states/>", "<states> is nothing of SCXML here"),
+    (
+        "<i:include xmlns:i='http://www.w3.org/2001/XInclude' href='x'/><state id='p'/>",
+        "<include> of XInclude: another file",
+    ),
     ("", "no states; is this a state chart?"),
     ("<state id='p'>", "not XML: mismatched tag"),
     ("<initial/><state id='p'/>", "<initial> holds one transition"),
@@ -147,6 +151,15 @@ def test_what_is_no_flat_chart_is_refused_by_name(body: str, said: str) -> None:
     assert said in str(refused.value)
     assert str(refused.value).startswith("c.scxml:")
     assert "\n" not in str(refused.value)
+
+
+def test_charts_of_another_namespace_or_encoding_are_refused(tmp_path: Path) -> None:
+    body = "<state id='p'><transition event='\xe9'/></state>"
+    with pytest.raises(MachineError, match="not SCXML: its namespace is 'urn:x'"):
+        scxml.read(f"<scxml xmlns='urn:x'>{body}</scxml>", "c.scxml")
+    (path := tmp_path / "c.scxml").write_bytes(chart(body).encode("latin-1"))
+    with pytest.raises(MachineError, match="not UTF-8 text; save the file as UTF-8"):
+        read(path)
 
 
 def test_texts_that_stand_for_longer_ones_are_refused() -> None:

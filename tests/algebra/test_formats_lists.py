@@ -100,7 +100,12 @@ def test_machines_of_jflap_with_outputs() -> None:
             STATES + WAYS.replace("<read>b</read>", "<read>b</read>" * 2),
             "is there twice",
         ),
-        (STATES + "</automaton></structure>", "no transitions"),
+        (STATES + "</automaton></structure>", "no transitions in this file of JFLAP"),
+        (MEALY.replace("yes", "λ"), "the output 'λ' beside empty ones, which JFLAP"),
+        (
+            MOORE.replace("<output>1", "<output>λ").replace(">0</out", "></out"),
+            "empty its <output>, or rename it",
+        ),
         (STATES, "not XML: no element found"),
         (MEALY.replace(">b<", "><"), "reads a letter at each step"),
         (MEALY.replace(">b<", ">a<"), "nondeterministic"),
@@ -206,6 +211,7 @@ def test_acceptors_of_mata_may_start_in_several_states() -> None:
             MATA.replace("%Final q1", "%Final !q1"),
             ":5: '!q1': states are list",
         ),
+        ("m.mata", MATA.replace("%Final q1", "%Final true"), ":5: 'true': states are"),
         ("m.mata", MATA.replace('%Initial q0 | "q 1"', "%Initial"), "behind %Initial"),
         ("m.mata", MATA.replace("%Alphabet-auto", "%Foo 3"), ":3: '%Foo 3' is no line"),
         ("m.mata", MATA.replace('"x"', '"x'), ":7: a quote stays open"),
@@ -285,6 +291,13 @@ def test_empty_moves_and_several_starts_in_tables() -> None:
         ("state,ε\np,p\n", "empty moves and several starts are for acceptors"),
         ('state,a\np,"{p,q}"\nq,p\n', "nondeterministic: in state 'p' the letter 'a'"),
         ("state,a,b\np,p,-\n", "1 of 2 transitions are missing"),
+        ("state,a,accepting\n0,1,0\n1,0,1\n", ":1: the column 'accepting' may be a"),
+        ("q,a,is_final\n0,1,0\n1,0,1\n", "'is_final' may be a letter, or say this"),
+        ("q,a,Start?\n0,1,yes\n1,0,no\n", "mark such states by ->, or rename"),
+        ("state,output,a\n0,0,1\n1,1,0\n", "the column 'output' is to be the last"),
+        ("state,a,output\np,q,\nq,p,\n", ":2: the column of outputs has empty cells"),
+        ("state,letter,next,output\np,a,p,\n", ":2: the column of outputs has empty"),
+        ("state,lambda\n*p,p\n", ":2: 'lambda' may be a letter or none; write ε"),
         ("state,letter,next\np,a\n", ":2: 3 cells are needed"),
         ('state,a\np,"p\n', "no table: unexpected end of data"),
         ("", "an empty table"),
@@ -295,6 +308,24 @@ def test_what_is_no_table_of_transitions(text: str, said: str) -> None:
         table.read(text, "m.csv")
     assert said in str(refused.value)
     assert "\n" not in str(refused.value)
+
+
+def test_columns_that_are_letters_whatever_they_are_called() -> None:
+    machine = table.read("state,start,stop\n->off,on,off\non,on,off\n", "m.csv")
+    assert machine.letters == ("start", "stop")
+    moore = table.read("Present State,0,Moore output\np,q,0\nq,p,1\n", "m.csv")
+    assert moore.letters == ("0",)
+    assert moore.run(["0", "0"]) == ("1", "0")
+
+
+def test_signs_in_quotes_and_empty_moves_of_mata() -> None:
+    text = '@NFA-explicit\n%Initial p\n%Final q\np "\\"" q\nq "\\\\" q\n'
+    machine = aut.read_mata(text, "m.mata")
+    assert machine.letters == ('"', "\\")
+    printed = "@NFA-explicit\n%Initial 0\n%Final 1\n0 4294967295 1\n1 97 1\n"
+    machine = aut.read_mata(printed, "m.mata")
+    assert machine.letters == ("97",)
+    assert accepts(machine, "")
 
 
 def test_a_table_of_transitions_is_no_kernel_and_other_tables_are(

@@ -270,6 +270,15 @@ def test_only_att_can_be_read_in_two_ways(tmp_path: Path) -> None:
             sources.read(source, kind="acceptor")
 
 
+def test_numbers_alone_are_att_text_with_a_remark(tmp_path: Path) -> None:
+    (path := tmp_path / "machine").write_text("0 1 2\n1\n2 0\n")
+    assert "although lists of other numbers look like it" in read(path).remark
+    path.write_text("0 1 a\n1 0 a\n1\n")
+    assert "lists of other numbers" not in read(path).remark
+    (path := tmp_path / "machine.att").write_text("0 1 2\n1 0 2\n1\n")
+    assert not read(path).remark
+
+
 def test_gap_lists_names_and_permutations() -> None:
     listed = gap.read("[ Transformation( [ 2, 3, 1 ] ), (1,4)(2,3) ];", "x")
     assert listed.letters == ("g1", "g2")
@@ -313,6 +322,8 @@ def test_gap_points_and_their_images(text: str, names: str, maps: list[str]) -> 
         ("PartialPerm([1, 2], [2, 2])", "two points have one image"),
         ("PartialPerm([1, 1], [2, 3])", "a point occurs twice"),
         ("PartialPerm([1, 2], [2])", "2 points and 1 images"),
+        ("(1,2)\n(3,4)\n", "cycles on several lines may be one element or several"),
+        ("G := SymmetricGroup(4);", "write generators as cycles or as Transformation"),
         ("[ PartialPerm([2, 0]), Transformation([2, 1]) ]", "beside other elements"),
         ("[ PartialPerm([2, 0, 1]), (1,2) ]", "beside other elements"),
         ("S := InverseSemigroup(PartialPerm([2, 0]))", "has the inverses of its gen"),

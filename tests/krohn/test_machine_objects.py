@@ -10,16 +10,28 @@ from typing import Any
 import networkx as nx
 import numpy as np
 import pytest
-from aalpy.automata import Dfa, DfaState, MealyMachine, MooreMachine, Onfsm, OnfsmState
+from aalpy.automata import (
+    Dfa,
+    DfaState,
+    MarkovChain,
+    McState,
+    MealyMachine,
+    MooreMachine,
+    Onfsm,
+    OnfsmState,
+)
 from aalpy.utils import generate_random_deterministic_automata
 from automata.fa.dfa import DFA
+from automata.fa.gnfa import GNFA
 from automata.fa.nfa import NFA
 from pyformlang.finite_automaton import DeterministicFiniteAutomaton
+from pyformlang.fst import FST
 from pyformlang.regular_expression import Regex
 from statemachine import State, StateChart, StateMachine
 from statemachine.io import load
 from sympy.combinatorics import Permutation
-from transitions import Machine
+from transitions import Machine, State as StateOfTransitions
+from transitions.extensions.states import Timeout, add_state_features
 
 import krohn
 from krohn.algebra.automaton import Automaton
@@ -140,6 +152,66 @@ def test_the_kinds_of_aalpy_are_told_apart() -> None:
     loose.add_transition("a", "x", loose)
     with pytest.raises(MachineError, match="nondeterministic"):
         krohn.automaton(Onfsm(loose, [loose]))
+
+
+def _transducer() -> FST:
+    made = FST()
+    made.add_start_state("p")
+    made.add_transition("p", "a", "p", ["x", "y"])
+    return made
+
+
+def _chain() -> MarkovChain:
+    state = McState("p", "x")
+    state.transitions.append((state, 1.0))
+    return MarkovChain(state, [state])
+
+
+def _timed() -> Machine:
+    states = ["p", {"name": "q", "timeout": 1, "on_timeout": "a"}]
+    made = add_state_features(Timeout)(type("Timed", (Machine,), {}))
+    return made(states=states, transitions=[["a", "p", "q"]], initial="p")
+
+
+class _Invoking(StateChart):
+    p = State(initial=True, invoke=lambda: 1)
+    q = State()
+    go = p.to(q) | q.to(p)
+
+
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        (lambda: GNFA.from_nfa(NFA.from_regex("ab")), "a GNFA has expressions"),
+        (_transducer, "a FST of pyformlang shows words"),
+        (_chain, "a MarkovChain reads no letters"),
+        (_timed, "the state 'q' is left after some time (timeout)"),
+        (lambda: _Invoking, "the state 'p' runs something beside it (invoke)"),
+        (lambda: {"p": {"ε": ["p"], "a": ["p"]}}, "'ε' as a letter may stand for none"),
+        (lambda: {"p": {None: "p"}}, "None as a letter may stand for none"),
+        (lambda: nx.DiGraph([(0, 0, {"letter": None})]), "None as a letter may stand"),
+    ],
+)
+def test_objects_that_mean_more_than_a_machine(
+    source: Callable[[], Any], said: str
+) -> None:
+    with pytest.raises(MachineError) as refused:
+        krohn.automaton(source())
+    assert said in str(refused.value)
+
+
+def test_triggers_of_transitions_are_those_that_the_library_takes() -> None:
+    ways = [["a", "p", "q"]]
+    states = [StateOfTransitions("p"), StateOfTransitions("q")]
+    ignoring = Machine(
+        states=states, transitions=ways, initial="p", ignore_invalid_triggers=True
+    )
+    assert krohn.automaton(ignoring).run("aa") == ("q", "q")
+    named = [["to_q", "p", "q"], ["a", "*", "p"]]
+    machine = krohn.automaton(
+        Machine(states=["p", "q"], transitions=named, initial="p")
+    )
+    assert machine.letters == ("to_q", "a")
 
 
 @pytest.mark.parametrize("kind", [nx.DiGraph, nx.MultiDiGraph])
