@@ -18,7 +18,7 @@ from krohn.algebra.automaton import Automaton
 from krohn.algebra.errors import MachineError
 from krohn.algebra.formats import Complete, Kind
 from krohn.algebra.formats.acceptors import EMPTY, machine_of
-from krohn.algebra.formats.assembly import Transition
+from krohn.algebra.formats.assembly import Transition, with_remark
 from krohn.algebra.wording import near
 from krohn.program.user_input import EPSILONS
 
@@ -119,12 +119,14 @@ class Table(NamedTuple):
         start: The start state.
         letters: The letters, in their order.
         shown: What states show, or transitions, by state and letter; None for nothing.
+        remark: What may have been meant otherwise.
     """
 
     moves: Mapping[Any, Mapping[Any, Any]]
     start: Hashable
     letters: Sequence[Any]
     shown: Outputs | None = None
+    remark: str = ""
 
 
 def started(
@@ -168,7 +170,7 @@ def machine(table: Table, told: MachineReading) -> Automaton:
         for target in _targets(states, q, a, to)
     ]
     seen = {states[q]: str(shown(q)) for q in table.moves} if shown else None
-    return machine_of(
+    made = machine_of(
         transitions,
         states[table.start],
         "machine",
@@ -177,6 +179,7 @@ def machine(table: Table, told: MachineReading) -> Automaton:
         letters=letters.values(),
         shown=seen,
     )
+    return with_remark(made, table.remark)
 
 
 def names(what: str, things: Iterable[Hashable]) -> dict[Any, str]:

@@ -233,7 +233,39 @@ def of_graph(source: Any, told: MachineReading) -> Table:
         for a in sorted(found, key=str) if several else [found]:
             check_letter(a)
             moves[q].setdefault(a, []).append(to)
-    return started(moves, told)
+    return started(moves, told)._replace(remark=_not_read(source, told, attribute))
+
+
+_MEANING = frozenset(
+    [
+        "accept",
+        "accepting",
+        "accepts",
+        "final",
+        "is_accepting",
+        "is_final",
+        "initial",
+        "is_initial",
+        "is_start",
+        "start",
+        "output",
+        "outputs",
+    ]
+)
+"""Attributes of graphs that may say something of a machine."""
+
+
+def _not_read(graph: Any, told: MachineReading, letter: str) -> str:
+    """A remark on attributes of a graph that nobody says what to do with."""
+    if told.accepting is not None or told.outputs is not None or told.start is not None:
+        return ""
+    places = (data for *_, data in (*graph.nodes(data=True), *graph.edges(data=True)))
+    names = dict.fromkeys(name for data in places for name in data)
+    seen = [repr(name) for name in names if name in _MEANING and name != letter]
+    if not seen:
+        return ""
+    said = "say start=, accepting= or outputs= where they mean something"
+    return f"attributes that are not read: {', '.join(seen)}; {said}"
 
 
 def of_fst(source: Any, told: MachineReading) -> Automaton:

@@ -34,6 +34,7 @@ __all__ = [
     "Complete",
     "Format",
     "Kind",
+    "form_of_text",
     "from_regex",
     "no_choice",
     "read",
@@ -155,7 +156,7 @@ def read(
     """
     text, name = read_text(Path(source)), str(source)
     form = _form_of_name(name)
-    signed = form if form and form.has_sign(text) else _form_of_text(text)
+    signed = form if form and form.has_sign(text) else form_of_text(text)
     form = form or signed
     if form is None:
         raise _unknown(name, text)
@@ -205,7 +206,8 @@ def _form_of_name(name: str) -> Format | None:
     return next(forms, None)
 
 
-def _form_of_text(text: str) -> Format | None:
+def form_of_text(text: str) -> Format | None:
+    """The format whose sign a text has; None if it has none."""
     return next((form for form in FORMATS if form.has_sign(text)), None)
 
 

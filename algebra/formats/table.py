@@ -55,8 +55,8 @@ def read(text: str, name: str, complete: Complete = "reject") -> Automaton:
     """
     (line, first), *rows = _rows(text, name)
     table = _Table(name)
-    if _is_listing(first):
-        table.read_listing(rows, len(first))
+    if order := _listing_order(first):
+        table.read_listing(rows, order)
     elif _is_matrix(first, rows):
         table.read_matrix((line, first), rows)
     else:
@@ -70,7 +70,7 @@ def is_table(text: str) -> bool:
         (_, first), *rows = _rows(text, "")
     except MachineError:
         return False
-    return _is_listing(first) or _is_matrix(first, rows)
+    return bool(_listing_order(first)) or _is_matrix(first, rows)
 
 
 def _rows(text: str, name: str) -> list[Row]:
@@ -93,11 +93,13 @@ def _rows(text: str, name: str) -> list[Row]:
     return rows
 
 
-def _is_listing(first: Sequence[str]) -> bool:
-    known = (_SOURCES, _LETTERS, _TARGETS, _OUTPUTS)
+def _listing_order(first: Sequence[str]) -> list[int]:
+    """The columns of source, letter, target and perhaps output; none of other tables."""
+    known = (_SOURCES, _LETTERS, _TARGETS, _OUTPUTS)[: len(first)]
     heads = [cell.lower().replace("_", " ") for cell in first]
-    fits = all(word in words for word, words in zip(heads, known, strict=False))
-    return len(heads) in (3, 4) and fits
+    found = [[i for i, head in enumerate(heads) if head in words] for words in known]
+    fits = len(heads) > 2 and len(known) == len(heads)
+    return [i for (i,) in found] if fits and all(len(i) == 1 for i in found) else []
 
 
 def _is_matrix(first: Sequence[str], rows: Iterable[Row]) -> bool:
@@ -140,10 +142,12 @@ class _Table:
     starts: dict[str, None] = field(default_factory=dict)
     accepting: dict[str, None] = field(default_factory=dict)
 
-    def read_listing(self, rows: Iterable[Row], width: int) -> None:
+    def read_listing(self, rows: Iterable[Row], order: Sequence[int]) -> None:
         """Take rows of a state, a letter, a next state and perhaps an output."""
-        for line, cells in rows:
-            if len(cells) != width or not all(cells[:3]):
+        width = len(order)
+        for line, row in rows:
+            cells = [row[i] for i in order] if len(row) == width else []
+            if not cells or not all(cells[:3]):
                 raise self.wrong(
                     line, f"{width} cells are needed, as in the first line"
                 )

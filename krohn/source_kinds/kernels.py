@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, NotRequired, TypedDict
 import numpy as np
 
 from krohn.algebra.errors import KrohnError
-from krohn.algebra.formats import table
+from krohn.algebra.formats import form_of_text, table
 from krohn.compilation import Asked, check_one_of
 from krohn.compiler import CompileError, linear_recurrence
 from krohn.compiler.kernel_attention import kernel_attention
@@ -186,8 +186,11 @@ class Kernels(RealSequences[Kernel]):
         file = Path(text)
         if file.suffix not in kernels.SUFFIXES:
             return kernels.named(text)
-        machine = file.suffix == ".csv" and table.is_table(read_text(file))
-        return None if machine else kernels.read(text)
+        if file.suffix == ".csv":
+            said = read_text(file)
+            if table.is_table(said) or form_of_text(said) is not None:
+                return None
+        return kernels.read(text)
 
     def to_wire(self, source: Kernel, length: int | None) -> dict[str, Any]:
         """As a model file for a length states it."""

@@ -338,6 +338,21 @@ def test_a_table_of_transitions_is_no_kernel_and_other_tables_are(
     assert not table.is_table("q\n0.5\n0.25\n")  # a heading
     with pytest.raises(KrohnError, match="a table of transitions begins"):
         machines.read(str(path))
+    path.write_text("digraph { a -> b [label=x] }")
+    with pytest.raises(
+        KrohnError, match="not a table of transitions: this is GraphViz"
+    ):
+        machines.read(str(path))
+
+
+def test_columns_of_a_listing_stand_in_any_order() -> None:
+    for text in (
+        "from,to,label\np,q,a\nq,p,a\n",
+        "Input,Next_State,State\na,q,p\na,p,q\n",
+    ):
+        assert table.read(text, "m.csv").run(["a", "a"]) == ("q", "p")
+    text = "output,event,source,target\nx,a,p,q\ny,a,q,p\n"
+    assert table.read(text, "m.csv").run(["a", "a"]) == ("x", "y")
 
 
 @pytest.mark.parametrize("text", [HEAD + STATES + WAYS, AUT, BA, MATA])

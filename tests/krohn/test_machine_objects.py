@@ -224,6 +224,16 @@ def test_graphs_have_letters_on_edges(kind: type[Any]) -> None:
     assert machine.run("xyx") == ("accept", "reject", "accept")
 
 
+def test_attributes_of_graphs_that_may_mean_something_are_remarked() -> None:
+    graph = nx.DiGraph()
+    graph.add_node("p", accepting=True, color="red")
+    graph.add_edge("p", "p", letter="a", output="x")
+    machine = krohn.automaton(graph)
+    assert "not read: 'accepting', 'output'; say start=" in machine.remark
+    assert not krohn.automaton(graph, accepting=["p"]).remark
+    assert "'output'" not in krohn.automaton(graph, edge="output").remark
+
+
 @dataclass
 class _Arc:
     ilabel: int
