@@ -19,7 +19,7 @@ from krohn.algebra.formats.assembly import (
     complete_draft,
     fresh,
 )
-from krohn.algebra.formats.files import problem
+from krohn.algebra.formats.files import problem, quote
 
 if TYPE_CHECKING:
     from automata.fa.dfa import DFA
@@ -54,6 +54,19 @@ class Choices(NamedTuple):
     start: str
     moves: Mapping[str, Mapping[str, Collection[str]]]
     accepting: Collection[str]
+
+
+def remark_on_epsilon(letter: str, empty: bool) -> str:
+    """What is said of a label that many have for epsilon, but that may be a letter.
+
+    Args:
+        letter: The label.
+        empty: Whether it is read as a move without a letter.
+    """
+    how = "letter, not as a move without one"
+    if empty:
+        how = "move without a letter; call the letter otherwise if it is one"
+    return f"{quote(letter)} is read as a {how}"
 
 
 def machine_of(

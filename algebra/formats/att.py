@@ -6,11 +6,11 @@ A transition is a line ``source target input [output] [weight]``, a final state 
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.errors import MachineError
-from krohn.algebra.formats.acceptors import EMPTY, machine_of
+from krohn.algebra.formats.acceptors import EMPTY, machine_of, remark_on_epsilon
 from krohn.algebra.formats.assembly import (
     Complete,
     Kind,
@@ -29,9 +29,14 @@ from krohn.program.att_text import (
     read_lines,
 )
 from krohn.program.parsing import Misread
-from krohn.program.user_input import EPSILONS, may_be_epsilon
+from krohn.program.user_input import EPSILONS, LIKE_EPSILON, may_be_epsilon
 
-_DECIMAL = re.compile(r"[+-]?\d*\.\d+(?:[eE][+-]?\d+)?")
+_DECIMAL = re.compile(
+    r"[+-]?(?:\d+\.\d*|\.\d+)(?:[eE][+-]?\d+)?|[+-]?\d+[eE][+-]?\d+|Infinity"
+)
+_WHOLE = re.compile(r"[+-]?\d+")
+_LIKE_OTHERS = ("<rho>", "<sigma>", "<phi>", "<other>", "<others>", "<any>", "?")
+"""What matchers of OpenFst and foma have for all letters, or for the rest of them."""
 _SYMBOL = re.compile(rf"(?!(?:{'|'.join(sorted(EPSILONS))})\Z)\S+")
 _NUMBER = re.compile(r"[0-9]++")
 _FORM = "AT&T symbols are single words other than epsilon"
@@ -89,13 +94,21 @@ def read(
         lines = read_lines(text)
     except Misread as wrong:
         raise problem(name, wrong.line, wrong.reason) from None
-    return machine_of_lines(lines, name, complete, kind)
+    return machine_of_lines(lines, name, complete, kind, named=True)
 
 
 def machine_of_lines(
-    lines: AttText, name: str, complete: Complete, kind: Kind | None
+    lines: AttText,
+    name: str,
+    complete: Complete,
+    kind: Kind | None,
+    named: bool = False,
 ) -> Automaton:
-    """The machine of the arcs and final states that `read` reads, with its arguments."""
+    """The machine of the arcs and final states that `read` reads, with its arguments.
+
+    Where nothing but its name says what a label means (``named``), ``λ`` and such are
+    empty moves of acceptors.
+    """
     if not lines.arcs:
         raise problem(name, 0, "no transitions; is this an AT&T text file?")
     transitions = _transitions(lines, name)
@@ -113,14 +126,30 @@ def machine_of_lines(
     if asked == "mealy":
         _check_epsilon(transitions, name)
     else:
-        transitions = [_without_output(t) for t in transitions]
+        empty = EPSILONS | LIKE_EPSILON if named else EPSILONS
+        transitions = [_without_output(t, empty) for t in transitions]
         shown = {q: "accept" if q in finals else "reject" for q in states}
         shown.setdefault(lines.start, "reject")
     machine = machine_of(
         transitions, lines.start, name, complete, states=states, shown=shown
     )
-    divided = _divided(lines, name)
-    return with_remark(machine, "; ".join(filter(None, (remark, divided))))
+    words = _remarks_on_labels(lines, asked) if named else []
+    said = [remark, _divided(lines, name), *(f"{name}: {word}" for word in words[:3])]
+    return with_remark(machine, "; ".join(filter(None, said)))
+
+
+def _remarks_on_labels(lines: AttText, kind: Kind | None) -> list[str]:
+    """Remarks on labels that others have for epsilon, or for all other letters."""
+    labels = dict.fromkeys(fields[2] for _, fields in lines.arcs)
+    return [
+        remark_on_epsilon(label, kind == "acceptor")
+        for label in labels
+        if label in LIKE_EPSILON
+    ] + [
+        f"{quote(label)} is read as a letter, not as one for all others"
+        for label in labels
+        if label in _LIKE_OTHERS
+    ]
 
 
 def _divided(lines: AttText, name: str) -> str:
@@ -148,6 +177,11 @@ def write(machine: Automaton) -> str:
     outputs = None if accepting is not None else shown_after(machine)
     symbols = {o for row in outputs or [] for o in row}
     check_writable(machine.letters, _SYMBOL, "letter", _FORM)
+    if accepting is not None and (like := LIKE_EPSILON.intersection(machine.letters)):
+        raise MachineError(
+            f"the letter {quote(min(like))} would be read as epsilon in AT&T text; rename "
+            "it, or write JSON, which carries every name"
+        )
     check_writable(symbols, _SYMBOL, "output", _FORM)
     labels = [*machine.letters, *symbols]
     if odd := next((label for label in labels if not names_itself(label)), ""):
@@ -159,7 +193,7 @@ def write(machine: Automaton) -> str:
         raise MachineError(
             "AT&T symbols that are all numbers cannot include 0: epsilon"
         )
-    if symbols and all(map(_DECIMAL.fullmatch, symbols)):
+    if _look_weights(symbols):
         raise MachineError("AT&T outputs that are all decimals would read as weights")
     doubled = outputs is not None and all(
         set(row) == {letter}
@@ -196,7 +230,7 @@ def _symbols(lines: AttText, name: str) -> int:
     # Without a flag of the file, four parts are either an output or a weight: an
     # acceptor also has lines of three parts, or its fourth parts are all decimals.
     widths = {len(fields) for _, fields in lines.arcs}
-    decimals = all(_DECIMAL.fullmatch(fields[-1]) for _, fields in lines.arcs)
+    decimals = _look_weights([fields[-1] for _, fields in lines.arcs])
     if widths >= {3, 5}:
         line = next(n for n, fields in lines.arcs if len(fields) == 5)
         raise problem(
@@ -205,8 +239,15 @@ def _symbols(lines: AttText, name: str) -> int:
     return 3 if 3 in widths or (widths == {4} and decimals) else 4
 
 
-def _without_output(t: Transition) -> Transition:
-    letter = EMPTY if t.letter in EPSILONS else t.letter
+def _look_weights(labels: Collection[str]) -> bool:
+    """Whether labels are weights rather than outputs: numbers, and not all whole."""
+    decimals = [_DECIMAL.fullmatch(label) is not None for label in labels]
+    whole = map(_WHOLE.fullmatch, labels)
+    return any(decimals) and all(a or b for a, b in zip(decimals, whole, strict=True))
+
+
+def _without_output(t: Transition, empty: Collection[str]) -> Transition:
+    letter = EMPTY if t.letter in empty else t.letter
     return t._replace(output=None, letter=letter)
 
 

@@ -29,7 +29,13 @@ from krohn.algebra.formats.dot_graph import (
     parse,
     plain,
 )
-from krohn.algebra.formats.dot_labels import MONA, Drawing, look_stochastic, read_labels
+from krohn.algebra.formats.dot_labels import (
+    MONA,
+    Drawing,
+    look_stochastic,
+    markup_text,
+    read_labels,
+)
 from krohn.algebra.formats.files import check_writable, problem, quote
 from krohn.program.user_input import EPSILONS
 
@@ -41,6 +47,10 @@ _IN_BRACKETS = re.compile(r"\[[^\[\]]*+\]")
 _INFINITE = re.compile(r"B(?:ü|ue|u)chi|Rabin|Streett|parity|Muller")
 _TRUE = ("true", "1", "yes")
 _Attributes = Mapping[str, str]
+_PORT = re.compile(r"(?<!\\)<\w*+>\s*+")
+_AFTER_STATE = re.compile(
+    r"[^\S\n]*+(?:\n(?!\s*+- )|[:,;=]|[(\[](?=.*[)\]]\Z))\s*+([^\n]+?)[)\]]?"
+)
 _TRIMMED = re.compile(r"(?!\s).*(?<!\s)", re.S)
 _LETTER = re.compile(
     rf"(?!(?:{'|'.join(map(re.escape, sorted(EPSILONS)))})\Z)(?![\s/])[^/]*[^\s/]", re.S
@@ -88,7 +98,7 @@ def read(
     one_letter = any(marker.startswith(_START) for marker in markers)
     drawing = Drawing(name, graph.title, one_letter, accepts, kind)
     transitions, letters = read_labels(arrows, drawing)
-    remarks = drawing.remarks
+    remarks = [*drawing.remarks, *_remarks_on_strict(graph, arrows)]
     if kind is not None:
         _check_choice(transitions, drawing)
     if kind == "acceptor":
@@ -105,6 +115,8 @@ def read(
             if shown is not None or any(map(_is_active, nodes.values())):
                 remarks.append("labels of arrows are read as letter/output")
             shown, said = None, []
+        elif shown is None:
+            said = [*said, *_remarks_on_shapes(nodes)]
         machine = machine_of(
             transitions,
             starts[0],
@@ -181,6 +193,20 @@ def _visible_edges(graph: Graph, name: str) -> list[Edge]:
         if "style" not in said or "invis" not in plain(said["style"]):
             edges.append(edge)
     return edges
+
+
+def _remarks_on_strict(graph: Graph, arrows: Sequence[Edge]) -> list[str]:
+    """A remark on arrows of which Graphviz would draw the last one only."""
+    first: dict[tuple[str, str], str] = {}
+    for arrow in arrows if graph.strict else ():
+        ends = (arrow.source, arrow.target)
+        if first.setdefault(ends, arrow.label) != arrow.label:
+            between = " -> ".join(map(quote, ends))
+            return [
+                f"all arrows {between} are read, although the graph is strict, so that "
+                "Graphviz draws only the last one"
+            ]
+    return []
 
 
 def _check_direction(edge: Edge, name: str) -> None:
@@ -296,6 +322,12 @@ def _state_outputs(
         )
         remark = "boxes, where MONA does not care, are read as not accepting"
         return accepting, [remark] if boxes else []
+    outputs = _outputs_after_states(labels) if len(labels) == len(nodes) else None
+    if outputs is not None:
+        example = quote(next(iter(labels.values())))
+        if len({*outputs.values()}) == len(nodes):
+            return None, [f"{example} is read as a name, not as a state and its output"]
+        return outputs, [f"{example} is read as a state and its output"]
     if len(labels) == len(nodes) and len(set(labels.values())) < len(nodes):
         return labels, ["labels of states are read as outputs, for states share some"]
     return None, []
@@ -304,7 +336,11 @@ def _state_outputs(
 def _node_text(node: str, attributes: _Attributes) -> str:
     """The text of a node's label; empty if it has none of its own."""
     raw = attributes.get("label", "")
+    if raw.startswith("<"):
+        return "" if "<table" in raw.lower() else markup_text(raw)
     text = plain(raw)
+    if "record" in plain(attributes.get("shape", "")).lower():
+        text = _PORT.sub("", text)
     if text == r"\N":
         return ""
     if not text.startswith(node):
@@ -321,6 +357,15 @@ def _divided_labels(labels: Mapping[str, str]) -> dict[str, str] | None:
         if all(parts.values()) and len({p[0] for p in parts.values()}) == len(parts):
             return {q: part[1] for q, part in parts.items()}
     return None
+
+
+def _outputs_after_states(labels: Mapping[str, str]) -> dict[str, str] | None:
+    """The outputs in labels like ``state: output``; None if they are not so."""
+    if not all(text.startswith(q) for q, text in labels.items()):
+        return None
+    found = {q: _AFTER_STATE.fullmatch(text, len(q)) for q, text in labels.items()}
+    outputs = {q: match[1].strip() for q, match in found.items() if match}
+    return outputs if len(outputs) == len(labels) else None
 
 
 def _label_parts(state: str, label: str, sign: str) -> tuple[str, ...]:
@@ -343,6 +388,18 @@ def _accepting(graph: Graph, states: Iterable[str]) -> dict[str, str] | None:
         if not final and graph.title != MONA:
             return None
     return {q: "accept" if q in final else "reject" for q in states}
+
+
+def _remarks_on_shapes(nodes: Mapping[str, _Attributes]) -> list[str]:
+    """A remark on states that are drawn differently where nothing says what they show."""
+    drawn = {
+        (plain(said.get("shape", "ellipse")), plain(said.get("peripheries", "1")))
+        for said in nodes.values()
+        if not _is_active(said)
+    }
+    if len(drawn) < 2:
+        return []
+    return ["shapes other than double circles are not read, so the states are shown"]
 
 
 def _is_doubled(attributes: _Attributes) -> bool:

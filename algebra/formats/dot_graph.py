@@ -27,7 +27,7 @@ _STATEMENT = re.compile(
 )
 _PAIR = re.compile(rf"({_ID})\s*+=\s*+({_ID})")
 _SETTING = re.compile(rf"\s*+({_ID})\s*+=\s*+({_ID})\s*+;?+\s*+")
-_HEADER = re.compile(rf"\s*+(?:strict\s++)?+digraph\b\s*+({_ID})?+\s*+\{{\s*+", re.I)
+_HEADER = re.compile(rf"\s*+(strict\s++)?+digraph\b\s*+({_ID})?+\s*+\{{\s*+", re.I)
 _ESCAPE = re.compile(r'\\(["\\n]|\r?\n)')
 _FLUSH_ESCAPE = re.compile(r'\\(["\\nlr]|\r?\n)')
 _SIGNS = {"n": "\n", "l": "\n", "r": "\n", '"': '"', "\\": "\\"}
@@ -46,9 +46,9 @@ _KEYWORDS = ("node", "edge", "graph", "digraph", "subgraph", "strict")
 _DOT = Language(
     Path(__file__).with_name("dot_graph.lark"),
     phrases={
-        "'digraph'": ("DIGRAPH", "GRAPH", "_STRICT"),
+        "'digraph'": ("DIGRAPH", "GRAPH", "STRICT"),
         "a name": ("ID", "QUOTED", "HTML", "_PORT", "GRAPH", "DEFAULTS", "_SUBGRAPH"),
-        "'->'": ("_ARROW", "_PORT"),
+        "'->'": ("_ARROW", "LINE", "_PORT"),
     },
     hints={("+", ""): "; write joined strings as one"},
 )
@@ -82,12 +82,14 @@ class Graph:
     Attributes:
         title: What the file calls the graph; empty if it does not.
         label: The text that is drawn beside it.
+        strict: Whether it has at most one arrow from one node to another.
         nodes: The attributes of each node.
         edges: The arrows.
     """
 
     title: str = ""
     label: str = ""
+    strict: bool = False
     nodes: dict[str, dict[str, str]] = field(default_factory=dict)
     edges: list[Edge] = field(default_factory=list)
 
@@ -98,6 +100,9 @@ class _Statement(NamedTuple):
     ids: tuple[str, ...]
     attributes: dict[str, str]
     line: int
+
+
+_Parts = tuple[str, bool, list[_Statement], set[str]]
 
 
 def has_sign(text: str) -> bool:
@@ -116,8 +121,9 @@ def parse(text: str, name: str) -> Graph:
         MachineError: If the file is not DOT, holds another number of graphs than one,
             an undirected graph, or an arrow between groups of nodes.
     """
-    title, statements, ports = _by_lines(text) or _by_grammar(text, name)
+    title, strict, statements, ports = _by_lines(text) or _by_grammar(text, name)
     graph = _collect(title, statements)
+    graph.strict = strict
     # The package graphviz writes ends of arrows at a node :x as an empty name.
     ports |= {""} & graph.nodes.keys()
     for node in graph.nodes if ports else ():
@@ -168,7 +174,7 @@ def dot_label(text: str) -> str:
     return dot_string(_ENTITY.sub(lambda m: f"&amp;{m[0][1:]}", text))
 
 
-def _by_lines(text: str) -> tuple[str, list[_Statement], set[str]] | None:
+def _by_lines(text: str) -> _Parts | None:
     """As `_by_grammar`, of a file with one statement to a line and without ports.
 
     None if the file is laid out otherwise.
@@ -185,7 +191,7 @@ def _by_lines(text: str) -> tuple[str, list[_Statement], set[str]] | None:
         if statement is None:
             return None
         statements.append(statement)
-    return plain(header[1] or ""), statements, set()
+    return plain(header[2] or ""), header[1] is not None, statements, set()
 
 
 def _statement(text: str, line: int) -> _Statement | None:
@@ -206,20 +212,22 @@ def _setting(key: str, value: str, line: int) -> _Statement:
     return _Statement(("graph",), {plain(key).lower(): value}, line)
 
 
-def _by_grammar(text: str, name: str) -> tuple[str, list[_Statement], set[str]]:
-    """The name of the graph, its statements, and the nodes at whose ports arrows end."""
+def _by_grammar(text: str, name: str) -> _Parts:
+    """The name, whether it is strict, statements, and nodes at whose ports arrows end."""
     try:
         graphs = _DOT.parse(text).parts
     except Misread as wrong:
         raise misread(name, wrong, "DOT") from None
     if len(graphs) != 1:
         raise problem(name, 0, f"{len(graphs)} graphs; give a file with one machine")
-    if graphs[0].parts[0].lower() != "digraph":
+    words = [part for part in graphs[0].parts if isinstance(part, str)]
+    strict = words[0].lower() == "strict"
+    kind, *called = words[strict:]
+    if kind.lower() != "digraph":
         raise problem(name, 0, "an undirected graph; a machine is a digraph")
-    called = [part for part in graphs[0].parts[1:2] if isinstance(part, str)]
     ports = set[str]()
     statements = list(_statements(graphs[0], name, ports))
-    return plain("".join(called)), statements, ports
+    return plain("".join(called)), strict, statements, ports
 
 
 def _statements(group: Node, name: str, ports: set[str]) -> Iterator[_Statement]:
@@ -240,6 +248,9 @@ def _statement_of(said: Node, name: str, ports: set[str]) -> Iterator[_Statement
     """A node, the defaults of some, or each arrow of a chain."""
     ids, attributes = list[str](), dict[str, str]()
     for part in said.parts:
+        if part == "--":
+            reason = "a line -- has no direction; write -> in a digraph"
+            raise problem(name, said.line, reason)
         if not isinstance(part, Node):
             ids.append(part)
         elif part.kind == "port":

@@ -7,10 +7,11 @@ import html
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from itertools import chain
 
 from krohn.algebra.errors import MachineError
-from krohn.algebra.formats.acceptors import EMPTY
+from krohn.algebra.formats.acceptors import EMPTY, remark_on_epsilon
 from krohn.algebra.formats.assembly import Kind, Transition
 from krohn.algebra.formats.conditions import (
     Valuations,
@@ -25,8 +26,16 @@ from krohn.program.user_input import EPSILONS, LIKE_EPSILON
 
 MONA = "MONA_DFA"
 """What MONA and LTLf2DFA call their graphs."""
-_PROBABILITY = re.compile(r".*:\s*((?:0|1)?\.\d*|0|1|\d(?:\.\d+)?[eE]-\d+)\s*", re.S)
+_CHANCE = r"((?:0|1)?\.\d*+|0|1|\d(?:\.\d++)?+[eE]-\d++|\d{1,3}+(?:\.\d*+)?+\s*+%)"
+_PROBABILITY = re.compile(rf"(?:.*[:,;|=(\s])?{_CHANCE}(?:\s*+\))?+", re.S)
+_FRACTION = re.compile(r"\s*+(\d{1,9}+)\s*+/\s*+(\d{1,9}+)\s*+")
+_MATHEMATICS = re.compile(
+    r"\s*+\$[^$\s]++[^$]*+\$(?:\s*+[,;|/:]?+\s*+\$[^$\s]++[^$]*+\$)*+\s*+"
+)
+_OF_STACK = re.compile(r"[^,\n]++,[^,;→>\n]++[;→>][^,\n]++")
+_OF_TAPE = re.compile(r"[^,;→>\n]++[;→>][^,\n]++,\s*+[LRNS]\s*+")
 _BREAK = re.compile(r"<\s*+br\s*+/?+\s*+>", re.I)
+_FONT = re.compile(r"</?(?:[biuos]|su[bp]|font)\b[^<>]*+>", re.I)
 _TAG = re.compile(r"<[^<>]*+>")
 _WITH_OUTPUT = re.compile(r"\s*+[^/\s][^/]*+/.*", re.S)
 _HEADLESS = re.compile(r"\s*+/\s*+\S.*", re.S)
@@ -36,7 +45,10 @@ _CONDITION = re.compile(r"[\w\s&|~!¬∧∨^⊕()]++")
 _SURE_CONDITION = re.compile(r"[~!¬][\s(]*+\w|\w[\s)]*+(?:&|∧)")
 _COLUMNS = re.compile(r"[01X](?:[ ,][01X])*+(?:\n[01X](?:[ ,][01X])*+)*+")
 _SEVERAL = re.compile(
-    r"\[[^\[\]]*+\]|(\w)-(\w)|Σ.*+|(?:any|else|otherwise)", re.S | re.I
+    r"\[[^\[\]]*+\]|(\w)-(\w)|\w\.{2,3}\w|Σ.*+|[*.]|\{[^,]*+,.*\}|\([^,|+]*+[,|+].*\)"
+    r"|[^+]++\+[^+]++|.*[∪∨].*+|(?:not\s|[!¬~^≠])\s*+\w++"
+    r"|(?:any|else|otherwise|others?|default)",
+    re.S | re.I,
 )
 _LIKE_PAIR = re.compile(r"[^:]++:[^:]++|.*?(?:→|->).*+", re.S)
 _BRACKETS = {"(": 1, "[": 1, "{": 1, ")": -1, "]": -1, "}": -1}
@@ -113,6 +125,8 @@ def read_labels(
             letter can express; or some labels have outputs and others have none.
     """
     labels = _sort_labels(arrows, drawing)
+    if not drawing.one_letter:
+        _leave_out_dollars(labels.texts, drawing)
     _check_deterministic_labels(labels)
     conditions = _pairs_of_conditions(labels)
     if conditions is not None:
@@ -128,8 +142,10 @@ def read_labels(
 
 def look_stochastic(texts: Iterable[str]) -> bool:
     """Whether all labels end in probabilities."""
-    found = [_PROBABILITY.fullmatch(text) for text in texts]
-    return all(found) and any("." in match[1] for match in found if match)
+    found = [_PROBABILITY.fullmatch(text.strip()) for text in texts]
+    return all(found) and any(
+        "." in match[1] or "%" in match[1] for match in found if match
+    )
 
 
 def _remark(drawing: Drawing, said: str) -> None:
@@ -166,7 +182,7 @@ def _sort_labels(arrows: Sequence[Edge], drawing: Drawing) -> _Labels:
             listed = re.split(r"\s\|\s", _without_tags(head))
             pairs[raw] = [(part.strip(), _without_tags(rest[0])) for part in listed]
         else:
-            texts[raw] = "\n".join(map(_without_tags, _BREAK.split(raw[1:-1])))
+            texts[raw] = markup_text(raw)
             if texts[raw] == raw[1:-1]:
                 said = f"{raw} is read as markup, so the label is {quote(texts[raw])}"
                 _remark(drawing, said)
@@ -177,6 +193,15 @@ def _sort_labels(arrows: Sequence[Edge], drawing: Drawing) -> _Labels:
     return labels
 
 
+def _leave_out_dollars(texts: dict[str, str], drawing: Drawing) -> None:
+    """Leave out the dollars around what LaTeX (dot2tex) sets as mathematics."""
+    for raw, text in texts.items():
+        if _MATHEMATICS.fullmatch(text) and text not in LIKE_EPSILON:
+            texts[raw] = text.replace("$", "")
+            said = "labels are read as LaTeX, without the dollars"
+            _remark(drawing, said)
+
+
 def _is_plain(head: str, rest: str) -> bool:
     """Whether a line break in a label like HTML is one between any two lines.
 
@@ -185,8 +210,13 @@ def _is_plain(head: str, rest: str) -> bool:
     return "/" in _without_tags(head) or _without_tags(rest).startswith("[")
 
 
+def markup_text(raw: str) -> str:
+    """The text of a label like HTML, with a line for each of its own."""
+    return "\n".join(map(_without_tags, _BREAK.split(raw[1:-1]))).strip()
+
+
 def _without_tags(markup: str) -> str:
-    return html.unescape(_TAG.sub(" ", markup)).strip()
+    return html.unescape(_TAG.sub(" ", _FONT.sub("", markup))).strip()
 
 
 def _cell_text(markup: str) -> str:
@@ -194,7 +224,7 @@ def _cell_text(markup: str) -> str:
 
     Its events begin with capitals, and blanks separate them.
     """
-    text = "\n".join(map(_without_tags, _BREAK.split(markup)))
+    text = markup_text(f"<{markup}>")
     return re.sub(r"(?<=\S) (?=[A-Z])", "\n", text)
 
 
@@ -207,6 +237,9 @@ def _check_deterministic_labels(labels: _Labels) -> None:
             f"stochastic: every label ends in a probability, as {quote(text)} "
             "does; only deterministic machines become networks",
         )
+    if not labels.drawing.one_letter:
+        _check_chances(labels)
+        _check_stores(labels)
     for raw, text in labels.texts.items():
         if _OF_PYFORMLANG.fullmatch(text):
             raise labels.problem(
@@ -219,6 +252,42 @@ def _check_deterministic_labels(labels: _Labels) -> None:
                 raw,
                 f"has a condition in its label, {quote(text)}: a network sees letters "
                 "only; make two letters of it, one for each outcome",
+            )
+
+
+def _check_chances(labels: _Labels) -> None:
+    """Refuse fractions that sum to 1 in each state: those of a Markov chain."""
+    found = {raw: _FRACTION.fullmatch(text) for raw, text in labels.texts.items()}
+    fractions = {
+        raw: Fraction(int(match[1]), int(match[2]))
+        for raw, match in found.items()
+        if match and int(match[2])
+    }
+    if labels.pairs or len(fractions) < len(found) or {*fractions.values()} <= {0, 1}:
+        return
+    sums: dict[str, Fraction] = {}
+    for arrow in labels.arrows:
+        sums[arrow.source] = sums.get(arrow.source, Fraction()) + fractions[arrow.label]
+    if {*sums.values()} == {1}:
+        raw = next(raw for raw, chance in fractions.items() if 0 < chance < 1)
+        raise labels.problem(
+            raw,
+            f"has the label {quote(labels.texts[raw])}: stochastic, for the labels of each "
+            "state sum to 1; only deterministic machines become networks",
+        )
+
+
+def _check_stores(labels: _Labels) -> None:
+    """Refuse the labels of pushdown automata and of Turing machines."""
+    lines = {raw: text.split("\n") for raw, text in labels.texts.items()}
+    for form, store in ((_OF_STACK, "stack"), (_OF_TAPE, "tape")):
+        every = [form.fullmatch(line) for each in lines.values() for line in each]
+        if every and all(every) and not labels.pairs:
+            raw, text = next(iter(labels.texts.items()))
+            raise labels.problem(
+                raw,
+                f"has the label {quote(text)}, which works on a {store}; a machine has "
+                f"none: draw an arrow for each letter, without the {store}",
             )
 
 
@@ -479,20 +548,13 @@ def _with_empty_moves(labels: _Labels, pairs: dict[str, _Pairs]) -> dict[str, _P
                 empty.add(letter)
             elif letter in LIKE_EPSILON:
                 empty |= {letter} if may and not drawing.one_letter else set()
-                _remark_like_epsilon(drawing, letter, letter in empty)
+                _remark(drawing, remark_on_epsilon(letter, letter in empty))
     for letter in sorted(empty - LIKE_EPSILON):
         drawing.remarks.append(f"{quote(letter)} is read as a move without a letter")
     return {
         raw: [(EMPTY if a in empty else a, output) for a, output in each]
         for raw, each in pairs.items()
     }
-
-
-def _remark_like_epsilon(drawing: Drawing, letter: str, empty: bool) -> None:
-    how = "letter, not as a move without one"
-    if empty:
-        how = "move without a letter; call the letter otherwise if it is one"
-    _remark(drawing, f"{quote(letter)} is read as a {how}")
 
 
 def _remark_alternatives(drawing: Drawing, pairs: Mapping[str, _Pairs]) -> None:

@@ -1,0 +1,157 @@
+"""Texts and drawings that may mean another machine: one reading is said, or none taken."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from krohn.algebra.automaton import Automaton, Output
+from krohn.algebra.errors import MachineError
+from krohn.algebra.formats import att, dot
+
+
+def drawn(first: str, second: str = "b", extra: str = "") -> str:
+    """An acceptor of two states with two labels, written as attributes of arrows."""
+    return "\n".join(
+        [
+            "digraph {",
+            f"i [shape=point]; i -> p; q [shape=doublecircle]; {extra}",
+            f"p -> q [{first}];",
+            f"q -> p [{second}];",
+            "}",
+        ]
+    )
+
+
+def shown(machine: Automaton) -> dict[str, str]:
+    output = machine.output
+    assert output is not None
+    assert output.on == "states"
+    return {
+        q: output.names[i] for q, i in zip(machine.states, output.table, strict=True)
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ('digraph { p -- q [label="a"]; }', "a line -- has no direction"),
+        ('digraph { p -> q -- p [label="a"]; }', "a line -- has no direction"),
+        (drawn('label="a, Z; AZ"', 'label="b, A; ε"'), "works on a stack"),
+        (drawn('label="a,ε→A"', 'label="b,A→ε"'), "works on a stack"),
+        (drawn('label="0 → 1, R"', 'label="1 → 0, L"'), "works on a tape"),
+        (drawn("label=0.5", "label=.25"), "stochastic"),
+        (drawn('label="50%"', 'label="30 %"'), "stochastic"),
+        (drawn('label="a (0.5)"', 'label="b (1)"'), "stochastic"),
+        (drawn('label="a 0.5"', 'label="b 1.0"'), "stochastic"),
+        (
+            'digraph { p -> p [label="1/3"]; p -> q [label="2/3"]; q -> q [label="1/1"]}',
+            "sum to 1",
+        ),
+    ],
+)
+def test_drawings_of_other_things_are_refused(text: str, says: str) -> None:
+    with pytest.raises(MachineError, match=says):
+        dot.read(text, "m.dot")
+
+
+@pytest.mark.parametrize(
+    ("label", "letters", "remark"),
+    [
+        ("$0,1$", ("0", "1", "b"), "without the dollars"),
+        ("$0$, $1$", ("0", "1", "b"), "without the dollars"),
+        ("$", ("$", "b"), ""),
+        ("S($end)", ("S($end)", "b"), ""),
+        ("{a,c}", ("{a,c}", "b"), "one letter, not as several"),
+        ("(a|c)", ("(a|c)", "b"), "one letter, not as several"),
+        ("a+c", ("a+c", "b"), "one letter, not as several"),
+        ("0..9", ("0..9", "b"), "one letter, not as several"),
+        ("*", ("*", "b"), "one letter, not as several"),
+        ("^b", ("^b", "b"), "one letter, not as several"),
+        ("+", ("+", "b"), ""),
+        ("f(a,c)", ("f(a,c)", "b"), ""),
+    ],
+)
+def test_labels_of_arrows(label: str, letters: tuple[str, ...], remark: str) -> None:
+    machine = dot.read(drawn(f'label="{label}"', "label=b"), "m.dot", "sink")
+    assert set(machine.letters) == set(letters)
+    assert remark in machine.remark
+    assert bool(remark) == bool(machine.remark.partition("transitions")[0][:-7])
+
+
+def test_of_strict_drawings_all_arrows_are_read_with_a_remark() -> None:
+    once = drawn("label=a", "label=b", "p -> p [label=b]; q -> q [label=a];")
+    assert "strict" not in dot.read(f"strict {once}", "m.dot").remark
+    twice = once.replace("p -> q", "p -> q [label=c]; p -> q")
+    machine = dot.read(f"strict {twice}", "m.dot")
+    assert set(machine.letters) == {"a", "b", "c"}
+    assert (
+        "all arrows 'p' -> 'q' are read, although the graph is strict" in machine.remark
+    )
+
+
+NODES = "digraph {{ p -> q [label=a]; q -> r [label=a]; r -> p [label=a]; {} }}"
+
+
+@pytest.mark.parametrize(
+    ("labels", "outputs", "remark"),
+    [
+        (["<<b>p</b>>", "<q<sub>0</sub>>", "<<i>r</i>>"], None, ""),
+        (["<p<br/>0>", "<q<br/>1>", "<r<br/>1>"], "011", "a state and its output"),
+        (['"p\\n0"', '"q\\n1"', '"r\\n1"'], "011", "a state and its output"),
+        (['"p: 0"', '"q: 1"', '"r: 1"'], "011", "a state and its output"),
+        (['"p [0]"', '"q [1]"', '"r [1]"'], "011", "a state and its output"),
+        (['"p: 0"', '"q: 1"', '"r: 2"'], None, "a name, not as a state and its"),
+        (['"p two"', '"q"', '"r"'], None, ""),
+        (['"<f0>p|<f1>0"', '"<f0>q|<f1>1"', '"{<f0> r | 1}"'], "011", ""),
+    ],
+)
+def test_labels_of_states(labels: list[str], outputs: str | None, remark: str) -> None:
+    shape = "record" if "<f0>" in labels[0] else "circle"
+    nodes = zip("pqr", labels, strict=True)
+    said = " ".join(f"{q} [shape={shape}, label={label}];" for q, label in nodes)
+    machine = dot.read(NODES.format(said), "m.dot")
+    if outputs is None:
+        assert machine.output is None
+    else:
+        assert shown(machine) == dict(zip("pqr", outputs, strict=True))
+    assert remark in machine.remark
+
+
+def test_shapes_that_are_not_read_are_remarked() -> None:
+    alike = NODES.format("node [shape=square]; q [color=red];")
+    assert "shapes" not in dot.read(alike, "m.dot").remark
+    for mark in ("shape=square", "peripheries=3"):
+        machine = dot.read(NODES.format(f"q [{mark}];"), "m.dot")
+        assert machine.output is None
+        assert "shapes other than double circles are not read" in machine.remark
+
+
+@pytest.mark.parametrize("sign", ["λ", "eps", "epsilon", "''"])
+def test_epsilon_by_other_names_in_att_text(sign: str) -> None:
+    text = f"0 1 {sign}\n1 1 a\n1\n"
+    acceptor = att.read(text, "m.att", "sink")
+    assert acceptor.letters == ("a",)
+    assert len(acceptor.states) == 1
+    assert "is read as a move without a letter; call the letter" in acceptor.remark
+    mealy = att.read(f"0 0 {sign} x\n", "m.att")
+    assert mealy.letters == (sign,)
+    assert "is read as a letter, not as a move without one" in mealy.remark
+    named = att.read(f"0 0 {sign} {sign}\n", "m.att", kind="mealy")
+    accepting = Output("states", np.zeros(1, dtype=np.int64), ("accept",))
+    with pytest.raises(MachineError, match="would be read as epsilon"):
+        att.write(replace(named, output=accepting))
+
+
+def test_signs_for_all_other_letters_are_letters_with_a_remark() -> None:
+    machine = att.read("0 1 <rho>\n1 0 a\n1\n", "m.att", "sink")
+    assert machine.letters == ("<rho>", "a")
+    assert "'<rho>' is read as a letter, not as one for all others" in machine.remark
+
+
+def test_weights_of_which_some_are_whole() -> None:
+    with pytest.raises(MachineError, match=r"weighted: the weight '0\.5'"):
+        att.read("0 1 a 0.5\n1 0 a 1\n0\n1\n", "m.att")
+    with pytest.raises(MachineError, match="weighted: the weight '1e-3'"):
+        att.read("0 1 a 1e-3\n1 0 a 1\n", "m.att")
+    assert att.read("0 1 a 1\n1 0 a 0\n", "m.att").output is not None
