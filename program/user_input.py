@@ -99,6 +99,7 @@ EPSILONS = frozenset(
 LIKE_EPSILON = frozenset(
     {"λ", "Λ", "eps", "epsilon", "lambda", r"\epsilon", r"\varepsilon", r"\lambda"}
     | {r"$\epsilon$", r"$\varepsilon$", r"$\lambda$", "''", '""'}
+    | {"𝜀", "𝜖", "є", "∈", r"\u03b5", "None", "null", "NULL"}
 )
 """What drawings have for it, too, although it may be the name of a letter."""
 _NUMBER = re.compile(r"\d+")

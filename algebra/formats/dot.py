@@ -41,7 +41,7 @@ from krohn.program.user_input import EPSILONS
 
 _START = "__start"
 _START_KEYS = ("is_start", "root", "initial", "start")
-_START_WORDS = ("", "start", "begin", "init", "initial")
+_START_WORDS = {"", "start", "begin", "init", "initial", "reset", "rst", *EPSILONS}
 _FINAL_KEYS = ("is_final", "final", "accepting", "accept")
 _IN_BRACKETS = re.compile(r"\[[^\[\]]*+\]")
 _INFINITE = re.compile(r"B(?:ü|ue|u)chi|Rabin|Streett|parity|Muller")

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from itertools import chain
+from itertools import chain, islice
 
 from krohn.algebra.errors import MachineError
 from krohn.algebra.formats.acceptors import EMPTY, remark_on_epsilon
@@ -45,12 +45,16 @@ _CONDITION = re.compile(r"[\w\s&|~!¬∧∨^⊕()]++")
 _SURE_CONDITION = re.compile(r"[~!¬][\s(]*+\w|\w[\s)]*+(?:&|∧)")
 _COLUMNS = re.compile(r"[01X](?:[ ,][01X])*+(?:\n[01X](?:[ ,][01X])*+)*+")
 _SEVERAL = re.compile(
-    r"\[[^\[\]]*+\]|(\w)-(\w)|\w\.{2,3}\w|Σ.*+|[*.]|\{[^,]*+,.*\}|\([^,|+]*+[,|+].*\)"
+    r"\[[^\[\]]*+\]|(\w)\s?-\s?(\w)|(?:\w\s?)?+(?:\.{2,3}|…)(?:\s?\w)?+|Σ.*+|[*.]|\{[^,]*+,.*\}|\([^,|+]*+[,|+].*\)"
     r"|[^+]++\+[^+]++|.*[∪∨].*+|(?:not\s|[!¬~^≠])\s*+\w++"
+    r"|.*\s(?:or|and|to)\s.*+|(?:if|when|unless|after)\s.*+|\w++[*+]"
+    r"|\w++\s?(?:[<>!=]=?|[≤≥≠])\s?\w++"
     r"|(?:any|else|otherwise|others?|default)",
     re.S | re.I,
 )
 _LIKE_PAIR = re.compile(r"[^:]++:[^:]++|.*?(?:→|->).*+", re.S)
+_UNREAD = re.compile(r"(?<!\\)(?:\\\\)*+\\[lrGNETHL]")
+"""What Graphviz replaces by line breaks, and by names of what is drawn."""
 _BRACKETS = {"(": 1, "[": 1, "{": 1, ")": -1, "]": -1, "}": -1}
 _SEPARATORS = {
     "\n": ("line breaks", re.compile(r"\n")),
@@ -126,6 +130,7 @@ def read_labels(
     """
     labels = _sort_labels(arrows, drawing)
     if not drawing.one_letter:
+        _remark_backslashes(labels.texts, drawing)
         _leave_out_dollars(labels.texts, drawing)
     _check_deterministic_labels(labels)
     conditions = _pairs_of_conditions(labels)
@@ -191,6 +196,13 @@ def _sort_labels(arrows: Sequence[Edge], drawing: Drawing) -> _Labels:
         if not all(letter for letter, _ in pair):
             raise labels.problem(raw, "has no input in its label")
     return labels
+
+
+def _remark_backslashes(texts: Mapping[str, str], drawing: Drawing) -> None:
+    """Say which backslash is read as one that Graphviz reads as more."""
+    for raw, text in texts.items():
+        if "\\" in text and _UNREAD.search(raw) and text not in LIKE_EPSILON:
+            _remark(drawing, f"the backslash in {quote(text)} is read as one")
 
 
 def _leave_out_dollars(texts: dict[str, str], drawing: Drawing) -> None:
@@ -564,6 +576,13 @@ def _remark_alternatives(drawing: Drawing, pairs: Mapping[str, _Pairs]) -> None:
     if not outputs and all(map(_LIKE_PAIR.fullmatch, letters)):
         first = quote(next(iter(letters)))
         _remark(drawing, f"{first} is read as one letter, without an output")
+    signs = {letter for letter in letters if drawing.accepts and len(letter) == 1}
+    words = (
+        letter for letter in letters if len(letter) > 1 and signs.issuperset(letter)
+    )
+    for word in islice(words, 1):
+        said = f"{quote(word)} is read as one letter, not as one after the other"
+        _remark(drawing, said)
     for letter in letters:
         found = _SEVERAL.fullmatch(letter) if drawing.accepts else None
         ranges = found is not None and (found[1] or "a") <= (found[2] or "b")

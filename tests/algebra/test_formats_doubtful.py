@@ -69,6 +69,18 @@ def test_drawings_of_other_things_are_refused(text: str, says: str) -> None:
         ("*", ("*", "b"), "one letter, not as several"),
         ("^b", ("^b", "b"), "one letter, not as several"),
         ("+", ("+", "b"), ""),
+        ("a or c", ("a or c", "b"), "one letter, not as several"),
+        ("a - z", ("a - z", "b"), "one letter, not as several"),
+        ("a…z", ("a…z", "b"), "one letter, not as several"),
+        ("x > 0", ("x > 0", "b"), "one letter, not as several"),
+        ("if c", ("if c", "b"), "one letter, not as several"),
+        ("c*", ("c*", "b"), "one letter, not as several"),
+        ("bb", ("bb", "b"), "not as one after the other"),
+        ("a\\lb", ("a\\lb", "b"), "the backslash in 'a\\\\lb' is read as one"),
+        ("a\\\\lb", ("a\\lb", "b"), ""),
+        ("None", ("b",), "'None' is read as a move without a letter"),
+        ("∈", ("b",), "'∈' is read as a move without a letter"),
+        ("border", ("border", "b"), ""),
         ("f(a,c)", ("f(a,c)", "b"), ""),
     ],
 )
@@ -88,6 +100,14 @@ def test_of_strict_drawings_all_arrows_are_read_with_a_remark() -> None:
     assert (
         "all arrows 'p' -> 'q' are read, although the graph is strict" in machine.remark
     )
+
+
+@pytest.mark.parametrize("word", ["reset", "ε", "Start", ""])
+def test_words_on_the_arrow_of_a_hidden_start(word: str) -> None:
+    text = drawn("label=a", "label=a").replace("i -> p", f'i -> q [label="{word}"]')
+    machine = dot.read(text, "m.dot")
+    assert machine.states[machine.start] == "q"
+    assert (machine.letters, machine.remark) == (("a",), "")
 
 
 NODES = "digraph {{ p -> q [label=a]; q -> r [label=a]; r -> p [label=a]; {} }}"
