@@ -245,7 +245,7 @@ def _statements(group: Node, name: str, ports: set[str]) -> Iterator[_Statement]
 
 
 def _statement_of(said: Node, name: str, ports: set[str]) -> Iterator[_Statement]:
-    """A node, the defaults of some, or each arrow of a chain."""
+    """Nodes, the defaults of some, or each arrow of a chain."""
     ids, attributes = list[str](), dict[str, str]()
     for part in said.parts:
         if part == "--":
@@ -266,7 +266,7 @@ def _statement_of(said: Node, name: str, ports: set[str]) -> Iterator[_Statement
             attributes |= {plain(key).lower(): value for key, value in pairs}
     if said.kind == "defaults":
         ids = [ids[0].lower()]
-    for each in pairwise(ids) if len(ids) > 1 else [tuple(ids)]:
+    for each in pairwise(ids) if said.kind == "edge" else zip(ids, strict=True):
         yield _Statement(each, attributes, said.line)
 
 

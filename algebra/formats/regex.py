@@ -41,6 +41,8 @@ MAX_RANGE = 10_000
 
 AS_FORMAL = "or say formal: instead of regex: for mathematicians' notation"
 _EMPTY_WORDS = re.compile(r"(?<![^\W\d_])(?:eps|epsilon|lambda)(?![^\W\d_])")
+_LISTED = re.compile(r"\[\^?+[^\]\\|,]++([|,])[^\]\\|,]++(?:\1[^\]\\|,]++)*+\]")
+_BETWEEN_QUOTES = re.compile(r"""[rb]?(["'`]).*\1""", re.S)
 _BETWEEN_SLASHES = re.compile(r"/.*/[gimsuxy]{0,7}", re.S)
 
 
@@ -113,6 +115,8 @@ def _remarks_on_words(pattern: str, letters: frozenset[str]) -> list[str]:
     ]
     if len(letters) > 1 and [a for a in letters if a.isupper()] == ["U"]:
         remarks.append("'U' is read as a letter, not as or, which is '|'")
+    if _BETWEEN_QUOTES.fullmatch(pattern):
+        remarks.append("the quotes around it are read as letters")
     return remarks
 
 
@@ -170,6 +174,8 @@ _REMARKS = {
     "{": "'{' begins no repetition and is read as a letter",
     "]": "']' closes no class and is read as a letter",
     "&&": "'&&', '||' and '~~' within brackets are letters, not operations on classes",
+    "[|]": "'|' and ',' within brackets are letters",
+    "A-z": "a range from 'A' to 'z' has the signs between 'Z' and 'a', such as _ and ^",
     "^": "a word is matched from end to end, also where '^' or '$' is left out",
 }
 _GROUPS = {
@@ -401,6 +407,8 @@ class _Reader:
         places = [self._member(member.parts) for member in members]
         if negation:
             self._signs["[^"] = None
+        if _LISTED.fullmatch(text):
+            self._signs["[|]"] = None
         if any(twice in text for twice in ("&&", "||", "~~")):
             self._signs["&&"] = None
         letters = frozenset().union(*(each.explicit for each in places))
@@ -420,6 +428,8 @@ class _Reader:
             raise self.refuse(f"the range {text!r} is backwards")
         if high - low >= MAX_RANGE:
             raise self.refuse(f"the range {text!r} has more than {MAX_RANGE} letters")
+        if "A" <= chr(low) <= "Z" and "a" <= chr(high) <= "z":
+            self._signs["A-z"] = None
         if low < 0xE000 and high >= 0xD800:
             raise self.refuse(f"the range {text!r} has numbers of no characters")
         return OneOf(frozenset(map(chr, range(low, high + 1))))

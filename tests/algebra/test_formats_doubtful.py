@@ -138,6 +138,19 @@ def test_labels_of_states(labels: list[str], outputs: str | None, remark: str) -
     assert remark in machine.remark
 
 
+def test_lists_of_nodes_share_their_attributes() -> None:
+    marked = NODES.format("p, r [shape=doublecircle];")
+    assert shown(dot.read(marked, "m.dot")) == {
+        "p": "accept",
+        "q": "reject",
+        "r": "accept",
+    }
+    arrows = "s -> t [label=a]; t -> s [label=a]"
+    after = NODES.format(f"node [shape=doublecircle]; s, t; {arrows}")
+    machine = dot.read(after, "m.dot")
+    assert {q for q, a in shown(machine).items() if a == "accept"} == {"s", "t"}
+
+
 def test_shapes_that_are_not_read_are_remarked() -> None:
     alike = NODES.format("node [shape=square]; q [color=red];")
     assert "shapes" not in dot.read(alike, "m.dot").remark

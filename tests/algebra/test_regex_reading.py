@@ -234,6 +234,10 @@ def test_patterns_with_one_reading_have_it(pattern: str, words: set[str]) -> Non
     [
         ("a+b", "one or more", {"ab", "aab"}),
         ("(ab)+(b)", "one or more", {"abb"}),
+        ("[a|b]", "'|' and ',' within brackets are letters", {"a", "|", "b"}),
+        ("[x-y,0-1]", "'|' and ',' within brackets are letters", set("xy,01")),
+        ("[Y-b]", "from 'A' to 'z' has the signs", set("YZ[\\]^_`ab")),
+        ('"a"', "the quotes around it are read as letters", {'"a"'}),
         ("[a&&b]", "are letters, not operations on classes", {"&", "a", "b"}),
         ("a&b", "'&' is read as a letter", {"a&b"}),
         ("a b", "a space is read as a letter", {"a b"}),
