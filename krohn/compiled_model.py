@@ -385,6 +385,21 @@ def reasons(tried: Iterable[Tried]) -> str:
     return "; ".join(f"{', '.join(names)}: {why}" for why, names in alike.items())
 
 
+HALVINGS = 3
+"""How many shorter lengths are tried where a length is refused."""
+
+
+def halves(length: int) -> Iterator[int]:
+    """Lengths that a refusal may offer in the place of one that is too long."""
+    yield from filter(None, (length >> k for k in range(1, HALVINGS + 1)))
+
+
+def there_is(works: Iterable[str]) -> str:
+    """What a refusal adds: the options with which there is a network, all tried."""
+    options = " or ".join(works)
+    return f"; there is one with {options}" if options else ""
+
+
 def planned(
     known: Planning, minimise: str | None = None, on_pass: Observer | None = None
 ) -> Iterator[Way[CompiledNetwork]]:

@@ -2,24 +2,31 @@
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
-from typing import Any, Unpack
+from itertools import chain, islice
+from typing import Any, NamedTuple, Unpack
 
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.brackets import BracketDistribution, distribution
 from krohn.algebra.budget import Budget, steps_of
+from krohn.algebra.errors import KrohnError
 from krohn.algebra.formats import json_format
 from krohn.compilation import Asked, check_one_of
 from krohn.compiled_model import (
+    Choice,
     CompiledModel,
     MachineClaim,
+    Proved,
     Way,
     as_it_is,
     choose,
+    halves,
     planned,
     reasons,
+    there_is,
     with_evidence,
 )
 from krohn.compiler import (
@@ -42,7 +49,7 @@ from krohn.compiler.planning import Planning, planning, shorter
 from krohn.machine_objects import MachineKeywords, MachineReading
 from krohn.machines import machine_of, with_outputs
 from krohn.network.modelfile import ModelFile
-from krohn.network.precision import Precision
+from krohn.network.precision import PRECISIONS, Precision
 from krohn.option_rules import TRANSFORMER, refuse
 from krohn.source_kinds import KINDS
 from krohn.verify.proof import prove
@@ -56,27 +63,33 @@ def compiled(source: Automaton, asked: Asked) -> CompiledModel:
     """
     if asked.disguise is not None and asked.dtype is None:
         asked = replace(asked, formats=("float64",))
-    began, options = time.monotonic(), asked.options
+    began = time.monotonic()
     _check(asked)
-    disguise = None
-    if asked.disguise is not None:
-        disguise = Disguise.of(asked.disguise, asked.seed, asked.strength)
     source = with_outputs(source, asked.observe)
-    observed = asked.observe is not None
-    shown = source if observed else replace(source, output=None)
     budget = Budget(steps_of(asked.effort))
-    told = source, asked.length, options.precision, observed
-    claim = MachineClaim(*told, disguise)
-    proved = partial(claim.proved, progress=asked.progress)
-    choice = choose(_ways(shown, asked, budget), proved, lambda _: asked.proved)
+    claim, choice = _best(source, asked, budget)
     if choice.way is None:
-        raise _uncertified(source.name, asked, choice.tried)
+        raise _uncertified(source, asked, choice.tried)
     file, proof = choice.found or (claim.file(choice.way.make()), None)
     if asked.arch == "transformer" and asked.construction in ("auto", *SEARCHING):
         file.header["search"] = budget.record()
     file, seconds = with_evidence(file, proof), time.monotonic() - began
     name = str(file.header["construction"])
     return CompiledModel(file, name, proof, seconds, choice.tried)
+
+
+def _best(
+    source: Automaton, asked: Asked, budget: Budget
+) -> tuple[MachineClaim, Choice[CompiledNetwork, Proved]]:
+    """What is claimed, and the best network of which it is proved."""
+    disguise, observed = None, asked.observe is not None
+    if asked.disguise is not None:
+        disguise = Disguise.of(asked.disguise, asked.seed, asked.strength)
+    shown = source if observed else replace(source, output=None)
+    told = source, asked.length, asked.options.precision, observed
+    claim = MachineClaim(*told, disguise)
+    proved = partial(claim.proved, progress=asked.progress)
+    return claim, choose(_ways(shown, asked, budget), proved, lambda _: asked.proved)
 
 
 def _check(asked: Asked) -> None:
@@ -95,31 +108,45 @@ def _check(asked: Asked) -> None:
         )
 
 
-def _uncertified(name: str, asked: Asked, tried: Sequence[Tried]) -> CompileError:
-    """No network could be proved: why, and what to try."""
+def _uncertified(
+    source: Automaton, asked: Asked, tried: Sequence[Tried]
+) -> CompileError:
+    """No network could be proved: why, and with what one is."""
     at = "" if asked.length is None else f" at length {asked.length}"
     # A wider format has no fewer scores, rows or cases to look at.
     noisy = not all("too many" in each.reason for each in tried)
-    dtype = asked.formats[0]
-    wider = "--dtype float64, " if noisy and dtype != "float64" else ""
+    works: Iterator[str] = islice(_working(source, _easier(asked, noisy)), 1)
+    recurrent = replace(asked, arch="rnn", length=None, construction="auto")
+    if asked.arch == "transformer":
+        every = [(_RECURRENT, recurrent)]
+        works = chain(works, _working(source, every))
     return CompileError(
-        f"{name} cannot be certified in {dtype}{at}, so nothing was written "
-        f"({reasons(tried)}). Try {wider}{_other(name, asked)}"
+        f"{source.name} cannot be certified in {asked.formats[0]}{at}, so nothing was "
+        f"written ({reasons(tried)}){there_is(works)}"
     )
 
 
-def _other(name: str, asked: Asked) -> str:
-    """The advice for a network that cannot be proved."""
-    ways = {
-        "transformer": (
-            "--arch rnn, which is for words of every length, a shorter length, or another "
-            "construction"
-        ),
-        "ssm": f"a shorter length (`krohn explain {name} --arch ssm` says the longest)",
-    }
-    said = pruned.choice(asked.construction)
-    units = said is not None and said.units is not None
-    return "more units" if units else ways.get(asked.arch, "fewer states")
+_RECURRENT = "--arch rnn, which is for words of every length (leave -T out)"
+
+
+def _easier(asked: Asked, noisy: bool) -> Iterator[tuple[str, Asked]]:
+    """Options that may lead to a network of the same architecture, and what they ask."""
+    if noisy and asked.formats[0] != "float64":
+        yield "--dtype float64", replace(asked, formats=("float64",))
+    for length in halves(asked.length or 0):
+        yield f"-T {length}", replace(asked, length=length)
+    chosen = pruned.choice(asked.construction)
+    if chosen is not None and chosen.units is not None:
+        yield "--construction pruned", replace(asked, construction=pruned.NAME)
+
+
+def _working(source: Automaton, ways: Iterable[tuple[str, Asked]]) -> Iterator[str]:
+    """The options with which a network is proved."""
+    for option, asked in ways:
+        with suppress(KrohnError):
+            _check(asked)
+            if _best(source, asked, Budget(steps_of(asked.effort)))[1].way is not None:
+                yield option
 
 
 def _ways(
@@ -233,26 +260,48 @@ def compile_generator(
     law = distribution(source, opening)
     asked = Asked(length, dtype=dtype).of(("float32",))
     longest = asked.longest("a generator needs the longest prefix")
-    file = _file(source, law, longest, free or Freedom(), asked.options.precision)
+    wanted = Wanted(free or Freedom(), longest, asked.options.precision)
+    file = _file(source, law, wanted)
     proof = prove(file, source, progress) if proved else None
     if proof is not None and proof.verdict != "verified":
-        wider = "" if dtype == "float64" else "--dtype float64, "
+        works = (
+            option
+            for option, each in _easier_laws(wanted)
+            if prove(_file(source, law, each), source, progress).verdict == "verified"
+        )
         raise CompileError(
-            f"{source.name} cannot be certified in {dtype} at length {length}, so nothing "
-            f"was written ({proof.reason}). Try {wider}a shorter length, a smaller "
-            "--scale, or --attention symmetric or uniform"
+            f"{source.name} cannot be certified in {asked.formats[0]} at length {length}, "
+            f"so nothing was written ({proof.reason}){there_is(islice(works, 2))}"
         )
     seconds = time.monotonic() - began
     return CompiledModel(with_evidence(file, proof), GENERATOR, proof, seconds)
 
 
-def _file(
-    machine: Automaton,
-    law: BracketDistribution,
-    length: int,
-    free: Freedom,
-    precision: Precision,
-) -> ModelFile:
+class Wanted(NamedTuple):
+    """What is asked for of a generator: its free parameters, T, and the number format."""
+
+    free: Freedom
+    length: int
+    precision: Precision
+
+
+def _easier_laws(wanted: Wanted) -> Iterator[tuple[str, Wanted]]:
+    """Options that may lead to a generator, and what they ask for."""
+    free = wanted.free
+    if wanted.precision.name != "float64":
+        yield "--dtype float64", wanted._replace(precision=PRECISIONS["float64"])
+    if free.pattern == "random":
+        symmetric = replace(free, pattern="symmetric")
+        yield "--attention symmetric", wanted._replace(free=symmetric)
+    if free.pattern != "uniform":
+        smaller = replace(free, scale=free.scale / 4)
+        yield f"--scale {smaller.scale:g}", wanted._replace(free=smaller)
+    for length in halves(wanted.length):
+        yield f"-T {length}", wanted._replace(length=length)
+
+
+def _file(machine: Automaton, law: BracketDistribution, wanted: Wanted) -> ModelFile:
+    free, length, precision = wanted
     built = generator(law, length, free, precision)
     header = {
         "architecture": built.architecture,

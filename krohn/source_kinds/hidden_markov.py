@@ -22,6 +22,7 @@ from krohn.compiled_model import (
     choose,
     reasons,
     rows_of,
+    there_is,
 )
 from krohn.compiler import CompileError, Unsuited
 from krohn.compiler.compiled_network import CompiledNetwork
@@ -206,7 +207,7 @@ class HiddenMarkovModels(ReadableKind[HiddenMarkovModel]):
         each = (self._working(ways) for ways in self._easier(source, asked))
         works = [option for options in each for option in islice(options, 1)]
         if works:
-            raise CompileError(f"{refused}; there is one with {' or '.join(works)}")
+            raise CompileError(f"{refused}{there_is(works)}")
         if self._multiplied(asked):
             raise CompileError(f"{refused}; there is none for shorter words, either")
         raise refused

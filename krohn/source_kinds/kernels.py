@@ -11,6 +11,7 @@ import numpy as np
 from krohn.algebra.errors import KrohnError
 from krohn.algebra.formats import form_of_text, table
 from krohn.compilation import Asked, check_one_of
+from krohn.compiled_model import there_is
 from krohn.compiler import CompileError, linear_recurrence
 from krohn.compiler.kernel_attention import kernel_attention
 from krohn.compiler.pipeline import Options
@@ -249,8 +250,7 @@ class Kernels(RealSequences[Kernel]):
             works += islice(tried, 1)
         raise CompileError(
             f"no linear RNN of {kernel.name} is proved to be within {within:g} in "
-            f"{options.precision.name}"
-            + (f"; there is one with {' or '.join(works)}" if works else "")
+            f"{options.precision.name}{there_is(works)}"
         )
 
     def _nearest(

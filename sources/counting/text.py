@@ -7,14 +7,16 @@
     always := #[j <= i] (not more) = 0
 
 A line names a formula or a count; a formula joins letters and comparisons by ``not``,
-``and``, ``or``. The last line is the output. A letter may stand in double quotes, in the
-first line as after ``Q_``. ``(i)`` and ``(j)`` may be left out, and signs may be those of
-logic (``¬ ∧ ∨ ≤ ≥``). ``#`` and a blank at the start of a line,
-or a line of no words, is a remark.
+``and``, ``or``. The last line is the output. A letter may stand in double quotes, as JSON
+writes a string, in the first line as after ``Q_``. ``(i)``, outside of counts, and ``(j)``,
+in them, may be left out, and signs may be those of logic (``¬ ∧ ∨ ≤ ≥``). ``#`` and a
+blank at the start of a line, or a line of no words, is a remark.
 """
 
+import json
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path, PurePath
@@ -59,15 +61,18 @@ _LANGUAGE = Language(
         "a formula": ("_NOT", *_FORMULA),
         "a count": ("COUNT", *_FORMULA),
         "an operator": (
-            *("PLUS", "MINUS", "_TIMES", "COMPARED", "_AND", "_OR", "QMARK", "_PLACE"),
+            *("PLUS", "MINUS", "_TIMES", "COMPARED", "_AND", "_OR", "QMARK", "PLACE"),
         ),
         "a name": ("NAME",),
-        "'(i)'": ("_PLACE",),
+        "'(i)'": ("PLACE",),
     },
     hints={("COMPARED", "_AND"): "; join comparisons by 'and'"},
 )
 _PLAIN = re.compile(r"[^\W_]\w*|[()\[\]{}<>]")
-"""The letters that need no quotes."""
+"""The letters that need no quotes after ``Q_``."""
+_WORDS = re.compile(r'"(?:[^"\\]|\\.)*+"(?!\S)|\S++')
+"""What stands between blanks; those in quotes are part of it."""
+_PLACE = re.compile(r"\([ \t]*[ij][ \t]*\)")
 Sum = dict[int, int]
 Case = tuple[int, Sum, int]
 """A formula that says when, the counts by their factors, and what is added to them."""
@@ -96,9 +101,13 @@ def parse(text: str, file: str) -> CountingProgram:
     said = [(n, line) for n, line in said if line and line[0] != "#"]
     demand(bool(said), f"{file} says nothing; a program begins with: letters a b …")
     number, first = said[0]
-    names = tuple(_unquoted(word) for word in first.split()[1:])
-    begins = first.split()[0] == "letters" and names
-    demand(begins, f"{file}:{number}: a program begins with: letters a b …")
+    begins, *words = _WORDS.findall(first)
+    demand(
+        begins == "letters" and words,
+        f"{file}:{number}: a program begins with: letters a b …",
+    )
+    with told_as(Refused, f"{file}:{number}: "):
+        names = tuple(map(_unquoted, words))
     demand(len(set(names)) == len(names), f"{file}:{number}: a letter is there twice")
     long = next((n for n, line in said if len(line) > MOST_CHARACTERS), None)
     demand(long is None, f"{file}:{long}: the line is too long")
@@ -127,10 +136,11 @@ class _Reader:
     builder: Builder
     known: dict[str, int | Count] = field(default_factory=dict)
 
-    def define(self, name: str, said: Node) -> None:
-        """A line: a name, and what it stands for."""
+    def define(self, name: str, *said: Any) -> None:
+        """A line: a name, its place if that is said, and what it stands for."""
         demand(name not in self.known, f"{name!r} has a meaning already")
-        self.known[name] = self._value(said)
+        _check_places([name, *said], "i")
+        self.known[name] = self._value(said[-1])
 
     def names(self) -> tuple[Names, Names]:
         """The names of formulas, and of counts of one formula, with its number."""
@@ -163,10 +173,10 @@ class _Reader:
     def _no(self, part: int | Count) -> int:
         return self.builder.no(self._formula(part))
 
-    def _letter(self, name: str) -> int:
+    def _letter(self, name: str, _: str = "") -> int:
         return self.builder.letter(_unquoted(name.removeprefix("Q_")))
 
-    def _named(self, name: str) -> int | Count:
+    def _named(self, name: str, _: str = "") -> int | Count:
         known = ", ".join(self.known) or "none yet"
         demand(
             name in self.known,
@@ -272,9 +282,41 @@ class _Reader:
         return value
 
 
+def _check_places(parts: Sequence[Any], here: str) -> None:
+    """Refuse another place than that of a formula: i, and j of what is counted.
+
+    Args:
+        parts: The parts of a node.
+        here: The place; empty in counts that name none, as ``#P``.
+    """
+    for before, part in zip(["", *parts], parts, strict=False):
+        if isinstance(part, Node):
+            sign = str(part.parts[0]) if part.kind == "count" else None
+            inside = here if sign is None else "j" * ("[" in sign)
+            _check_places(part.parts, inside)
+        elif here and _PLACE.fullmatch(part) and part.strip("( \t)") != here:
+            where = "outside of" if here == "i" else "in"
+            raise Refused(f"{where} a count #[j <= i] write {before}({here})")
+
+
 def _unquoted(word: str) -> str:
-    """The letter that a word stands for, with quotes or without."""
-    return word[1:-1] if len(word) > 2 and word[0] == word[-1] == '"' else word
+    """The letter that a word stands for, with quotes or without.
+
+    Raises:
+        Refused: If it may have been meant otherwise.
+    """
+    if len(word) == 1:
+        return word
+    if word[0] == '"':
+        with suppress(ValueError):
+            found = json.loads(word)
+            demand(found, "a letter needs a name")
+            return str(found)
+    demand(
+        word[0] not in "\"'" and word[-1] != ",",
+        f"letters have blanks between them; if {word} is one, write {json.dumps(word)}",
+    )
+    return word
 
 
 def _number(digits: str) -> int:
@@ -312,8 +354,7 @@ class _Writer:
 
     def __init__(self, program: CountingProgram) -> None:
         self.program = program
-        # What quotes would be taken from has some more of them.
-        spelled = (a if _unquoted(a) == a else f'"{a}"' for a in program.letters)
+        spelled = (a if _is_bare(a) else json.dumps(a) for a in program.letters)
         self.lines = [f"letters {' '.join(spelled)}"]
         self.said = list[tuple[str, int]]()
         self._names, self._counted = _by_number(program.names), dict[int, str]()
@@ -414,7 +455,12 @@ def _by_number(names: Names) -> dict[int, str]:
 
 def _letter_text(name: str) -> str:
     """The formula that the letter is here: short if no quotes are needed."""
-    return f"Q_{name}" if _PLAIN.fullmatch(name) else f'Q_"{name}"'
+    return f"Q_{name}" if _PLAIN.fullmatch(name) else f"Q_{json.dumps(name)}"
+
+
+def _is_bare(name: str) -> bool:
+    """Whether a letter of the first line needs no quotes."""
+    return name.isprintable() and not set(name) & set(" \"',")
 
 
 def sum_text(counts: Sequence[tuple[int, int]], texts: Sequence[str]) -> str:

@@ -200,3 +200,16 @@ def test_an_object_of_pomegranate_is_the_model_of_its_arrays() -> None:
 def test_objects_of_pomegranate_that_say_no_letters(law: Any, reason: str) -> None:
     with pytest.raises(KrohnError, match=reason):
         krohn.compile(dense([Categorical(SAY[0]), law]), 8, within=0.05)
+
+
+@pytest.mark.parametrize("damage", ["cut", "objects"])
+def test_an_archive_that_is_not_read_is_not_to_be_renamed(
+    damage: str, tmp_path: Path
+) -> None:
+    path = of_npz(tmp_path / "m.npz", "")
+    if damage == "cut":
+        path.write_bytes(path.read_bytes()[:200])
+    else:
+        np.savez(path, letters=np.array(["a", 3], dtype=object))
+    with pytest.raises(KrohnError, match="it is damaged, or has objects in it"):
+        krohn.hidden_markov(path)

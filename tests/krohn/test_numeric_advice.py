@@ -12,7 +12,10 @@ from fitted_models import FITTED
 from krohn import cli
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-ADVICE = re.compile(r"(--(?:within|dtype)|-T) (\w\S*?)(?=[),;]|\.?$|\s)|(\S+:depth=\d)")
+ADVICE = re.compile(
+    r"(--(?:within|dtype|arch|scale|attention)|-T) (\w\S*?)(?=[),;]|\.?$|\s)"
+    r"|(\S+:depth=\d)"
+)
 IDENTITY = {
     "startprob": [0.5, 0.5],
     "transmat": [[1.0, 0.0], [0.0, 1.0]],
@@ -24,6 +27,11 @@ REFUSED = {
     "a model that does not forget": ("identity.npz -T 3000", 1),
     "kernels": ("Exp32 --arch rnn --within 1e-9 --dtype float32", 2),
     "lines that are rewritten": ("Sorting4 -T 4", 1),
+    "generators": ("Dyck4,2 -T 40 --construction balanced --scale 4", 1),
+    "disguises": (
+        "C2 -T 12 --construction counter --disguise rotate --dtype float16",
+        1,
+    ),
 }
 """Of a name: options of `krohn compile`, and how many ways out are named."""
 DEAR = {
@@ -61,6 +69,9 @@ def followed(arguments: list[str], refusal: str) -> Iterator[list[str]]:
         own = list(arguments)
         if source:
             yield [own[0], source, *own[2:]]
+        elif value == "rnn":
+            at = own.index("-T")
+            yield [*own[:at], *own[at + 2 :], option, value]
         elif option in own:
             own[own.index(option) + 1] = value
             yield own

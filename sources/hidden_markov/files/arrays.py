@@ -43,6 +43,8 @@ KEPT = 1e-5
 MOST_NUMBERS = 2**22
 """Entries of all operators together."""
 MOST_BYTES = 2**26
+ZIP = b"PK"
+"""How an archive of arrays begins."""
 
 
 def names(said: Mapping[str, Any]) -> dict[str, str]:
@@ -124,8 +126,11 @@ def unpacked(data: bytes) -> dict[str, Any]:
     except Refused:
         raise
     except Exception:  # numpy and zipfile raise many kinds of it on damaged files
-        known = recognise(data)
-        reason = f": {known}" if known else ""
+        reason = f": {recognise(data)}" if recognise(data) else ""
+        if data.startswith(ZIP):
+            reason = (
+                "; it is damaged, or has objects in it, as letters of several types"
+            )
         raise Refused(f"it is no .npz file of plain arrays{reason}") from None
 
 

@@ -63,9 +63,35 @@ def test_a_letter_may_have_any_name_in_quotes() -> None:
     assert program == parse(
         'letters "push" pop "(" a+b\nx := Q_push or Q_"pop" or Q_"("', "x.crasp"
     )
-    odd = parse('letters ""pop"" pop " "c\nx := Q_pop or Q_" or Q_""pop""', "x.crasp")
-    assert odd.letters == ('"pop"', "pop", '"', '"c')
+    odd = parse(
+        'letters "\\"" "pop x" , \'\nx := Q_"pop x" or Q_"\\"" or Q_, or Q_\'',
+        "x.crasp",
+    )
+    assert odd.letters == ('"', "pop x", ",", "'")
     assert parse(written(odd), "x.crasp") == odd
+
+
+@pytest.mark.parametrize(
+    "letters", ["'a b' c", "a, b", '"a"b c', '"a', "'a', 'b'", '"" b']
+)
+def test_letters_that_may_be_meant_otherwise_are_refused(letters: str) -> None:
+    with pytest.raises(Refused, match=r"^x\.crasp:1: .*(write|needs a name)"):
+        parse(f"letters {letters}\nx := true", "x.crasp")
+
+
+@pytest.mark.parametrize(
+    ("line", "instead"),
+    [
+        ("#[j <= i] Q_a(i) > 0", r"in a count #\[j <= i\] write Q_a\(j\)"),
+        ("#[j <= i] (Q_b(i) and Q_a(j)) > 0", r"write Q_b\(j\)"),
+        ("#[j < i] (#Q_a(i) = 1 or Q_b( i )) > 0", r"write Q_b\(j\)"),
+        ("Q_a(j) and Q_b", r"outside of a count #\[j <= i\] write Q_a\(i\)"),
+        ("#[j <= i] Q_a(j) > 0 and Q_b(j)", r"write Q_b\(i\)"),
+    ],
+)
+def test_places_are_those_of_the_notation(line: str, instead: str) -> None:
+    with pytest.raises(Refused, match=instead):
+        parse(f"letters a b\nf := {line}", "x.crasp")
 
 
 @pytest.mark.parametrize(
