@@ -199,7 +199,7 @@ def _leaves(value: Json, place: Place) -> Iterator[tuple[Place, Json]]:
     """The parts of a record that have no columns inside."""
     if _is_plain(value):
         inside: Iterable[tuple[str | int, Json]] = value.items()
-    elif place == SPREAD and isinstance(value, list) and all(map(_is_plain, value)):
+    elif place == SPREAD and _are_plain(value):
         inside = enumerate(value)
     else:
         yield place, value
@@ -211,6 +211,11 @@ def _leaves(value: Json, place: Place) -> Iterator[tuple[Place, Json]]:
 def _is_plain(value: Json) -> bool:
     """Whether it is an object whose keys can be parts of a column's name."""
     return isinstance(value, dict) and value != {} and all(map(_KEY.fullmatch, value))
+
+
+def _are_plain(value: Json) -> bool:
+    """Whether it is a list of such objects; an empty one would leave no column."""
+    return isinstance(value, list) and value != [] and all(map(_is_plain, value))
 
 
 def _is_single(value: Json) -> bool:

@@ -76,7 +76,7 @@ def test_mistakes_are_one_line(folder: Path) -> None:
     assert not (folder / "x").exists()
     said = command("explain", f"{folder}/no.dp", code=2)
     assert "cannot be read: No such file or directory" in said
-    (folder / "wrong.dp").write_bytes(b"\xff\x00")
+    (folder / "wrong.dp").write_bytes(b"\xff")
     assert "wrong.dp:1: not UTF-8 text" in command(
         "explain", f"{folder}/wrong.dp", code=2
     )

@@ -69,7 +69,7 @@ def exact(value: Any) -> str:
     return json.dumps(value, sort_keys=True)
 
 
-@pytest.mark.parametrize("record", [RUN, ODD, {}])
+@pytest.mark.parametrize("record", [RUN, ODD, {}, {"a": {}, "measured": []}])
 def test_records_come_back_exactly(record: Any, tmp_path: Path) -> None:
     RunTable(tmp_path).add({"one": record, "two": RUN})
     found = RunTable(tmp_path).read()
