@@ -16,7 +16,7 @@ from krohn.sources.hidden_markov import HiddenMarkovModel, driven
 from krohn.sources.hidden_markov.structure import mixing_time, observed, rank
 from krohn.sources.linear_systems import (
     mixing_time as dynamics_mixing_time,
-    named as dynamics_named,
+    named_dynamics,
 )
 
 LENGTH, SEEDS, WORDS = 120, 5, 2000
@@ -127,7 +127,7 @@ def _floors() -> Table:
                 "most": max(found),
             }
         )
-    losses = dynamics_named("RanLDS5@0")
+    losses = named_dynamics("RanLDS5@0")
     assert losses is not None
     each = losses.losses(LENGTH)
     rows.append(
