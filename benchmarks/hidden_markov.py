@@ -28,8 +28,8 @@ TARGET = 0.01
 DEPTHS = {
     "unless TC⁰": "no, unless TC⁰ = NC¹",
     "are solvable": "yes, exact",
-    "within any error": "yes, within an error",
-    "is known": "not known",
+    "for any error above 0": "yes, within an error",
+    "not known whether": "not known",
 }
 """The short words on depth, by the sentence of `facts`."""
 EVERY = (
