@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from io import IncrementalNewlineDecoder
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, TextIO
 
@@ -162,11 +163,10 @@ class BareExpect(TyperCommand):
 
     def parse_args(self, context: Any, arguments: list[str]) -> list[str]:
         """Take ``--expect`` for ``--expect-own`` where no value follows."""
-        following = [*arguments[1:], "-"]
         end = arguments.index("--") if "--" in arguments else len(arguments)
         read = [
             OWN if a == "--expect" and i < end and after.startswith("-") else a
-            for i, (a, after) in enumerate(zip(arguments, following, strict=True))
+            for i, (a, after) in enumerate(pairwise([*arguments, "-"]))
         ]
         return super().parse_args(context, read)
 
