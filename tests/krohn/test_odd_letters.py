@@ -13,7 +13,7 @@ from krohn import cli
 from krohn.algebra import formats
 from krohn.running import of_cell
 
-ODD = [" ", ",", "a b", '"', "'", "[", "\t", "ε", "0", "a", "b"]
+ODD = [" ", ",", "a b", '"', "'", "[", "\t", "0", "a", "b"]
 ORDER = {letter: i for i, letter in enumerate(ODD)}
 """The machine shows which letter it read last."""
 
