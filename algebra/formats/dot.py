@@ -321,7 +321,13 @@ def _state_outputs(
             plain(said.get("shape", "")) == "box" for said in nodes.values()
         )
         remark = "boxes, where MONA does not care, are read as not accepting"
-        return accepting, [remark] if boxes else []
+        remarks = [remark] if boxes else []
+        if "accept" not in accepting.values() and (final := _final_nodes(graph)):
+            remarks.append(
+                f"no state accepts, for {quote(next(iter(final)))}, which is drawn so, "
+                "has no arrows and is no state"
+            )
+        return accepting, remarks
     outputs = _outputs_after_states(labels) if len(labels) == len(nodes) else None
     if outputs is not None:
         example = quote(next(iter(labels.values())))
@@ -380,14 +386,20 @@ def _label_parts(state: str, label: str, sign: str) -> tuple[str, ...]:
 
 def _accepting(graph: Graph, states: Iterable[str]) -> dict[str, str] | None:
     """Whether each state accepts; None if no node is marked, be it a state or not."""
+    final = _final_nodes(graph)
+    if final is None:
+        return None
+    found = {*final}
+    return {q: "accept" if q in found else "reject" for q in states}
+
+
+def _final_nodes(graph: Graph) -> list[str] | None:
+    """The nodes that are drawn as accepting; None if nothing says which are."""
     every = graph.nodes
     if any(not said.keys().isdisjoint(_FINAL_KEYS) for said in every.values()):
-        final = {q for q, said in every.items() if _is_set(said, _FINAL_KEYS)}
-    else:
-        final = {q for q, said in every.items() if _is_doubled(said)}
-        if not final and graph.title != MONA:
-            return None
-    return {q: "accept" if q in final else "reject" for q in states}
+        return [q for q, said in every.items() if _is_set(said, _FINAL_KEYS)]
+    doubled = [q for q, said in every.items() if _is_doubled(said)]
+    return doubled if doubled or graph.title == MONA else None
 
 
 def _remarks_on_shapes(nodes: Mapping[str, _Attributes]) -> list[str]:

@@ -6,9 +6,9 @@ times faster than the grammar of the whole language, which reads everything else
 
 import html
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import chain, islice, pairwise, product, starmap
 from pathlib import Path
 from typing import NamedTuple
 
@@ -50,7 +50,17 @@ _DOT = Language(
         "a name": ("ID", "QUOTED", "HTML", "_PORT", "GRAPH", "DEFAULTS", "_SUBGRAPH"),
         "'->'": ("_ARROW", "LINE", "_PORT"),
     },
-    hints={("+", ""): "; write joined strings as one"},
+    hints={
+        ("+", ""): "; write joined strings as one",
+        (
+            "_ARROW",
+            "_PORT",
+        ): "; write { } around several nodes of an arrow, without ','",
+        (
+            "COMMA",
+            "_ARROW",
+        ): "; write { } around several nodes of an arrow, without ','",
+    },
 )
 
 
@@ -103,6 +113,25 @@ class _Statement(NamedTuple):
 
 
 _Parts = tuple[str, bool, list[_Statement], set[str]]
+_MOST_ARROWS = 1_000_000
+"""The most that lists of nodes, which say many in few words, may stand for."""
+
+
+@dataclass
+class _Body:
+    """What a file says within its braces.
+
+    Attributes:
+        name: What to call the file in messages.
+        statements: Its statements.
+        ports: The nodes at whose ports arrows end.
+        arrows: How many of the statements are arrows of chains with lists of nodes.
+    """
+
+    name: str
+    statements: list[_Statement] = field(default_factory=list)
+    ports: set[str] = field(default_factory=set)
+    arrows: int = 0
 
 
 def has_sign(text: str) -> bool:
@@ -119,7 +148,8 @@ def parse(text: str, name: str) -> Graph:
 
     Raises:
         MachineError: If the file is not DOT, holds another number of graphs than one,
-            an undirected graph, or an arrow between groups of nodes.
+            an undirected graph, an arrow of a group of nodes that has a name, or too
+            many arrows in few words.
     """
     title, strict, statements, ports = _by_lines(text) or _by_grammar(text, name)
     graph = _collect(title, statements)
@@ -225,49 +255,80 @@ def _by_grammar(text: str, name: str) -> _Parts:
     kind, *called = words[strict:]
     if kind.lower() != "digraph":
         raise problem(name, 0, "an undirected graph; a machine is a digraph")
-    ports = set[str]()
-    statements = list(_statements(graphs[0], name, ports))
-    return plain("".join(called)), strict, statements, ports
+    body = _Body(name)
+    _add_statements(body, graphs[0])
+    return plain("".join(called)), strict, body.statements, body.ports
 
 
-def _statements(group: Node, name: str, ports: set[str]) -> Iterator[_Statement]:
-    """The statements of a graph, and of groups in it."""
+def _add_statements(body: _Body, group: Node) -> dict[str, str]:
+    """Add the statements of a graph, or of a group in it; the ids of its nodes."""
+    begin = len(body.statements)
     for said in (part for part in group.parts if isinstance(part, Node)):
         if said.kind == "subgraph":
-            yield _Statement((_OPEN,), {}, said.line)
-            yield from _statements(said, name, ports)
-            yield _Statement((_CLOSE,), {}, said.line)
+            _add_group(body, said)
         elif said.kind == "setting":
             key, value = said.parts
-            yield _setting(key, value, said.line)
+            body.statements.append(_setting(key, value, said.line))
         else:
-            yield from _statement_of(said, name, ports)
+            _add_statement(body, said)
+    others = (_OPEN, _CLOSE, "node", "edge", "graph")
+    added = islice(body.statements, begin, None)
+    return {
+        plain(each): each for s in added if s.ids[0] not in others for each in s.ids
+    }
 
 
-def _statement_of(said: Node, name: str, ports: set[str]) -> Iterator[_Statement]:
-    """Nodes, the defaults of some, or each arrow of a chain."""
-    ids, attributes = list[str](), dict[str, str]()
+def _add_group(body: _Body, said: Node) -> dict[str, str]:
+    body.statements.append(_Statement((_OPEN,), {}, said.line))
+    ids = _add_statements(body, said)
+    body.statements.append(_Statement((_CLOSE,), {}, said.line))
+    return ids
+
+
+def _add_statement(body: _Body, said: Node) -> None:
+    """Add nodes, the defaults of some, or each arrow of a chain."""
+    attributes = {
+        plain(key).lower(): value
+        for part in said.parts
+        if isinstance(part, Node) and part.kind == "attributes"
+        for key, value in (pair.parts for pair in part.parts)
+    }
+    each: Iterable[tuple[str, ...]]
+    if said.kind == "edge":
+        each = _arrows(body, said)
+    else:
+        ids = [part for part in said.parts if isinstance(part, str)]
+        if any(isinstance(p, Node) and p.kind == "port" for p in said.parts):
+            reason = f"a ':' after the node {ids[0]}; put a name with ':' in quotes"
+            raise problem(body.name, said.line, reason)
+        each = zip(ids if said.kind == "node" else [ids[0].lower()], strict=True)
+    body.statements += [_Statement(ids, attributes, said.line) for ids in each]
+
+
+def _arrows(body: _Body, said: Node) -> Iterable[tuple[str, ...]]:
+    """The ends of each arrow of a chain; adds what the groups in it say."""
+    ends = list[Collection[str]]()
+    grouped = any(isinstance(p, Node) and p.kind == "subgraph" for p in said.parts)
     for part in said.parts:
         if part == "--":
             reason = "a line -- has no direction; write -> in a digraph"
-            raise problem(name, said.line, reason)
+            raise problem(body.name, said.line, reason)
         if not isinstance(part, Node):
-            ids.append(part)
+            ends.append((part,))
+            if grouped:  # it is none of what the next group says of its nodes
+                body.statements.append(_Statement((part,), {}, said.line))
         elif part.kind == "port":
-            if said.kind == "node":
-                reason = f"a ':' after the node {ids[0]}; put a name with ':' in quotes"
-                raise problem(name, said.line, reason)
-            ports.add(plain(ids[-1]))
+            body.ports.update(map(plain, ends[-1]))
         elif part.kind == "subgraph":
-            reason = "an arrow between groups { … }; write single arrows"
-            raise problem(name, said.line, reason)
-        else:
-            pairs = [pair.parts for pair in part.parts]
-            attributes |= {plain(key).lower(): value for key, value in pairs}
-    if said.kind == "defaults":
-        ids = [ids[0].lower()]
-    for each in pairwise(ids) if said.kind == "edge" else zip(ids, strict=True):
-        yield _Statement(each, attributes, said.line)
+            if part.parts and isinstance(part.parts[0], str):
+                reason = f"an arrow of the group {part.parts[0]}; write {{ … }} alone"
+                raise problem(body.name, said.line, reason)
+            ends.append(_add_group(body, part).values())
+    body.arrows += sum(len(a) * len(b) for a, b in pairwise(ends)) if grouped else 0
+    if body.arrows > _MOST_ARROWS:
+        reason = f"lists of nodes stand for more than {_MOST_ARROWS} arrows"
+        raise problem(body.name, said.line, f"{reason}; give a smaller machine")
+    return chain.from_iterable(starmap(product, pairwise(ends)))
 
 
 def _collect(title: str, statements: Sequence[_Statement]) -> Graph:

@@ -1,6 +1,7 @@
 """Texts and drawings that may mean another machine: one reading is said, or none taken."""
 
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pytest
@@ -188,3 +189,39 @@ def test_weights_of_which_some_are_whole() -> None:
     with pytest.raises(MachineError, match="weighted: the weight '1e-3'"):
         att.read("0 1 a 1e-3\n1 0 a 1\n", "m.att")
     assert att.read("0 1 a 1\n1 0 a 0\n", "m.att").output is not None
+
+
+def test_arrows_of_lists_of_nodes_are_from_each_to_each() -> None:
+    lists = """digraph { i [shape=point]; i -> a;
+    b -> {node [shape=doublecircle] b "c" c} -> a [label=x]; {{a} d c} -> {d} [label=y]
+    {a -> c [label=x]} -> b [label=z] }"""
+    arrows = ["b -> b", "b -> c", "b -> a", "c -> a", "a -> c"]
+    lines = [f"{each} [label=x]" for each in arrows]
+    lines += [f"{each} -> d [label=y]" for each in "adc"]
+    lines += [f"{each} -> b [label=z]" for each in "ac"]
+    whole = ["digraph { i [shape=point]; i -> a; a; b; c [shape=doublecircle]", *lines]
+    machines = [
+        dot.read(text, "m", "sink") for text in (lists, "\n".join([*whole, "}"]))
+    ]
+    languages = []
+    for machine in machines:
+        final = [q for q, said in shown(machine).items() if said == "accept"]
+        words = ("".join(w) for n in range(5) for w in product("xyz", repeat=n))
+        languages.append({w for w in words if ends_of(machine, w) in final})
+    assert languages[0] == languages[1]
+    assert {"x", "xzx"} <= languages[0]
+
+
+def ends_of(machine: Automaton, word: str) -> str:
+    """The state to which a word leads."""
+    q = machine.start
+    for letter in word:
+        q = machine.transitions[machine.letters.index(letter), q]
+    return machine.states[q]
+
+
+def test_accepting_nodes_that_are_no_states_are_remarked() -> None:
+    text = "digraph { i [shape=point]; i -> p; p -> p [label=a]; %s }"
+    machine = dot.read(text % "legend [peripheries=2]", "m.dot")
+    assert machine.remark.startswith("m.dot: no state accepts, for 'legend'")
+    assert dot.read(text % "p, legend [peripheries=2]", "m.dot").remark == ""

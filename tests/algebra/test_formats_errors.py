@@ -64,7 +64,15 @@ CORPUS = [
     ("m.dot", DOT + DOT, "2 graphs"),
     ("m.dot", "digraph {\na -> b;\n}", "no arrows between states"),
     ("m.dot", "digraph {\na -> b -> c;\n}", ":2: the arrow 'b' -> 'c' has no input"),
-    ("m.dot", 'digraph { a -> {b c} [label="x"] }', "between groups"),
+    ("m.dot", "digraph { a -> subgraph s {b c} }", "an arrow of the group s"),
+    ("m.dot", "digraph { a, b -> c [label=x] }", "write { } around several nodes"),
+    ("m.dot", "digraph { a -> b, c [label=x] }", "write { } around several nodes"),
+    (
+        "m.dot",
+        f"digraph {{ {{{' '.join(map(str, range(1001)))}}} -> "
+        f"{{{' '.join(map(str, range(1000)))}}} [label=x] }}",
+        "more than 1000000 arrows",
+    ),
     ("m.dot", DOT.replace("a/y", "a"), ":3: the arrow 'q' -> 'p' has the label 'a'"),
     (
         "m.dot",
