@@ -47,6 +47,7 @@ _IN_BRACKETS = re.compile(r"\[[^\[\]]*+\]")
 _INFINITE = re.compile(r"B(?:ü|ue|u)chi|Rabin|Streett|parity|Muller")
 _TRUE = ("true", "1", "yes")
 _Attributes = Mapping[str, str]
+_OTHER_LABELS = ("xlabel", "headlabel", "taillabel")
 _PORT = re.compile(r"(?<!\\)<\w*+>\s*+")
 _AFTER_STATE = re.compile(
     r"[^\S\n]*+(?:\n(?!\s*+- )|[:,;=]|[(\[](?=.*[)\]]\Z))\s*+([^\n]+?)[)\]]?"
@@ -85,7 +86,7 @@ def read(
     _check_finite_words(graph.label, name)
     if dot_openfst.is_of_openfst(graph):
         return dot_openfst.read(graph, name, complete, kind)
-    edges = _visible_edges(graph, name)
+    edges, besides = _with_labels(_visible_edges(graph, name))
     markers = _markers(graph, edges)
     arrows = [edge for edge in edges if edge.source not in markers]
     if not arrows:
@@ -98,7 +99,7 @@ def read(
     one_letter = any(marker.startswith(_START) for marker in markers)
     drawing = Drawing(name, graph.title, one_letter, accepts, kind)
     transitions, letters = read_labels(arrows, drawing)
-    remarks = [*drawing.remarks, *_remarks_on_strict(graph, arrows)]
+    remarks = [*drawing.remarks, *besides, *_remarks_on_strict(graph, arrows)]
     if kind is not None:
         _check_choice(transitions, drawing)
     if kind == "acceptor":
@@ -193,6 +194,22 @@ def _visible_edges(graph: Graph, name: str) -> list[Edge]:
         if "style" not in said or "invis" not in plain(said["style"]):
             edges.append(edge)
     return edges
+
+
+def _with_labels(edges: Sequence[Edge]) -> tuple[list[Edge], list[str]]:
+    """Arrows whose only label has another name with it as their label; and remarks."""
+    labelled, remarks = list[Edge](), dict[str, None]()
+    for edge in edges:
+        said = edge.attributes
+        others = [key for key in _OTHER_LABELS if plain(said.get(key, "")).strip()]
+        if len(others) == 1 and not label_text(edge.label).strip():
+            edge = edge._replace(attributes=said | {"label": said[others[0]]})
+            remarks[f"the {others[0]} of an arrow is read as its label"] = None
+        else:
+            for key in others:
+                remarks[f"the {key} of an arrow is not read beside its label"] = None
+        labelled.append(edge)
+    return labelled, [*remarks]
 
 
 def _remarks_on_strict(graph: Graph, arrows: Sequence[Edge]) -> list[str]:
@@ -404,6 +421,8 @@ def _final_nodes(graph: Graph) -> list[str] | None:
 
 def _remarks_on_shapes(nodes: Mapping[str, _Attributes]) -> list[str]:
     """A remark on states that are drawn differently where nothing says what they show."""
+    if any("xlabel" in said for said in nodes.values()):
+        return ["the xlabel of states is not read, so the states are shown"]
     drawn = {
         (plain(said.get("shape", "ellipse")), plain(said.get("peripheries", "1")))
         for said in nodes.values()

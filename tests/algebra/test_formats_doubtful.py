@@ -225,3 +225,20 @@ def test_accepting_nodes_that_are_no_states_are_remarked() -> None:
     machine = dot.read(text % "legend [peripheries=2]", "m.dot")
     assert machine.remark.startswith("m.dot: no state accepts, for 'legend'")
     assert dot.read(text % "p, legend [peripheries=2]", "m.dot").remark == ""
+
+
+@pytest.mark.parametrize("key", ["headlabel", "taillabel", "xlabel"])
+def test_labels_of_arrows_by_other_names(key: str) -> None:
+    machine = dot.read(drawn(f"{key}=a", "label=b"), "m.dot", "sink")
+    assert set(machine.letters) == {"a", "b"}
+    assert machine.remark.count(f"the {key} of an arrow is read as its label") == 1
+    both = drawn(f"{key}=c, label=a", f"{key}=c, label=b")
+    machine = dot.read(both, "m.dot", "sink")
+    assert set(machine.letters) == {"a", "b"}
+    assert machine.remark.count(f"the {key} of an arrow is not read beside") == 1
+    assert (
+        key
+        not in dot.read(drawn(f'{key}="", label=a', "label=b"), "m.dot", "sink").remark
+    )
+    with pytest.raises(MachineError, match="no input in its label"):
+        dot.read(drawn("headlabel=a, xlabel=c", f"{key}=b"), "m.dot")
