@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.errors import MachineError
 from krohn.algebra.formats import att
-from krohn.algebra.formats.assembly import fresh
+from krohn.algebra.formats.assembly import fresh, with_remark
 from krohn.algebra.formats.scxml import letters_taken
 from krohn.machine_objects import (
     NO_LETTER,
@@ -268,6 +268,12 @@ def _not_read(graph: Any, told: MachineReading, letter: str) -> str:
     return f"attributes that are not read: {', '.join(seen)}; {said}"
 
 
+_BYTES = (
+    "the letters of the Fst are the numbers of its labels, for no table of symbols is "
+    "attached; where they are bytes, 97 is 'a'"
+)
+
+
 def of_fst(source: Any, told: MachineReading) -> Automaton:
     """An Fst of OpenFst, by the rules of the AT&T text that OpenFst prints.
 
@@ -293,7 +299,11 @@ def of_fst(source: Any, told: MachineReading) -> Automaton:
     weights = [(str(q), str(source.final(q))) for q in states]
     finals = [[q, w] for q, w in weights if w not in ("Infinity", "inf")]
     text = AttText([(0, line) for line in lines], [(0, f) for f in finals], str(start))
-    return att.machine_of_lines(text, "fst", told.complete, told.kind)
+    machine = att.machine_of_lines(text, "fst", told.complete, told.kind)
+    labels = {label for _, arc in arcs for label in (arc.ilabel, arc.olabel)} - {0}
+    if tables == (None, None) and max(labels, default=256) < 256:
+        return with_remark(machine, _BYTES)
+    return machine
 
 
 def _fst_labels(tables: tuple[Any, Any], arc: Any) -> list[str]:

@@ -10,6 +10,8 @@ MOST_FIELDS = 5
 """Source, target, input, output and weight."""
 NEXT = ["--"]
 """The line between two transducers, as HFST and lttoolbox write it."""
+_COMMENTS = ("#", "//", "%", ";")
+"""How comments begin in other texts."""
 _FLAG = re.compile(r"@[A-Z]\.[^@]++@")
 _OTHERS = ("@_IDENTITY_SYMBOL_@", "@_UNKNOWN_SYMBOL_@")
 _WRITTEN = {"@_SPACE_@": " ", "@_TAB_@": "\t", "@_NEWLINE_@": "\n"}
@@ -51,7 +53,7 @@ def read_lines(text: str) -> AttText:
 
     Raises:
         Misread: If a line has too many fields, an empty one or a state with a blank, there
-            are several transducers, or a label is none of a letter.
+            are several transducers, a comment, or a label is none of a letter.
     """
     arcs, finals, start = list[_Line](), list[_Line](), ""
     for number, fields in fields_of_lines(text):
@@ -65,7 +67,14 @@ def read_lines(text: str) -> AttText:
     wide = max((len("\t".join(f).rstrip("\t").split("\t")) for _, f in arcs), default=0)
     arcs = [(number, fields[: max(wide, 3)]) for number, fields in arcs]
     finals = [(number, [word for word in f[:2] if word]) for number, f in finals]
+    targets = {f[1] for _, f in arcs}
     for number, fields in [*arcs, *finals]:
+        if fields[0].startswith(_COMMENTS) and fields[0] not in targets:
+            reason = (
+                f"{fields[0][:60]!r} begins a comment, or is a state that no arc leads to; "
+                "AT&T text has no comments: leave the line out"
+            )
+            raise Misread(number, 0, reason)
         _check(fields, number)
     blank = next((word for _, f in arcs for word in f[2:4] if " " in word), "")
     named = [(n, [*f[:2], *(letter_of(w, n) for w in f[2:4]), *f[4:]]) for n, f in arcs]

@@ -225,6 +225,8 @@ def _unknown(name: str, text: str) -> MachineError:
     if name == STANDARD_INPUT:
         reason = "standard input holds no machine in a format that is known by its text"
         advice = "save it to a file whose name ends in its format"
+        if known and "name it" in known:
+            known += "; so save it to a file"
     else:
         reason, advice = "unknown format", _by_name(tuple(SUFFIXES))
     return problem(name, 0, f"{reason}: {known}" if known else f"{reason}; {advice}")

@@ -134,6 +134,8 @@ def machine_of_lines(
         transitions, lines.start, name, complete, states=states, shown=shown
     )
     words = _remarks_on_labels(lines, asked) if named else []
+    if named and kind is None and asked == "mealy":
+        words += _remarks_on_numbers(lines)
     said = [remark, _divided(lines, name), *(f"{name}: {word}" for word in words[:3])]
     return with_remark(machine, "; ".join(filter(None, said)))
 
@@ -149,6 +151,17 @@ def _remarks_on_labels(lines: AttText, kind: Kind | None) -> list[str]:
         f"{quote(label)} is read as a letter, not as one for all others"
         for label in labels
         if label in _LIKE_OTHERS
+    ]
+
+
+def _remarks_on_numbers(lines: AttText) -> list[str]:
+    """A remark on outputs that are one number everywhere, as weights often are."""
+    last = {" ".join(fields[3:]) for _, fields in lines.arcs}
+    if len(last) > 1 or not all(map(_WHOLE.fullmatch, last)):
+        return []
+    return [
+        f"{quote(last.pop())} at the end of each arc is read as an output, not as a "
+        "weight; --as acceptor leaves it out"
     ]
 
 

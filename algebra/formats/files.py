@@ -16,6 +16,7 @@ from krohn.program import files
 from krohn.program.parsing import Misread
 from krohn.program.user_input import decode_utf8
 
+_GZIP = b"\x1f\x8b"
 STANDARD_INPUT = "-"
 """The name of what is piped in."""
 
@@ -46,7 +47,11 @@ def _neighbour(path: Path) -> str:
 
 def _read_unpacked(path: Path) -> bytes:
     if str(path) == STANDARD_INPUT:
-        return _small(sys.stdin.buffer, path)
+        data = _small(sys.stdin.buffer, path)
+        if data.startswith(_GZIP):
+            reason = "this is a gzip archive; unpack it: gunzip -c F.gz | krohn … -"
+            raise MachineError(f"{path}: {reason}")
+        return data
     data = files.read_bytes(path)
     if path.suffix != ".gz":
         return data

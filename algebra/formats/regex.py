@@ -43,7 +43,10 @@ AS_FORMAL = "or say formal: instead of regex: for mathematicians' notation"
 _EMPTY_WORDS = re.compile(r"(?<![^\W\d_])(?:eps|epsilon|lambda)(?![^\W\d_])")
 _LISTED = re.compile(r"\[\^?+[^\]\\|,]++([|,])[^\]\\|,]++(?:\1[^\]\\|,]++)*+\]")
 _BETWEEN_QUOTES = re.compile(r"""[rb]?(["'`]).*\1""", re.S)
-_BETWEEN_SLASHES = re.compile(r"/.*/[gimsuxy]{0,7}", re.S)
+_BETWEEN_SLASHES = re.compile(
+    r"/.*/[gimsuxy]{0,7}|(?:m|qr|g)/[^/]*+/[a-z]{0,7}|(?:s|y|tr)/[^/]*+/[^/]*+/[a-z]{0,7}",
+    re.S,
+)
 
 
 def from_regex(pattern: str, formal: bool = False) -> Automaton:
@@ -68,7 +71,7 @@ def from_regex(pattern: str, formal: bool = False) -> Automaton:
     if _BETWEEN_SLASHES.fullmatch(pattern):
         raise refuse(
             "it stands between slashes, as search tools write it; leave the slashes out, "
-            "or write [/] for the letter"
+            "and what is beside them, or write [/] for the letter"
         )
     try:
         tree = (_FORMAL if formal else _PATTERN).parse(pattern)

@@ -34,6 +34,11 @@ OF_PYTHON = (
     "(statemachine.io.load), and give what comes back to krohn.automaton in Python"
 )
 
+_MADE = (
+    "it is what createMachine gave back; write what was given to createMachine: "
+    "JSON.stringify(machine.config)"
+)
+
 
 def is_chart(said: object) -> bool:
     """Whether JSON is such an object; Krohn's own machines have lists of states."""
@@ -71,6 +76,8 @@ class _Chart:
 
     def machine(self, complete: Complete) -> Automaton:
         """The machine of the chart; see `machine_of_chart`."""
+        if "order" in self.said or isinstance(self.said.get("initial"), Mapping):
+            raise self.wrong("", _MADE)
         if any(
             isinstance(q, Mapping) and "transitions" in q for q in self.states.values()
         ):

@@ -268,6 +268,8 @@ def test_states_of_xstate_are_refused_by_name(
     ("more", "said"),
     [
         ({"initial": "blue"}, "its key 'initial' names no state"),
+        ({"initial": {"target": ["#light.red"]}}, "it is what createMachine gave back"),
+        ({"key": "light", "order": -1}, "it is what createMachine gave back"),
         ({"type": "parallel"}, "several states are active together"),
         ({"strict": True}, "the key 'strict' is not read"),
         (

@@ -242,3 +242,27 @@ def test_labels_of_arrows_by_other_names(key: str) -> None:
     )
     with pytest.raises(MachineError, match="no input in its label"):
         dot.read(drawn("headlabel=a, xlabel=c", f"{key}=b"), "m.dot")
+
+
+@pytest.mark.parametrize("output", ["0", "1"])
+def test_one_number_at_the_end_of_each_arc_may_be_a_weight(output: str) -> None:
+    text = f"0 1 a {output}\n1 0 a {output}\n"
+    machine = att.read(text, "m.att")
+    assert machine.remark.count(f"m.att: '{output}' at the end of each arc") == 1
+    other = text.replace(f"1 0 a {output}", "1 0 a x")
+    assert "each arc" not in att.read(other, "m.att").remark
+    assert "each arc" not in att.read(text, "m.att", kind="mealy").remark
+
+
+@pytest.mark.parametrize("comment", ["# p", "// p to q", "#", "% p"])
+@pytest.mark.parametrize("line", [1, 2, 3])
+def test_comments_in_att_text_are_refused(comment: str, line: int) -> None:
+    lines = ["0 1 a", "1 0 a", "1"]
+    lines.insert(line - 1, comment)
+    with pytest.raises(MachineError, match=f"m.att:{line}: .* begins a comment"):
+        att.read("\n".join(lines), "m.att")
+
+
+def test_a_state_may_be_called_as_comments_begin() -> None:
+    machine = att.read("# q a\nq # a\n#\n", "m.att")
+    assert set(machine.states) == {"#", "q"}

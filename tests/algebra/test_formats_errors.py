@@ -2,6 +2,7 @@
 
 import gzip
 import os
+from io import BytesIO, TextIOWrapper
 from pathlib import Path
 
 import pytest
@@ -245,6 +246,21 @@ def test_broken_archives_are_refused(tmp_path: Path) -> None:
         path.write_bytes(data)
         with pytest.raises(MachineError, match="not a whole gzip file"):
             read(path)
+
+
+@pytest.mark.parametrize(
+    ("data", "says"),
+    [
+        (gzip.compress(b"digraph {}"), "gunzip -c F.gz | krohn … -"),
+        (b"from,letter,to\np,a,q\n", ".csv or .tsv .*; so save it to a file"),
+    ],
+)
+def test_what_standard_input_cannot_be(
+    data: bytes, says: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdin", TextIOWrapper(BytesIO(data)))
+    with pytest.raises(MachineError, match=says):
+        read("-")
 
 
 def _machine(letter: str = "a", state: str = "p", output: str = "x") -> Automaton:

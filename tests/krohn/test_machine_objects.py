@@ -304,7 +304,10 @@ def test_one_table_of_symbols_names_the_labels_of_an_acceptor() -> None:
     both = krohn.automaton(_Fst(moves, {0: "0"}, table))
     assert krohn.automaton(_Fst(moves, {0: "0"}, table, None)) == both
     assert krohn.automaton(_Fst(moves, {0: "0"}, None, table)) == both
-    assert krohn.automaton(_Fst(moves, {0: "0"}, None, None)).letters == ("1", "2")
+    numbers = krohn.automaton(_Fst(moves, {0: "0"}, None, None))
+    assert numbers.letters == ("1", "2")
+    assert numbers.remark.count("are the numbers of its labels") == 1
+    assert "are the numbers" not in both.remark
     shown = _Fst(_moves(3, 3, 4, 4), {}, table, None)
     assert krohn.automaton(shown).run("aab") == ("4", "3", "4")
 
