@@ -134,6 +134,7 @@ def facts(source: Grammar, deepest: int) -> dict[str, Any]:
     within = depths(source, deepest).sentences
     return {
         "name": source.name,
+        **({"remark": source.remark} if source.remark else {}),
         "symbols": len(source.of),
         "rules": len(source.rules),
         "letters": list(source.letters),

@@ -210,6 +210,7 @@ def grammar(
     if seed is not None and sample is None:
         raise KrohnError("--seed is for --sample")
     found = grammars.grammar(source)
+    print_remark(found.remark)
     deepest = SHOWN if depth is None else depth
     result: dict[str, Any] = grammars.facts(found, deepest)
     if depth is not None:

@@ -184,9 +184,14 @@ class Sentence(TypedDict):
 
 
 class Grammar(TypedDict):
-    """A grammar with probabilities."""
+    """A grammar with probabilities.
+
+    Attributes:
+        remark: How its text was read, where that could be done in another way.
+    """
 
     name: str
+    remark: NotRequired[str]
     symbols: int
     rules: int
     letters: list[str]

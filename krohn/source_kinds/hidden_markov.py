@@ -93,6 +93,7 @@ class UncompiledModelFacts(Chain):
     length: int | None
     construction: None
     reason: str
+    remark: NotRequired[str]
 
 
 class HiddenMarkovFacts(Chain, Sizes):
@@ -201,7 +202,8 @@ class HiddenMarkovModels(ReadableKind[HiddenMarkovModel]):
             CompileError: If there is none; the message says with what there is one.
         """
         try:
-            return self._nearest(source, asked)
+            found, remark, built = self._nearest(source, asked)
+            return found, "; ".join(filter(None, (source.remark, remark))), built
         except CompileError as error:
             refused = error
         each = (self._working(ways) for ways in self._easier(source, asked))
@@ -328,7 +330,8 @@ class HiddenMarkovModels(ReadableKind[HiddenMarkovModel]):
         try:
             _, remark, (built, claim) = self.made(source, asked)
         except CompileError as reason:
-            return {"construction": None, "reason": str(reason)}
+            remark = {"remark": source.remark} if source.remark else {}
+            return {**remark, "construction": None, "reason": str(reason)}
         return {
             **({"remark": remark} if remark else {}),
             "error": claim["error"],

@@ -10,6 +10,7 @@ import numpy as np
 from krohn.program.domains import FloatArray, IntArray
 from krohn.program.errors import Refused, demand
 from krohn.program.retelling import told_as
+from krohn.program.word_texts import join_letters
 from krohn.sources.grammars.grammar import END, Grammar, closed
 from krohn.sources.grammars.words import Words, floats
 from krohn.sources.hidden_markov.model import HiddenMarkovModel
@@ -225,9 +226,9 @@ def _reached(
 def _names(stacks: Iterable[Stack]) -> tuple[str, ...]:
     """Symbols that wait on a stack, the next first."""
     waiting = [tuple(reversed(stack)) for stack in stacks]
-    names = [" ".join(x for rest in stack for x in rest) for stack in waiting]
+    names = [join_letters([x for rest in stack for x in rest]) for stack in waiting]
     if len(set(names)) < len(names):
-        names = [" | ".join(map(" ".join, stack)) for stack in waiting]
+        names = [" | ".join(map(join_letters, stack)) for stack in waiting]
     return tuple(name or "(end)" for name in names)
 
 
@@ -247,7 +248,12 @@ def _model(
     start[0] = 1.0
     with told_as(Refused, f"{grammar.name} cut at depth {depth}: "):
         return HiddenMarkovModel(
-            f"{grammar.name}:depth={depth}", _names(stacks), letters, operators, start
+            f"{grammar.name}:depth={depth}",
+            _names(stacks),
+            letters,
+            operators,
+            start,
+            remark=grammar.remark,
         )
 
 

@@ -14,6 +14,10 @@ END = "#"
 """The mark between sentences; no grammar has it as a letter."""
 MOST_RULES, LONGEST_BODY = 1000, 16
 """A grammar is small: what is made of it grows with the square of its symbols."""
+KEPT = Fraction(1, 10**5)
+"""Rules that add up to 1 but for so much are rounded, and are divided by their sum."""
+MOST_NAMED = 4
+"""How many symbols a remark names."""
 
 
 class Rule(NamedTuple):
@@ -37,6 +41,7 @@ class Grammar:
     Attributes:
         name: What it is called.
         rules: Its rules. The first head is where derivations start.
+        remark: What of its text can be read in another way, and how it was read.
 
     Raises:
         Refused: If the rules of a symbol do not add up to 1, a symbol is never used,
@@ -45,6 +50,7 @@ class Grammar:
 
     name: str
     rules: tuple[Rule, ...]
+    remark: str = ""
 
     def __post_init__(self) -> None:
         demand(len(self.rules) > 0, f"{self.name} has no rules")
@@ -210,7 +216,7 @@ def closed(
 SUFFIX = ".pcfg"
 MOST_TEXT = 1_000_000
 _WORD = re.compile(
-    r"""'([^'\s]*)'(?=[\s|\[]|$) | "([^"\s]*)"(?=[\s|\[]|$)  # a letter in quotes
+    r"""'([^']*)'(?=[\s|\[]|$) | "([^"]*)"(?=[\s|\[]|$)  # a letter in quotes
     | (->|\||\[[^\s\[\]|]*\]|\[+(?:(?!->)[^\s|\[])*|(?:(?!->)[^\s|\[])+)""",
     re.VERBOSE,
 )
@@ -226,7 +232,8 @@ def parse(text: str, name: str) -> Grammar:
     """The grammar of a text: a line for each symbol, or more than one.
 
     A symbol becomes one of several bodies between ``|``, each with its probability in
-    square brackets after it; if none has one, all are as likely. What has no rule is a
+    square brackets after it; if none has one, all are as likely. Those that add up to 1
+    but for a rounding are divided by their sum. A remark says both. What has no rule is a
     letter; if it begins like a symbol, with a capital letter, or looks like a probability,
     ``[x]``, it is written in quotes. A line ``%start S`` says the symbol of sentences; it
     is that of the first rule if there is none. A line that ends in a backslash goes on in
@@ -261,7 +268,8 @@ def parse(text: str, name: str) -> Grammar:
                     else f"has no rule; if it is a letter, write '{word}'"
                 ),
             )
-    return Grammar(name, tuple(_weighted(found, name)))
+    rules, remarks = _weighted(found, name)
+    return Grammar(name, rules, "; ".join(remarks))
 
 
 def _lines(text: str) -> Iterator[tuple[int, str]]:
@@ -292,7 +300,7 @@ def _start(line: str) -> str:
 def _alternatives(line: str) -> Iterator[tuple[str, list[Symbol], Fraction | None]]:
     words = [(m[1] or m[2] or m[3] or "", m[3] is None) for m in _WORD.finditer(line)]
     odd = next((w for w, quoted in words if not quoted and w[0] in "'\""), None)
-    demand(odd is None, f"{odd} begins with a quote; a letter in quotes has no blanks")
+    demand(odd is None, f"{odd} begins with a quote, and no letter in quotes ends")
     shaped = len(words) >= 2 and words[1] == ("->", False) and not words[0][1]
     demand(shaped, "a rule is written S -> A B [0.7] | c [0.3]")
     head, rest = words[0][0], [*words[2:], ("|", False)]
@@ -332,17 +340,38 @@ def _fraction(word: str) -> Fraction:
 
 def _weighted(
     found: list[tuple[int, str, list[Symbol], Fraction | None]], name: str
-) -> Iterator[Rule]:
-    """Rules with their probabilities; equal ones where no probability is said."""
-    given = dict[str, list[bool]]()
+) -> tuple[tuple[Rule, ...], list[str]]:
+    """Rules with their probabilities, and remarks: what is equal, and what was rounded."""
+    given = dict[str, list[Fraction | None]]()
     for _, head, _, weight in found:
-        given.setdefault(head, []).append(weight is not None)
+        given.setdefault(head, []).append(weight)
+    equal = [head for head, said in given.items() if said[1:] and not _known(said)]
+    sums = {head: sum(_known(said), Fraction()) for head, said in given.items()}
+    rounded = [head for head, total in sums.items() if 0 < abs(total - 1) <= KEPT]
+    rules = list[Rule]()
     for number, head, body, weight in found:
-        told = given[head]
+        count = len(given[head])
         demand(
-            all(told) or not any(told),
+            len(_known(given[head])) in (0, count),
             f"{name}, line {number}: some rules of {head} have a probability, and some "
             "have none",
         )
-        equal = Fraction(1, len(told)) if weight is None else weight
-        yield Rule(head, tuple(word for word, _ in body), equal)
+        share = Fraction(1, count) if weight is None else weight
+        share = share / sums[head] if head in rounded else share
+        rules.append(Rule(head, tuple(word for word, _ in body), share))
+    remarks = [(equal, "have no probabilities, and are taken as equally likely")]
+    remarks += [(rounded, "do not quite add up to 1, and are divided by their sum")]
+    return tuple(rules), [
+        f"{name}: the rules of {_few(heads)} {said}" for heads, said in remarks if heads
+    ]
+
+
+def _known(said: list[Fraction | None]) -> list[Fraction]:
+    return [weight for weight in said if weight is not None]
+
+
+def _few(heads: list[str]) -> str:
+    """The first of some symbols, and how many more there are."""
+    more = len(heads) - MOST_NAMED
+    named = ", ".join(heads[:MOST_NAMED])
+    return f"{named} and {more} more" if more > 0 else named

@@ -184,8 +184,9 @@ def _split(
 
 
 def _symbol_name(body: Body, grammar: Grammar) -> str:
-    """The symbol of a part of a body: no person can write its name, which has a blank."""
-    return body[0] if len(body) == 1 and body[0] in grammar.of else f" {' '.join(body)}"
+    """The symbol of a part of a body: no text has its name, which has ends of lines."""
+    known = len(body) == 1 and body[0] in grammar.of
+    return body[0] if known else "\n" + "\n".join(body)
 
 
 def _without_units(

@@ -138,6 +138,7 @@ class HiddenMarkovModel:
             if nothing is chosen: the model says all letters by itself.
         final: ``(n,)``: what the weight of each state counts at the end of a word, with
             any sign. Absent of a hidden Markov model.
+        remark: How it was read, where that could be done in another way.
 
     Raises:
         Refused: If the numbers are no probabilities, or weights; the message names the
@@ -151,6 +152,7 @@ class HiddenMarkovModel:
     start: FloatArray
     actions: tuple[int, ...] | None = None
     final: FloatArray | None = None
+    remark: str = ""
 
     def __post_init__(self) -> None:
         shape = (len(self.letters), len(self.states), len(self.states))

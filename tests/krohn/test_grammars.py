@@ -60,3 +60,23 @@ def test_grammars_are_python_objects_too() -> None:
         krohn.grammar("AnBn")
     model = krohn.hidden_markov("pcfg:AnBn:depth=1")
     assert np.allclose(model.operators.sum(axis=(0, 1)), 1)
+
+
+def test_how_a_grammar_was_read_is_said_by_every_command(
+    call: Call, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    own = tmp_path / "own.pcfg"
+    own.write_text("S -> a S | b\n")
+    said = "the rules of S have no probabilities, and are taken as equally likely"
+    code, told = call("grammar", own)
+    assert (code, told["remark"]) == (0, f"{own}: {said}")
+    for within in (0.1, 2):  # with a network, and without one
+        code, told = call("explain", f"{own}:depth=0", "--within", within)
+        assert code == 0
+        assert said in told["remark"]
+    file = tmp_path / "f.safetensors"
+    code, told = call("compile", f"{own}:depth=0", "-T", 4, "-o", file)
+    assert (code, told["remark"]) == (0, f"{own}: {said}")
+    assert krohn.grammar(own).remark in krohn.hidden_markov(f"{own}:depth=0").remark
+    assert cli.run(["grammar", str(own)]) == 0
+    assert said in capsys.readouterr().err

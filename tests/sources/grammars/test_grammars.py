@@ -23,7 +23,7 @@ from krohn.sources.grammars import (
 )
 from krohn.sources.grammars.bounded import compared, depths
 from krohn.sources.grammars.grammar import parse
-from krohn.sources.grammars.words import numbers_of
+from krohn.sources.grammars.words import letters_of, numbers_of
 
 SHORT_LAYERED = 17
 """The shortest sentence of Layered has 16 letters."""
@@ -266,7 +266,9 @@ def test_the_chain_of_thought_of_cyk_says_what_inside_has_weight(size: int) -> N
         ("%start T\nS -> a", "the start symbol T has no rule"),
         ("%start S\n%start S\nS -> a", "line 2: a start symbol is there already"),
         ("%begin S\nS -> a", "line 1: a line that begins with % is the start symbol"),
-        ("S -> 'a b'", "line 1: 'a begins with a quote"),
+        ("S -> 'a b", "line 1: 'a begins with a quote"),
+        ("S -> a [0.4999] | b [0.5]", "add up to 9999/10000"),
+        ("S -> a [0] | b", "some have none"),
         ("S -> a # the end", "# is a mark, .* a remark has a line of its own"),
         ("S -> a [0.5] | b", "some have none"),
         ("S a b", "line 1: a rule is written"),
@@ -289,6 +291,44 @@ def test_the_chain_of_thought_of_cyk_says_what_inside_has_weight(size: int) -> N
 def test_bad_texts_are_refused_with_what_is_wrong(text: str, reason: str) -> None:
     with pytest.raises(Refused, match=reason):
         parse(text, "own")
+
+
+def test_probabilities_as_nltk_prints_them_are_divided_by_their_sum() -> None:
+    thirds = " | ".join(f"{letter} [0.333333]" for letter in "bcd")
+    source = parse(f"S -> A A\nA -> {thirds}", "own")
+    assert [rule.weight for rule in source.rules[1:]] == [Fraction(1, 3)] * 3
+    assert source.remark == (
+        "own: the rules of A do not quite add up to 1, and are divided by their sum"
+    )
+    assert cut(source, 1).remark == source.remark
+    assert not parse(MIXED, "own").remark
+
+
+def test_rules_without_probabilities_are_remarked() -> None:
+    source = parse("S -> A B C D\n" + "\n".join(f"{x} -> a | b" for x in "ABCD"), "own")
+    assert source.remark.startswith(
+        "own: the rules of A, B, C, D have no probabilities"
+    )
+    more = parse(
+        "S -> A B C D | a\n" + "\n".join(f"{x} -> a | b" for x in "ABCD"), "own"
+    )
+    assert "rules of S, A, B, C and 1 more have" in more.remark
+
+
+def test_letters_with_blanks_are_other_letters_than_their_parts() -> None:
+    """Both kinds of quotes; parts of bodies have names of their own."""
+    source = parse("""S -> 'the man' the man [1/2] | the man "it's me" [1/2]""", "own")
+    assert source.letters == ("the man", "the", "man", "it's me")
+    exact = Words(source, exact=True)
+    words = [
+        ["the man", "the", "man"],
+        ["the", "man", "it's me"],
+        ["the", "man", "the"],
+    ]
+    numbers = np.array([numbers_of(source, word) for word in words])
+    assert exact.inside(exact.shown(numbers)).tolist() == [Fraction(1, 2)] * 2 + [0]
+    assert letters_of(source, ['"the man" the man']) == tuple(words[0])
+    assert {'man "it\'s me"', "the man"} < set(cut(source, 0).states)
 
 
 @pytest.mark.parametrize("empty", ["''", '""', "ε", "eps", ""])
