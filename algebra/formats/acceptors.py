@@ -65,7 +65,7 @@ def remark_on_epsilon(letter: str, empty: bool) -> str:
     """
     how = "letter, not as a move without one"
     if empty:
-        how = "move without a letter; call the letter otherwise if it is one"
+        how = "move without a letter; rename it if it is a letter"
     return f"{quote(letter)} is read as a {how}"
 
 
@@ -172,8 +172,8 @@ def _smallest(
     refuse = "nondeterministic, and its smallest deterministic acceptor {}".format
     machine = acceptor(choices, name, lambda said: problem(name, 0, refuse(said)))
     remark = (
-        f"{name}: nondeterministic: read as the smallest deterministic acceptor of the "
-        f"same words, with {len(machine.states)} states"
+        f"{name}: nondeterministic: read as the smallest deterministic acceptor, with "
+        f"{len(machine.states)} states"
     )
     return replace(machine, remark=remark)
 

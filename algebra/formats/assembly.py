@@ -1,5 +1,6 @@
 """From the lines of a file to a machine: names become numbers, gaps are filled."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple, get_args
@@ -10,6 +11,8 @@ import numpy.typing as npt
 from krohn.algebra.automaton import Automaton, Inputs, IntArray, Output, Semiautomaton
 from krohn.algebra.errors import MachineError
 from krohn.algebra.formats.files import check_size, problem, quote
+
+_QUOTED = re.compile(r"'[^']*+'|\"[^\"]*+\"")
 
 # The outputs of a machine, as files state them: acceptance, and outputs after letters.
 
@@ -252,6 +255,19 @@ def complete_draft(draft: Draft, how: Complete) -> Automaton:
     return Automaton(
         semiautomaton, draft.start, output, name, inputs=inputs, remark=remark
     )
+
+
+def remark_of(name: str, said: Iterable[str]) -> str:
+    """One remark of several: the first two that differ only in what they quote."""
+    kinds: dict[str, list[str]] = {}
+    for each in said:
+        kinds.setdefault(_QUOTED.sub("", each), []).append(each)
+    words = list[str]()
+    for alike in kinds.values():
+        words += alike[:2]
+        if len(alike) > 2:
+            words[-1] += f" (and {len(alike) - 2} more like it)"
+    return f"{name}: {'; '.join(words)}" if words else ""
 
 
 def with_remark(machine: Automaton, remark: str) -> Automaton:

@@ -16,6 +16,7 @@ from krohn.algebra.formats.assembly import (
     Kind,
     Transition,
     acceptance,
+    remark_of,
     shown_after,
     with_remark,
 )
@@ -136,8 +137,8 @@ def machine_of_lines(
     words = _remarks_on_labels(lines, asked) if named else []
     if named and kind is None and asked == "mealy":
         words += _remarks_on_numbers(lines)
-    said = [remark, _divided(lines, name), *(f"{name}: {word}" for word in words[:3])]
-    return with_remark(machine, "; ".join(filter(None, said)))
+    said = [*filter(None, (remark, _divided(lines), *words))]
+    return with_remark(machine, remark_of(name, said))
 
 
 def _remarks_on_labels(lines: AttText, kind: Kind | None) -> list[str]:
@@ -165,12 +166,12 @@ def _remarks_on_numbers(lines: AttText) -> list[str]:
     ]
 
 
-def _divided(lines: AttText, name: str) -> str:
+def _divided(lines: AttText) -> str:
     """A remark on labels with blanks, which another reader would divide."""
     if not lines.blank:
         return ""
     return (
-        f"{name}: some line has a tab, so tabs alone divide its parts, and "
+        "some line has a tab, so tabs alone divide its parts, and "
         f"{quote(lines.blank)} is one label"
     )
 
@@ -322,14 +323,13 @@ def _kind(
     if doubled and final:
         which = "every state" if final == states else "some states"
         return "acceptor", (
-            f"{name}: read as an acceptor, for every output equals its letter and "
-            f"{which} can end a word; --as mealy reads it as a Mealy machine that repeats "
-            "its letters"
+            f"read as an acceptor, for every output equals its letter and {which} can "
+            "end a word; --as mealy keeps the outputs"
         )
     if doubled:
         return "mealy", (
-            f"{name}: read as a Mealy machine that repeats its letters, for no state is "
-            "final; --as acceptor reads it as an acceptor of no word"
+            "read as a Mealy machine that repeats its letters, for no state is final; "
+            "--as acceptor leaves the outputs out"
         )
     if 0 < final < states:
         raise problem(

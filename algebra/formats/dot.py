@@ -17,6 +17,7 @@ from krohn.algebra.formats.assembly import (
     Kind,
     Transition,
     acceptance,
+    remark_of,
     with_remark,
 )
 from krohn.algebra.formats.dot_graph import (
@@ -127,8 +128,7 @@ def read(
             letters=letters,
             shown=shown,
         )
-    remarks = [*said, *remarks]
-    return with_remark(machine, f"{name}: {'; '.join(remarks)}") if remarks else machine
+    return with_remark(machine, remark_of(name, [*said, *remarks]))
 
 
 def write(machine: Automaton) -> str:

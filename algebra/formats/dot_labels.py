@@ -189,7 +189,8 @@ def _sort_labels(arrows: Sequence[Edge], drawing: Drawing) -> _Labels:
         else:
             texts[raw] = markup_text(raw)
             if texts[raw] == raw[1:-1]:
-                said = f"{raw} is read as markup, so the label is {quote(texts[raw])}"
+                shown = quote(texts[raw])
+                said = f"{quote(raw)} is read as markup, so the label is {shown}"
                 _remark(drawing, said)
     labels = _Labels(drawing, arrows, first, texts, pairs)
     for raw, pair in pairs.items():

@@ -63,8 +63,8 @@ def read(text: str, name: str, complete: Complete = "reject") -> Automaton:
     )
     digits = ", ".join(file.propositions)
     remark = (
-        f"{name}: HOA is about infinite words; read as the acceptor of the finite words "
-        f"that can end in an accepting state; the digits of a letter are {digits}"
+        f"{name}: read as the acceptor of the finite words that can end in an accepting "
+        f"state; the digits of a letter are {digits}"
     )
     return with_remark(machine, remark)
 

@@ -2,13 +2,14 @@
 
 from dataclasses import replace
 from itertools import product
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from krohn.algebra.automaton import Automaton, Output
 from krohn.algebra.errors import MachineError
-from krohn.algebra.formats import att, dot
+from krohn.algebra.formats import att, dot, read
 
 
 def drawn(first: str, second: str = "b", extra: str = "") -> str:
@@ -167,7 +168,7 @@ def test_epsilon_by_other_names_in_att_text(sign: str) -> None:
     acceptor = att.read(text, "m.att", "sink")
     assert acceptor.letters == ("a",)
     assert len(acceptor.states) == 1
-    assert "is read as a move without a letter; call the letter" in acceptor.remark
+    assert "is read as a move without a letter; rename it" in acceptor.remark
     mealy = att.read(f"0 0 {sign} x\n", "m.att")
     assert mealy.letters == (sign,)
     assert "is read as a letter, not as a move without one" in mealy.remark
@@ -266,3 +267,28 @@ def test_comments_in_att_text_are_refused(comment: str, line: int) -> None:
 def test_a_state_may_be_called_as_comments_begin() -> None:
     machine = att.read("# q a\nq # a\n#\n", "m.att")
     assert set(machine.states) == {"#", "q"}
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("m.att", "0 1 λ\n0 1 eps\n0 1 null\n0 1 None\n1 1 ?\n1 1 <rho>\n1\n"),
+        ("m.att", "0\t1\ta b\ta b\n0\t0\ta b\ta b\n1\n"),
+        ("m.att", "0 0 λ 1\n0 0 eps 1\n0 0 <rho> 1\n0 0 ? 1\n"),
+        ("m.dot", drawn('label="a-z"', 'label="0-9"', "p -> p [xlabel=<<s\n>>]")),
+        ("m.dot", drawn('label="a,b"', 'label="a"', "; ".join(
+            f'q -> q [label="{i}..{i + 1}", xlabel=x]' for i in range(9)))),
+        ("m.csv", "state,a,b\np,q,q\n*q,p,\n"),
+        ("m.csv", "from,letter,to\np,a,*q\np,a,p\n"),
+    ],
+)  # fmt: skip
+def test_a_remark_names_its_file_once_and_is_one_short_line(
+    name: str, text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path(name).write_text(text)
+    remark = read(name).remark
+    assert remark.count(f"{name}: ") == 1
+    assert remark.startswith(f"{name}: ")
+    assert len(remark.splitlines()) == 1
+    assert len(remark) < 600
