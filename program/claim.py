@@ -173,7 +173,7 @@ class Claim:
         if self.outputs:
             answers += f", which show {_count_in_words(self.outputs, 'output')}"
         return (
-            f"about {kind}{_cut(legibly(self.name, ''), LONGEST_NAME)}: {listed}",
+            f"about {kind}{_cut_within(legibly(self.name, ''))}: {listed}",
             f"answers are {answers}; {self.dtype}; digest {self.digest[:SHORT]}…",
         )
 
@@ -471,6 +471,14 @@ def legibly(name: str, between: str = ",") -> str:
     """A name; quoted if empty, or if it has the separator or control characters."""
     plain = name.isprintable() and name and not (between and between in name)
     return name if plain else json.dumps(name, ensure_ascii=not name.isprintable())
+
+
+def _cut_within(name: str) -> str:
+    """A name without its middle if it is long: its end may say what was left out."""
+    if len(name) <= LONGEST_NAME:
+        return name
+    half = LONGEST_NAME // 2
+    return f"{name[:half]}…{name[half + 1 - LONGEST_NAME :]}"
 
 
 def _cut(text: str, most: int) -> str:

@@ -47,6 +47,8 @@ NEAR, AFTER = 2.0**-20, -(2.0**-30)
 were made near to it."""
 SHARE_OF_SUMS = 0.25
 """What part of an error sums may be off by."""
+LONGEST = 2**12
+"""Letters of a word: the proof looks at the sizes of the products of each length."""
 MOST_STAGES = 6
 LARGEST = {"float32": 100, "float64": 990}
 """The binary logarithm of the largest weight of a value."""
@@ -269,6 +271,10 @@ def _designed(
     """
     if precision.name not in LARGEST:
         raise CompileError(f"{NAME} needs float32 or float64")
+    if length > LONGEST:  # before anything as long as a word is made
+        raise Unsuited(
+            f"{NAME} is proved for words of up to {LONGEST:,} letters; use a shorter length"
+        )
     letters, start = _letters(model, precision), model.start / model.start.sum()
     plan = _planned(model, letters, length, precision, near)
     factors = len(plan.matrices) + len(plan.vectors)

@@ -4,6 +4,7 @@ import numpy as np
 
 from krohn.compiler import CompileError, Unsuited
 from krohn.compiler.compiled_network import CompiledNetwork
+from krohn.compiler.cost import check_steps
 from krohn.compiler.pipeline import Options, arrange
 from krohn.compiler.transformer import Network, describe, lower
 from krohn.compiler.units import normalised_scale, product_scale
@@ -192,6 +193,7 @@ def normalised_network(
             f"{NORMALISED} needs two hidden layers in an MLP, and the strict form has one; "
             "leave --strict out"
         )
+    check_steps(0, levels, length)  # before anything as long as a word is made
     letters = _letters(model, options.precision)
     if not letters.min() > FARTHEST * letters.max():
         raise CompileError(

@@ -12,8 +12,10 @@ import pytest
 
 import krohn
 from krohn.algebra.errors import KrohnError
+from krohn.compiler.constructions import attention_products
 from krohn.sources.hidden_markov import files
 from krohn.sources.hidden_markov.model import law_before
+from krohn.verify.checker import doubling_tensors
 
 Call = Callable[..., tuple[int, Any]]
 FIRST = [0.875, 0.125]
@@ -213,3 +215,19 @@ def test_an_archive_that_is_not_read_is_not_to_be_renamed(
         np.savez(path, letters=np.array(["a", 3], dtype=object))
     with pytest.raises(KrohnError, match="it is damaged, or has objects in it"):
         krohn.hidden_markov(path)
+
+
+def test_arrays_that_are_not_read_are_named() -> None:
+    said = {key: np.array(law) for key, law in ARRAYS.items()}
+    assert not krohn.hidden_markov(said).remark
+    found = krohn.hidden_markov({**said, "symbols": np.array(["x", "y"])})
+    assert found.remark.startswith("arrays: symbols is not read; names of letters are")
+
+
+def test_words_too_long_for_any_proof_are_refused_before_work() -> None:
+    model = krohn.hidden_markov({key: np.array(law) for key, law in ARRAYS.items()})
+    with pytest.raises(KrohnError, match=r"words of up to 4,096 letters"):
+        krohn.compile(model, 10**12, "attention-products")
+    with pytest.raises(KrohnError, match=r"proof would take .* steps or more"):
+        krohn.compile(krohn.hidden_markov("RanHMM2,2@3"), 10**9, "normalised-products")
+    assert attention_products.LONGEST == doubling_tensors.LONGEST

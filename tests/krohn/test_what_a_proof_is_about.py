@@ -319,6 +319,8 @@ def test_names_that_rule_a_terminal_are_quoted_and_long_lists_are_cut() -> None:
     assert all(line.isprintable() and len(line) < 140 for line in lines)
     assert '2 letters ("a,b", "\\u001b")' in lines[0]
     assert lines[0].endswith(f"9 states ({'q' * 23}…, …)")
+    machine["name"] = "m" * 80 + " without probabilities below 1e-124"
+    assert "…lities below 1e-124: " in Claim.of(header).lines()[0]
 
 
 def test_networks_without_a_file_are_about_the_machine_that_is_asked_for() -> None:

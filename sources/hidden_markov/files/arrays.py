@@ -7,6 +7,7 @@ emissionprob[s, o] is Pr(o | s).
 
 import zipfile
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from io import BytesIO
 from typing import Any
 
@@ -38,6 +39,8 @@ EMISSIONS = {
     "lambdas": ("counts", COUNTS),
 }
 """Parameters of emissions that are no letters: what is said, and what works instead."""
+NAMING = ("states", "letters", "name", "ends")
+"""What is read beside the laws."""
 KEPT = 1e-5
 """Rows that add up to 1 but for so much are rounded, and are divided by their sum."""
 MOST_NUMBERS = 2**22
@@ -163,13 +166,24 @@ def model(said: Mapping[str, Any], name: str) -> HiddenMarkovModel:
     demand(few, f"{say.shape[1]} letters of {size} states are too many")
     ends = real_array(said["ends"], "ends") if "ends" in said else np.zeros(1)
     demand((ends == 0) | np.isneginf(ends), "it can end, and such models are not read")
-    return HiddenMarkovModel.of(
+    found = HiddenMarkovModel.of(
         str(said.get("name", name)),
         laws(step, STEP).T,
         laws(say, SAY).T,
         first=laws(start[None], START)[0],
         states=_named(said, "states", size),
         letters=_named(said, "letters", say.shape[1]),
+    )
+    read = {known[START], known[STEP], known[SAY], *NAMING}
+    return replace(found, remark=_unread(said, read, found.name))
+
+
+def _unread(said: Mapping[str, Any], read: set[str], name: str) -> str:
+    """A remark that names the arrays that are not read."""
+    others = ", ".join(str(key) for key in said if key not in read)
+    return others and (
+        f"{name}: {others} is not read; names of letters are `letters`, and names of "
+        "states `states`"
     )
 
 
