@@ -22,7 +22,8 @@ SWITCHES = ("strict", "uniform", "states", "proof", "every_start", "eggbox")
 """Parameters that are True or False."""
 NAMES = (
     "float64|float32|float16|bfloat16|rnn|lstm|gru|ssm|outputs|accept|sink|stay|mealy|"
-    "acceptor|balanced|circle|dyadic|relu|sine|gelu|linear|sparse|standard|depth|auto"
+    "acceptor|balanced|circle|dyadic|relu|sine|gelu|linear|sparse|standard|depth|layers|"
+    "auto|pruned|symmetric|transformer"
 )
 """Values that messages say of options."""
 OPTION = re.compile(

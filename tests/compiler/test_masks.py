@@ -129,5 +129,5 @@ def test_choices_are_read() -> None:
 def test_pruned_networks_are_rnns_and_too_few_units_are_said() -> None:
     with pytest.raises(KrohnError, match="pruned is for arch='rnn'"):
         krohn.compile("C2", 4, construction="pruned")
-    with pytest.raises(KrohnError, match="there is one with construction= pruned"):
+    with pytest.raises(KrohnError, match="there is one with construction='pruned'"):
         krohn.compile("C2", construction="pruned:seed=4,units=8", arch="rnn")
