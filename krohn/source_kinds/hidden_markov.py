@@ -330,8 +330,8 @@ class HiddenMarkovModels(ReadableKind[HiddenMarkovModel]):
         try:
             _, remark, (built, claim) = self.made(source, asked)
         except CompileError as reason:
-            remark = {"remark": source.remark} if source.remark else {}
-            return {**remark, "construction": None, "reason": str(reason)}
+            known = {"remark": source.remark} if source.remark else {}
+            return {**known, "construction": None, "reason": str(reason)}
         return {
             **({"remark": remark} if remark else {}),
             "error": claim["error"],
