@@ -273,7 +273,7 @@ def _designed(
         raise CompileError(f"{NAME} needs float32 or float64")
     if length > LONGEST:  # before anything as long as a word is made
         raise Unsuited(
-            f"{NAME} is proved for words of up to {LONGEST:,} letters; use a shorter length"
+            f"{NAME} takes words of up to {LONGEST:,} letters; use a shorter length"
         )
     letters, start = _letters(model, precision), model.start / model.start.sum()
     plan = _planned(model, letters, length, precision, near)
