@@ -1,6 +1,7 @@
 """Documents and docstrings name files, folders and modules that are there."""
 
 import ast
+import pkgutil
 import re
 from functools import cache
 from pathlib import Path
@@ -164,3 +165,11 @@ def test_every_arrow_is_where_the_architecture_says() -> None:
         modules = [m for p in paths for m in (p.glob("*.py") if p.is_dir() else [p])]
         named = frozenset[str]().union(*map(defined, modules))
         assert named >= {*re.findall(r"`(\w+)`", functions)}
+
+
+def test_the_reference_names_what_there_is() -> None:
+    pages = [path.read_text() for path in (ROOT / "docs/reference").glob("*.md")]
+    names = re.findall(r"^::: (\S+)$", "\n".join(pages), re.MULTILINE)
+    assert names
+    for name in names:
+        pkgutil.resolve_name(name)
