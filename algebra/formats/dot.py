@@ -6,6 +6,7 @@ a Moore machine or an acceptor. An arrow without a label marks the start state.
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 
 from krohn.algebra.automaton import Automaton, Output
 from krohn.algebra.errors import MachineError
@@ -93,7 +94,7 @@ def read(
     if not arrows:
         raise problem(name, 0, "no arrows between states; is this a machine?")
     ends = {q for edge in edges for q in (edge.source, edge.target)} - markers
-    ends |= {q for q, said in graph.nodes.items() if _is_start(said)}
+    ends |= {q for q, attributes in graph.nodes.items() if _is_start(attributes)}
     nodes = {q: found for q, found in graph.nodes.items() if q in ends}
     shown, said = _state_outputs(graph, nodes)
     accepts = shown is not None and {*shown.values()} <= {*ACCEPTANCE}
@@ -107,27 +108,20 @@ def read(
         transitions = [t._replace(output=None) for t in transitions]
     starts = _starts(nodes, edges, markers, remarks)
     if transitions[0].output is None and shown is not None and accepts:
-        final = [q for q, said in shown.items() if said == "accept"]
+        final = [q for q, seen in shown.items() if seen == "accept"]
         machine = machine_of_acceptor(
             transitions, starts, final, name, complete, states=nodes, letters=letters
         )
-    else:
-        _check_one_start(starts, name)
-        if transitions[0].output is not None:
-            if shown is not None or any(map(_is_active, nodes.values())):
-                remarks.append("labels of arrows are read as letter/output")
-            shown, said = None, []
-        elif shown is None:
-            said = [*said, *_remarks_on_shapes(nodes)]
-        machine = machine_of(
-            transitions,
-            starts[0],
-            name,
-            complete,
-            states=nodes,
-            letters=letters,
-            shown=shown,
-        )
+        return with_remark(machine, remark_of(name, [*said, *remarks]))
+    _check_one_start(starts, name)
+    if transitions[0].output is not None:
+        if shown is not None or any(map(_is_active, nodes.values())):
+            remarks.append("labels of arrows are read as letter/output")
+        shown, said = None, []
+    elif shown is None:
+        said = [*said, *_remarks_on_shapes(nodes)]
+    how = partial(machine_of, states=nodes, letters=letters, shown=shown)
+    machine = how(transitions, starts[0], name, complete)
     return with_remark(machine, remark_of(name, [*said, *remarks]))
 
 
