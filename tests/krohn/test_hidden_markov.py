@@ -152,7 +152,7 @@ def test_a_format_is_taken_by_need(
     path = tmp_path / "m.safetensors"
     code, told = call("compile", "Mess3", "-T", 64, "--within", within, "-o", path)
     assert (code, told["verdict"], told["dtype"]) == (0, "verified", dtype)
-    assert told["error"] < within
+    assert told["error"] < min(within, within / 4 + 1e-5)  # sums, and roundings
     failed = [(row["construction"], row["dtype"]) for row in told["tried"]]
     least = [("beliefs", None), ("window", None), ("normalised-products", "float32")]
     more = [("attention-products", "float32"), ("normalised-products", "float64")]
