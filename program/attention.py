@@ -4,6 +4,7 @@ A header is read into these types once. Whoever runs, proves, exports or measure
 matches them, and refuses by name what it is not about (`krohn.program.errors.unknown`).
 """
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Literal, TypeAlias
@@ -40,15 +41,26 @@ def sees_ahead(sight: Sight, who: str) -> bool:
             return unknown(other, who)
 
 
+class HeadKind(Part):
+    """How heads weigh positions."""
+
+    def sees(self, i: Any, j: Any) -> Any:
+        """Whether positions i see positions j, BOS being 0, where no head sees ahead.
+
+        Positions are whole numbers, arrays of them, or nodes of a graph.
+        """
+        return j <= i
+
+
 @dataclass(frozen=True)
-class Softmax(Part):
+class Softmax(HeadKind):
     """Weights are proportional to exp(score), over all positions that a head sees."""
 
     kind: Literal["softmax"] = "softmax"
 
 
 @dataclass(frozen=True)
-class Linear(Part):
+class Linear(HeadKind):
     """Weights are proportional to φ(k_j)·φ(q_i), φ(x) = elu(x) + 1 entry by entry.
 
     Katharopoulos et al. 2020: sums over the positions so far are all that is remembered.
@@ -58,7 +70,7 @@ class Linear(Part):
 
 
 @dataclass(frozen=True)
-class Sparse(Part):
+class Sparse(HeadKind):
     """A softmax over the last positions and some of the earlier ones.
 
     Position i sees those j ≤ i with i − windows·block < j or (j − 1) mod block ≥ block −
@@ -86,13 +98,13 @@ class Sparse(Part):
         return self.block * self.windows
 
     def sees(self, i: Any, j: Any) -> Any:
-        """Whether positions i see positions j, arrays or tensors, BOS being 0."""
+        """The last positions, and the ends of all blocks."""
         last = (j - 1) % self.block >= self.block - self.last
         return (j <= i) & ((i - j < self.window) | last)
 
 
 @dataclass(frozen=True)
-class Rectified(Part):
+class Rectified(HeadKind):
     """Weights are max(score, 0), over all positions that a head sees; no sum divides them.
 
     So a head adds up (Bai et al. 2023, whose attention is also divided by the length).
@@ -104,3 +116,34 @@ class Rectified(Part):
 Attention: TypeAlias = Softmax | Linear | Sparse | Rectified
 BACKWARD = (Linear, Sparse)
 """Those whose heads are all causal."""
+
+
+def visible(
+    kind: Attention,
+    sights: Sequence[Sight],
+    i: Any,
+    j: Any,
+    flags: Callable[[Sequence[bool]], Any],
+    who: str,
+) -> Any:
+    """Which positions j heads see from positions i: nobody else says so.
+
+    Args:
+        kind: How the heads weigh positions.
+        sights: What each of them sees.
+        i: ``(n, 1)``: positions that look, BOS being 0.
+        j: ``(m,)``: positions that are looked at.
+        flags: Makes ``(heads, 1, 1)`` truth values.
+        who: Who asks, as a message begins.
+
+    Returns:
+        ``(n, m)`` truth values, or ``(heads, n, m)`` if some head sees the whole word.
+
+    Raises:
+        Refused: If nobody has said so of such heads.
+    """
+    ahead = [sees_ahead(sight, who) for sight in sights]
+    if not isinstance(kind, HeadKind):
+        return unknown(kind, who)
+    seen = kind.sees(i, j)
+    return seen | (flags(ahead) & (i > 0)) if any(ahead) else seen

@@ -1,0 +1,128 @@
+"""The engine of numpy."""
+
+from collections.abc import Sequence
+from math import erf
+from typing import Any
+
+import numpy as np
+
+from krohn.network.meaning.attention import PROJECT, SCORES, Points
+from krohn.network.meaning.engine import Engine
+from krohn.network.meaning.forward import read_out, through
+from krohn.network.meaning.net import Net
+
+_erf = np.frompyfunc(erf, 1, 1)
+
+
+class Arrays(Engine):
+    """Arrays of numpy, in the format that they have."""
+
+    who = "the runtime by numpy"
+
+    def gather(self, table: Any, index: Any) -> Any:
+        """Rows of a table."""
+        return table[index]
+
+    def contract(self, axes: str, x: Any, y: Any) -> Any:
+        """A sum of products."""
+        if axes == PROJECT:
+            return x[:, None] @ y
+        if axes == SCORES:
+            return x @ y.swapaxes(2, 3)
+        wide = x.swapaxes(1, 2).reshape(len(x), x.shape[2], -1)
+        return wide @ y.reshape(-1, y.shape[2])
+
+    def combine(self, weights: Any, values: Any, seen: Any) -> Any:
+        """Numbers that are not finite spoil those that see them, and no others."""
+        mixed = weights @ values
+        if not np.isfinite(mixed).all():
+            wrong = ~np.isfinite(values).all(axis=-1)
+            values = np.where(wrong[..., None], 0, values)
+            spoilt = (seen & wrong[:, :, None]).any(axis=-1, keepdims=True)
+            mixed = np.where(spoilt, np.nan, weights @ values).astype(values.dtype)
+        return mixed
+
+    def shown(self, x: Any, seen: Any) -> Any:
+        """``x`` where it is seen, and 0 elsewhere."""
+        return np.where(seen, x, x.dtype.type(0))
+
+    def softmax(self, scores: Any, seen: Any) -> Any:
+        """By exponentials of differences to the largest score."""
+        if not seen.all():
+            scores = np.where(seen, scores, scores.dtype.type(-np.inf))
+        weights = np.exp(scores - scores.max(axis=-1, keepdims=True))
+        return weights / self.total(weights)
+
+    def total(self, x: Any) -> Any:
+        """The sum over j."""
+        return x.sum(axis=-1, keepdims=True)
+
+    def relu(self, x: Any) -> Any:
+        """max(x, 0)."""
+        return np.maximum(x, 0)
+
+    def sine(self, x: Any) -> Any:
+        """Sin x."""
+        return np.sin(x)
+
+    def gelu(self, x: Any) -> Any:
+        """x · Φ(x)."""
+        wide = x.astype(np.float64)
+        return (wide * (1 + _erf(wide / np.sqrt(2)).astype(np.float64)) / 2).astype(
+            x.dtype
+        )
+
+    def sigmoid(self, x: Any) -> Any:
+        """1 / (1 + e^−x)."""
+        return 1 / (1 + np.exp(-x))
+
+    def tanh(self, x: Any) -> Any:
+        """The hyperbolic tangent."""
+        return np.tanh(x)
+
+    def phi(self, x: Any) -> Any:
+        """elu(x) + 1."""
+        return np.where(x > 0, x + 1, np.exp(np.minimum(x, 0)))
+
+    def split(self, x: Any, sizes: Sequence[int]) -> Sequence[Any]:
+        """Parts of the last axis."""
+        return np.split(x, np.cumsum(sizes)[:-1], axis=-1)
+
+    def parts(self, x: Any, count: int) -> Sequence[Any]:
+        """Equal parts of the last axis."""
+        return np.split(x, count, axis=-1)
+
+    def join(self, parts: Sequence[Any]) -> Any:
+        """Parts of a last axis, put together."""
+        return np.concatenate(parts, axis=-1)
+
+    def append(self, before: Any, new: Any) -> Any:
+        """Keys or values, and more of them."""
+        return np.concatenate([before, new], axis=2)
+
+    def flags(self, bits: Sequence[bool]) -> Any:
+        """``(h, 1, 1)``: truth values."""
+        return np.array(bits)[:, None, None]
+
+
+def points(tokens: Any, seen: int = 0) -> Points:
+    """New tokens ``(batch, n)`` after so many, as points of an engine on arrays."""
+    last = seen + tokens.shape[1]
+
+    def places() -> tuple[Any, Any]:
+        return np.arange(seen, last)[:, None], np.arange(last)
+
+    single = tokens.shape[1] == 1
+    return Points(tokens, slice(seen, last), places, seen > 0, single)
+
+
+def with_bos(net: Net[Any], words: Any) -> Any:
+    """``(batch, time)`` letters to ``(batch, time + 1)`` tokens: BOS in front."""
+    bos = np.full((len(words), 1), len(net.token) - 1)
+    return np.concatenate([bos, words], axis=1)
+
+
+def whole(net: Net[Any], o: Engine, words: Any) -> Any:
+    """The logits ``(batch, time, classes)`` of words ``(batch, time)``, read at once."""
+    x, _ = through(net, o, points(with_bos(net, words)))
+    return read_out(net, o, x[:, 1:])

@@ -1,0 +1,157 @@
+"""What heads see from points, and how they weigh it: the definition of each kind.
+
+**Hidden means absent.** What a head does not see from a point has no part in what it
+takes there, be it infinite or no number at all.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from krohn.network.meaning.net import Heads
+from krohn.program.attention import (
+    Attention,
+    Linear,
+    Rectified,
+    Sight,
+    Softmax,
+    Sparse,
+    visible,
+)
+from krohn.program.errors import Refused
+
+if TYPE_CHECKING:
+    from krohn.network.meaning.engine import Engine
+
+PROJECT = "btd,hdk->bhtk"
+"""Queries, keys and values of the stream."""
+SCORES = "bhik,bhjk->bhij"
+"""Inner products of queries and keys."""
+WRITE = "bhtv,hvd->btd"
+"""What heads took, added to the stream."""
+
+
+@dataclass(frozen=True)
+class Points:
+    """New points, in a batch of words, after those that are remembered.
+
+    Attributes:
+        tokens: ``(batch, n)``.
+        index: ``(n,)``: their positions, or a slice of positions.
+        places: Their positions ``(n, 1)``, and those of all points ``(m + n,)``, the
+            remembered ones first; called where somebody needs to know.
+        remembered: Whether there are remembered ones.
+        single: Whether there is one new point.
+        path: ``(n, m + n)``: which points are on the way to each; None for all.
+    """
+
+    tokens: Any
+    index: Any
+    places: Callable[[], tuple[Any, Any]]
+    remembered: bool = False
+    single: bool = False
+    path: Any = None
+
+
+@dataclass
+class View:
+    """What heads see from new points.
+
+    Attributes:
+        engine: Whose operations say so.
+        kind: How the heads weigh positions.
+        sights: The positions that each head sees.
+        points: The points.
+        at: Where the heads are, as places are named.
+    """
+
+    engine: "Engine"
+    kind: Attention
+    sights: tuple[Sight, ...]
+    points: Points
+    at: str = ""
+    _shown: list[Any] = field(default_factory=list)
+
+    @property
+    def shown(self) -> Any:
+        """``([heads,] n, m + n)``: whether a head sees a point from a new one."""
+        if not self._shown:
+            o, (i, j) = self.engine, self.points.places()
+            seen = visible(self.kind, self.sights, i, j, o.flags, o.who)
+            path = self.points.path
+            self._shown.append(seen if path is None else seen & path)
+        return self._shown[0]
+
+    @property
+    def backward(self) -> bool:
+        """Whether all heads see all that there is up to each point, itself included."""
+        plain = not isinstance(self.kind, Sparse) and self.points.path is None
+        return plain and Sight.WHOLE not in self.sights
+
+    @property
+    def everything(self) -> bool:
+        """Whether all heads see all points that there are."""
+        return self.backward and self.points.single
+
+
+# What heads of each kind make of queries and keys.
+
+Weights = tuple[Any, Any]
+"""Weights ``(batch, heads, n, m + n)``, and what divides their sum, or None."""
+Weigh = Callable[["Engine", Heads[Any], Any, Any, View], Weights]
+
+
+def _scores(o: "Engine", heads: Heads[Any], q: Any, k: Any) -> Any:
+    scores = o.contract(SCORES, q, k)
+    return scores if heads.divisor == 1 else o.scaled(scores, 1 / heads.divisor)
+
+
+def _softmax(o: "Engine", heads: Heads[Any], q: Any, k: Any, view: View) -> Weights:
+    return o.softmax(_scores(o, heads, q, k), view.shown), None
+
+
+def _linear(o: "Engine", heads: Heads[Any], q: Any, k: Any, view: View) -> Weights:
+    weights = o.shown(_scores(o, heads, o.phi(q), o.phi(k)), view.shown)
+    return weights, o.total(weights)
+
+
+def _rectified(o: "Engine", heads: Heads[Any], q: Any, k: Any, view: View) -> Weights:
+    return o.shown(o.relu(_scores(o, heads, q, k)), view.shown), None
+
+
+WEIGH: dict[type[Any], Weigh] = {
+    Softmax: _softmax,
+    Sparse: _softmax,
+    Linear: _linear,
+    Rectified: _rectified,
+}
+"""The weights of each kind of attention; another one needs an entry, and no more."""
+
+
+def weigh(o: "Engine", heads: Heads[Any], q: Any, k: Any, view: View) -> Weights:
+    """The weights of heads on the points that they see."""
+    return definition(heads.kind, o.who)(o, heads, q, k, view)
+
+
+def definition(kind: Attention, who: str) -> Weigh:
+    """How heads of a kind weigh.
+
+    Raises:
+        Refused: If nobody has said so, in the name of who asks.
+    """
+    if type(kind) not in WEIGH:
+        raise Refused(f"{who} is not about {kind.kind!r}")
+    return WEIGH[type(kind)]
+
+
+def attend(o: "Engine", heads: Heads[Any], q: Any, k: Any, v: Any, view: View) -> Any:
+    """``(batch, heads, n, v)``: what heads take; the definition, which engines override."""
+    weights, total = weigh(o, heads, q, k, view)
+    taken = o.combine(weights, v, view.shown)
+    return taken if total is None else taken / total
+
+
+def pattern(o: "Engine", heads: Heads[Any], q: Any, k: Any, view: View) -> Any:
+    """``(batch, heads, n, m + n)``: how much of each point heads take."""
+    weights, total = weigh(o, heads, q, k, view)
+    return weights if total is None else weights / total

@@ -1,0 +1,121 @@
+"""The forward pass of a Transformer, as a program over the operations of an engine.
+
+It is about *points*: tokens at positions, new ones after those that are remembered. A
+whole word is all its positions at once, and nothing is remembered; a letter is one more
+position; the branches of a tree are points of which each sees those on its way.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from krohn.network.meaning.attention import WRITE, Points, View, definition
+from krohn.network.meaning.engine import Engine
+from krohn.network.meaning.net import Block, Heads, Net
+from krohn.program.attention import visible
+
+# Sublayers.
+
+
+def look(
+    o: Engine, heads: Heads[Any], x: Any, view: View, memory: Any = None
+) -> tuple[Any, Any]:
+    """The sum that heads add to the stream, and what is remembered of all points.
+
+    Args:
+        o: The engine.
+        heads: The heads.
+        x: ``(batch, n, d)``: the stream at new points.
+        view: What they see from there.
+        memory: What is remembered of the points before; None if there are none.
+    """
+    named = zip(("query", "key", "value"), o.asked(heads, x), strict=True)
+    q, k, v = (o.at(f"{view.at}.{name}", y) for name, y in named)
+    k, v, kept = o.remember(heads, memory, k, v)
+    taken = o.at(f"{view.at}.taken", o.attend(heads, q, k, v, view))
+    return o.contract(WRITE, taken, heads.out), kept
+
+
+def mlp(o: Engine, block: Block[Any], x: Any, at: str = "") -> Any:
+    """``mask · x + f(x)``, the stream after an MLP."""
+    kept = x if block.mask is None else o.scaled(x, block.mask)
+    if not block.layers:
+        return kept
+    h = x
+    for j, layer in enumerate(block.layers):
+        h = o.affine(h, layer)
+        if layer.runs:
+            h = o.at(f"{at}.hidden.{j}", activated(o, layer.runs, h))
+    return o.add(kept, h)
+
+
+def activated(o: Engine, runs: Sequence[tuple[str, int]], h: Any) -> Any:
+    """Units after their functions."""
+    if len(runs) == 1:
+        return o.unit(runs[0][0])(h)
+    parts = o.split(h, [count for _, count in runs])
+    changed = [o.unit(name)(x) for (name, _), x in zip(runs, parts, strict=True)]
+    return o.join(changed)
+
+
+# The whole network.
+
+
+def through(
+    net: Net[Any], o: Engine, points: Points, memory: Sequence[Any] = ()
+) -> tuple[Any, list[Any]]:
+    """The stream ``(batch, n, d)`` after all blocks, and for each what is remembered.
+
+    Places are named as `places` lists them.
+    """
+    x = o.add(o.gather(net.token, points.tokens), o.gather(net.position, points.index))
+    x = o.at("stream.0", x)
+    kept: list[Any] = []
+    views: dict[Any, View] = {}
+    for b, block in enumerate(net.blocks):
+        at, held = f"blocks.{b}", None
+        if block.heads is not None:
+            heads = block.heads
+            view = View(o, heads.kind, heads.sights, points, f"{at}.attention")
+            known = views.setdefault((heads.kind, heads.sights), view)
+            view._shown = known._shown
+            added, held = look(o, heads, x, view, memory[b] if memory else None)
+            x = o.add(x, added)
+        kept.append(held)
+        x = o.at(f"stream.{2 * b + 1}", x)
+        x = o.at(f"stream.{2 * b + 2}", mlp(o, block, x, f"{at}.mlp"))
+    return x, kept
+
+
+def read_out(net: Net[Any], o: Engine, x: Any) -> Any:
+    """The logits ``(…, classes)`` of a stream ``(…, d)``."""
+    return o.at("logits", o.affine(x, net.out))
+
+
+def places(net: Net[Any]) -> list[str]:
+    """The places of `Engine.at`, in the order in which a forward pass reaches them."""
+    found = ["stream.0"]
+    for b, block in enumerate(net.blocks):
+        if block.heads is not None:
+            seen = ("query", "key", "value", "pattern", "taken")
+            found += [f"blocks.{b}.attention.{name}" for name in seen]
+        hidden = range(max(0, len(block.layers) - 1))
+        found += [f"stream.{2 * b + 1}"]
+        found += [f"blocks.{b}.mlp.hidden.{j}" for j in hidden]
+        found += [f"stream.{2 * b + 2}"]
+    return [*found, "logits"]
+
+
+def check(net: Net[Any], o: Engine) -> None:
+    """Refuse a network that an engine does not run.
+
+    Raises:
+        Refused: Which names what of it nobody has told the engine.
+    """
+    for block in net.blocks:
+        if block.heads is not None:
+            kind, sights = block.heads.kind, block.heads.sights
+            definition(kind, o.who)
+            visible(kind, sights, 1, 1, any, o.who)
+        for layer in block.layers:
+            for name, _ in layer.runs:
+                o.unit(name)
