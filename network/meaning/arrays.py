@@ -66,7 +66,7 @@ class Arrays(Engine):
         return np.sin(x)
 
     def gelu(self, x: Any) -> Any:
-        """x · Φ(x)."""
+        """By the error function."""
         wide = x.astype(np.float64)
         return (wide * (1 + _erf(wide / np.sqrt(2)).astype(np.float64)) / 2).astype(
             x.dtype

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from krohn.network.meaning.net import Heads
 from krohn.program.attention import (
     Attention,
+    HeadKind,
     Linear,
     Rectified,
     Sight,
@@ -42,7 +43,9 @@ class Points:
             remembered ones first; called where somebody needs to know.
         remembered: Whether there are remembered ones.
         single: Whether there is one new point.
-        path: ``(n, m + n)``: which points are on the way to each; None for all.
+        path: ``(n, m + n)``: which points are on the way to each, called where somebody
+            needs to know; None where all are.
+        masks: What heads see from them, as far as somebody asked.
     """
 
     tokens: Any
@@ -50,48 +53,57 @@ class Points:
     places: Callable[[], tuple[Any, Any]]
     remembered: bool = False
     single: bool = False
-    path: Any = None
+    path: Callable[[], Any] | None = None
+    masks: dict[Any, Any] = field(default_factory=dict)
 
 
-@dataclass
+@dataclass(frozen=True)
 class View:
     """What heads see from new points.
 
     Attributes:
         engine: Whose operations say so.
-        kind: How the heads weigh positions.
-        sights: The positions that each head sees.
+        heads: The heads.
         points: The points.
         at: Where the heads are, as places are named.
     """
 
     engine: "Engine"
-    kind: Attention
-    sights: tuple[Sight, ...]
+    heads: Heads[Any]
     points: Points
     at: str = ""
-    _shown: list[Any] = field(default_factory=list)
 
     @property
     def shown(self) -> Any:
         """``([heads,] n, m + n)``: whether a head sees a point from a new one."""
-        if not self._shown:
-            o, (i, j) = self.engine, self.points.places()
-            seen = visible(self.kind, self.sights, i, j, o.flags, o.who)
-            path = self.points.path
-            self._shown.append(seen if path is None else seen & path)
-        return self._shown[0]
+        masks, heads = self.points.masks, self.heads
+        if (known := masks.get((heads.kind, heads.sights))) is not None:
+            return known
+        seen = self.sees(*self.points.places())
+        if self.points.path is not None:
+            seen = seen & self.points.path()
+        return masks.setdefault((heads.kind, heads.sights), seen)
+
+    def sees(self, i: Any, j: Any) -> Any:
+        """Whether heads see some positions from others, whatever the way to them."""
+        o, heads = self.engine, self.heads
+        return visible(heads.kind, heads.sights, i, j, o.flags, o.who)
+
+    @property
+    def past(self) -> bool:
+        """Whether all heads see all that is on the way to a point, itself included."""
+        plain = type(self.heads.kind).sees is HeadKind.sees
+        return plain and Sight.WHOLE not in self.heads.sights
 
     @property
     def backward(self) -> bool:
         """Whether all heads see all that there is up to each point, itself included."""
-        plain = not isinstance(self.kind, Sparse) and self.points.path is None
-        return plain and Sight.WHOLE not in self.sights
+        return self.points.path is None and self.past
 
     @property
     def everything(self) -> bool:
         """Whether all heads see all points that there are."""
-        return self.backward and self.points.single
+        return self.points.single and self.backward
 
 
 # What heads of each kind make of queries and keys.

@@ -51,7 +51,7 @@ class Engine:
         raise NotImplementedError
 
     def softmax(self, scores: Any, seen: Any) -> Any:
-        """Weights ``(b, h, i, j)``, in proportion to e^score where it is seen, 0 elsewhere."""
+        """Weights ``(b, h, i, j)`` in proportion to e^score where it is seen, else 0."""
         raise NotImplementedError
 
     def total(self, x: Any) -> Any:
@@ -67,7 +67,7 @@ class Engine:
         raise NotImplementedError
 
     def gelu(self, x: Any) -> Any:
-        """x · Φ(x), Φ the normal distribution."""
+        """The product of x and the normal distribution at x."""
         raise NotImplementedError
 
     def sigmoid(self, x: Any) -> Any:
@@ -113,7 +113,7 @@ class Engine:
         return x * factor
 
     def affine(self, x: Any, layer: Affine[Any]) -> Any:
-        """x · weight + bias."""
+        """The affine map of a layer."""
         return x @ layer.weight + layer.bias
 
     def unit(self, name: str) -> Callable[[Any], Any]:

@@ -10,28 +10,26 @@ from typing import Any
 
 from krohn.network.meaning.attention import WRITE, Points, View, definition
 from krohn.network.meaning.engine import Engine
-from krohn.network.meaning.net import Block, Heads, Net
+from krohn.network.meaning.net import Block, Net
 from krohn.program.attention import visible
 
 # Sublayers.
 
 
-def look(
-    o: Engine, heads: Heads[Any], x: Any, view: View, memory: Any = None
-) -> tuple[Any, Any]:
+def look(o: Engine, view: View, x: Any, memory: Any = None) -> tuple[Any, Any]:
     """The sum that heads add to the stream, and what is remembered of all points.
 
     Args:
         o: The engine.
-        heads: The heads.
+        view: The heads, and what they see.
         x: ``(batch, n, d)``: the stream at new points.
-        view: What they see from there.
         memory: What is remembered of the points before; None if there are none.
     """
+    heads, at = view.heads, view.at
     named = zip(("query", "key", "value"), o.asked(heads, x), strict=True)
-    q, k, v = (o.at(f"{view.at}.{name}", y) for name, y in named)
+    q, k, v = (o.at(f"{at}.{name}", y) for name, y in named)
     k, v, kept = o.remember(heads, memory, k, v)
-    taken = o.at(f"{view.at}.taken", o.attend(heads, q, k, v, view))
+    taken = o.at(f"{at}.taken", o.attend(heads, q, k, v, view))
     return o.contract(WRITE, taken, heads.out), kept
 
 
@@ -70,15 +68,11 @@ def through(
     x = o.add(o.gather(net.token, points.tokens), o.gather(net.position, points.index))
     x = o.at("stream.0", x)
     kept: list[Any] = []
-    views: dict[Any, View] = {}
     for b, block in enumerate(net.blocks):
         at, held = f"blocks.{b}", None
         if block.heads is not None:
-            heads = block.heads
-            view = View(o, heads.kind, heads.sights, points, f"{at}.attention")
-            known = views.setdefault((heads.kind, heads.sights), view)
-            view._shown = known._shown
-            added, held = look(o, heads, x, view, memory[b] if memory else None)
+            view = View(o, block.heads, points, f"{at}.attention")
+            added, held = look(o, view, x, memory[b] if memory else None)
             x = o.add(x, added)
         kept.append(held)
         x = o.at(f"stream.{2 * b + 1}", x)

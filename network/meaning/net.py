@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from itertools import groupby
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 from krohn.network import ModelFileError
 from krohn.program.architectures.transformer import Block as Declared, Transformer
@@ -61,8 +61,8 @@ class Heads(Generic[A]):
 
     def each(self, change: Callable[[A], B]) -> "Heads[B]":
         """With their tensors changed."""
-        four = (change(getattr(self, name)) for name in MATRICES)
-        return Heads(self.kind, self.sights, *four, self.divisor)
+        query, key, value, out = (change(getattr(self, name)) for name in MATRICES)
+        return Heads(self.kind, self.sights, query, key, value, out, self.divisor)
 
 
 @dataclass(frozen=True)
@@ -159,8 +159,8 @@ def runs_of(block: Declared) -> tuple[Runs, ...]:
 def _block(at: str, block: Declared, left: dict[str, A]) -> Block[A]:
     heads = None
     if block.heads:
-        four = [left.pop(f"{at}.attention.{name}") for name in MATRICES]
-        heads = Heads(block.attention, block.sights, *four)
+        query, key, value, out = (left.pop(f"{at}.attention.{n}") for n in MATRICES)
+        heads = Heads(block.attention, block.sights, query, key, value, out)
     runs = runs_of(block)
     layers = tuple(
         Affine(left.pop(f"{at}.mlp.{j}.weight"), left.pop(f"{at}.mlp.{j}.bias"), run)
