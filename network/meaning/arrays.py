@@ -100,8 +100,9 @@ class Arrays(Engine):
         """Keys or values, and more of them."""
         return np.concatenate([before, new], axis=2)
 
-    def flags(self, bits: Sequence[bool]) -> Any:
-        """``(h, 1, 1)``: truth values."""
+    def flags(self, bits: Sequence[bool], like: Any) -> Any:
+        """``(h, 1, 1)``: truth values, where such positions are."""
+        del like
         return np.array(bits)[:, None, None]
 
 

@@ -6,6 +6,7 @@ takes there, be it infinite or no number at all.
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from krohn.network.meaning.net import Heads
@@ -87,7 +88,8 @@ class View:
     def sees(self, i: Any, j: Any) -> Any:
         """Whether heads see some positions from others, whatever the way to them."""
         o, heads = self.engine, self.heads
-        return visible(heads.kind, heads.sights, i, j, o.flags, o.who)
+        flags = partial(o.flags, like=i)
+        return visible(heads.kind, heads.sights, i, j, flags, o.who)
 
     @property
     def past(self) -> bool:

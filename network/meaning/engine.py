@@ -98,8 +98,8 @@ class Engine:
         """Keys or values ``(b, h, m, k)``, and more of them."""
         raise NotImplementedError
 
-    def flags(self, bits: Sequence[bool]) -> Any:
-        """``(h, 1, 1)``: truth values."""
+    def flags(self, bits: Sequence[bool], like: Any) -> Any:
+        """``(h, 1, 1)``: truth values, where such positions are."""
         raise NotImplementedError
 
     # Defined operations.

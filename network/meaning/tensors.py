@@ -1,0 +1,266 @@
+"""The engine of torch: its operations, and kernels that take their place.
+
+Where numbers are not finite, kernels that give hidden points the weight 0 are wrong:
+0 · ∞ is no number. So a pass is made once by these kernels, and once more with care if a
+logit is not finite (`whole`): what a hook, or a graph that is being traced, sees only once
+is made with care at once.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from krohn.network.meaning import attention
+from krohn.network.meaning.attention import SCORES, Points, View
+from krohn.network.meaning.engine import Engine
+from krohn.network.meaning.forward import read_out, through
+from krohn.network.meaning.net import Heads, Net
+from krohn.program.attention import Linear, Softmax, Sparse
+
+Both = tuple[Tensor, Tensor]
+"""Keys and values."""
+
+
+class Tensors(Engine):
+    """Tensors of torch, in the format that they have.
+
+    Args:
+        careful: Whether numbers that are not finite spoil those alone who see them.
+    """
+
+    who = "Krohn's runtime"
+
+    def __init__(self, careful: bool = False) -> None:
+        self.careful = careful
+
+    def gather(self, table: Tensor, index: Any) -> Tensor:
+        """Rows of a table."""
+        return table[index]
+
+    def contract(self, axes: str, x: Tensor, y: Tensor) -> Tensor:
+        """A sum of products."""
+        if axes == SCORES:
+            return x @ y.transpose(-1, -2)
+        return torch.einsum(axes, x, y)
+
+    def combine(self, weights: Tensor, values: Tensor, seen: Tensor) -> Tensor:
+        """With care, values that are not finite spoil what sees them."""
+        if not self.careful:
+            return weights @ values
+        return _apart(lambda v: weights @ v, values, _not_finite(values), seen)
+
+    def shown(self, x: Tensor, seen: Tensor) -> Tensor:
+        """``x`` where it is seen, and 0 elsewhere."""
+        return x.masked_fill(~seen, 0.0)
+
+    def softmax(self, scores: Tensor, seen: Tensor) -> Tensor:
+        """By torch's own."""
+        return scores.masked_fill(~seen, -torch.inf).softmax(dim=-1)
+
+    def total(self, x: Tensor) -> Tensor:
+        """The sum over j."""
+        return x.sum(dim=-1, keepdim=True)
+
+    def relu(self, x: Tensor) -> Tensor:
+        """max(x, 0)."""
+        return torch.relu(x)
+
+    def sine(self, x: Tensor) -> Tensor:
+        """Sin x."""
+        return torch.sin(x)
+
+    def gelu(self, x: Tensor) -> Tensor:
+        """By the error function."""
+        return F.gelu(x)
+
+    def sigmoid(self, x: Tensor) -> Tensor:
+        """1 / (1 + e^−x)."""
+        return torch.sigmoid(x)
+
+    def tanh(self, x: Tensor) -> Tensor:
+        """The hyperbolic tangent."""
+        return torch.tanh(x)
+
+    def phi(self, x: Tensor) -> Tensor:
+        """elu(x) + 1."""
+        return F.elu(x) + 1
+
+    def split(self, x: Tensor, sizes: Sequence[int]) -> Sequence[Tensor]:
+        """Parts of the last axis."""
+        return torch.split(x, list(sizes), dim=-1)
+
+    def parts(self, x: Tensor, count: int) -> Sequence[Tensor]:
+        """Equal parts of the last axis."""
+        return torch.chunk(x, count, dim=-1)
+
+    def join(self, parts: Sequence[Tensor]) -> Tensor:
+        """Parts of a last axis, put together."""
+        return torch.cat(list(parts), dim=-1)
+
+    def append(self, before: Tensor, new: Tensor) -> Tensor:
+        """Keys or values, and more of them."""
+        return torch.cat([before.expand(len(new), -1, -1, -1), new], dim=2)
+
+    def flags(self, bits: Sequence[bool], like: Any) -> Tensor:
+        """``(h, 1, 1)``: truth values, where such positions are."""
+        return torch.tensor(list(bits), device=like.device)[:, None, None]
+
+    # Kernels of whole words, each held against the definition by a test.
+
+    def attend(
+        self,
+        heads: Heads[Tensor],
+        query: Tensor,
+        key: Tensor,
+        value: Tensor,
+        view: View,
+    ) -> Tensor:
+        """``(b, h, i, v)``: by a kernel of whole words where there is one."""
+        kernel = KERNELS.get(type(heads.kind))
+        if kernel is None or view.points.remembered:
+            return super().attend(heads, query, key, value, view)
+        if not self.careful:
+            return kernel(self, query, key, value, view)
+        if _known_finite(key) is False:
+            return super().attend(heads, query, key, value, view)
+        wrong = _not_finite(value) | _not_finite(key)
+        key = key.masked_fill(wrong[..., None], 0.0)
+        return _apart(
+            lambda v: kernel(self, query, key, v, view), value, wrong, view.shown
+        )
+
+    def remember(
+        self, heads: Heads[Tensor], before: Any, key: Tensor, value: Tensor
+    ) -> tuple[Tensor, Tensor, Both]:
+        """Keys and values; linear heads need no more than sums of them later.
+
+        These are Σ φ(k_j) v_jᵀ, row by row, and Σ φ(k_j): ``(batch, heads, 1, k·v)`` and
+        ``(batch, heads, 1, k)`` (Katharopoulos et al. 2020).
+        """
+        if not isinstance(heads.kind, Linear):
+            return super().remember(heads, before, key, value)  # type: ignore[return-value]
+        features = self.phi(key)
+        mixed = (features.transpose(-1, -2) @ value).flatten(2)[:, :, None]
+        return key, value, (mixed, features.sum(dim=2, keepdim=True))
+
+
+def _not_finite(x: Tensor) -> Tensor:
+    """``(b, h, j)``: points with numbers that are not finite."""
+    return ~x.isfinite().all(dim=-1)
+
+
+def _known_finite(x: Tensor) -> bool | None:
+    """Whether all numbers are finite; None where nobody knows before a graph runs."""
+    if torch.compiler.is_compiling():
+        return None
+    try:
+        return bool(x.isfinite().all())
+    except RuntimeError:  # the numbers of many tensors at once, as of `torch.vmap`
+        return None
+
+
+def _apart(
+    mix: Callable[[Tensor], Tensor], values: Tensor, wrong: Tensor, seen: Tensor
+) -> Tensor:
+    """A mixture of values, no number where it is of wrong ones ``(b, h, j)``, too."""
+    mixed = mix(values.masked_fill(wrong[..., None], 0.0))
+    spoilt = (seen & wrong[:, :, None]).any(dim=-1, keepdim=True)
+    return mixed.masked_fill(spoilt, torch.nan)
+
+
+Kernel = Callable[[Tensors, Tensor, Tensor, Tensor, View], Tensor]
+
+
+def _softmax(
+    o: Tensors, query: Tensor, key: Tensor, value: Tensor, view: View
+) -> Tensor:
+    """By a fused kernel, but of float32 on a GPU.
+
+    There it would multiply parts of 11 digits and drop the least product: of 2049² the
+    last digit (A1 of docs/soundness.md).
+    """
+    if query.is_cuda and query.dtype == torch.float32:
+        return attention.pattern(o, view.heads, query, key, view) @ value
+    seen = None if view.backward else view.shown
+    return F.scaled_dot_product_attention(
+        query,
+        key,
+        value,
+        attn_mask=seen,
+        is_causal=seen is None,
+        scale=1 / view.heads.divisor,
+    )
+
+
+def _sparse(
+    o: Tensors, query: Tensor, key: Tensor, value: Tensor, view: View
+) -> Tensor:
+    """Block by block: a block of rows beside its window, and what is seen from far away.
+
+    The scores are as many as the sparse mask leaves, up to a factor of (k + 1)/k.
+    """
+    kind = view.heads.kind
+    assert isinstance(kind, Sparse)
+    count, size, window = query.shape[2], kind.block, kind.window
+    over = -count % size
+    t = torch.arange(count + over, device=query.device).reshape(-1, size, 1)
+    ends = torch.arange(count, device=query.device)
+    ends = ends[view.sees(ends[-1] + window, ends)]
+    near = t[:, :1] - window + torch.arange(window + size, device=query.device)
+    scores: list[Tensor] = []
+    values: list[Tensor] = []
+    rows = F.pad(query, (0, 0, 0, over)).reshape(*query.shape[:2], len(t), size, -1)
+    for part, known in ((key, scores), (value, values)):
+        wide = F.pad(part, (0, 0, window, over)).unfold(2, window + size, size)
+        far = part[:, :, ends][:, :, None].transpose(-1, -2)
+        known += [wide, far.expand(*wide.shape[:3], -1, -1)]
+    products = rows @ torch.cat(scores, dim=-1)
+    if view.heads.divisor != 1:
+        products = products / view.heads.divisor
+    # What is seen is looked at once: in the window, or at the ends before it.
+    seen = [
+        view.sees(t, near) & (near >= 0) & (t - near < window),
+        view.sees(t, ends) & (t - ends >= window),
+    ]
+    hidden = ~torch.cat([each.expand(-1, size, -1) for each in seen], dim=-1)
+    weights = products.masked_fill(hidden, -torch.inf).softmax(dim=-1)
+    mixed = weights @ torch.cat(values, dim=-1).transpose(-1, -2)
+    return mixed.flatten(2, 3)[:, :, :count]
+
+
+KERNELS: dict[type[Any], Kernel] = {Softmax: _softmax, Sparse: _sparse}
+"""Kernels of whole words, by the kind of attention."""
+FAST, CAREFUL = Tensors(), Tensors(careful=True)
+
+
+# Whole words.
+
+
+def points(tokens: Tensor, path: Callable[[], Tensor] | None = None) -> Points:
+    """``(batch, n)`` tokens from position 0 on."""
+    count, device = tokens.shape[1], tokens.device
+
+    def places() -> tuple[Tensor, Tensor]:
+        t = torch.arange(count, device=device)
+        return t[:, None], t
+
+    return Points(tokens, slice(count), places, single=count == 1, path=path)
+
+
+def with_bos(net: Net[Tensor], words: Tensor) -> Tensor:
+    """``(batch, time)`` letters to ``(batch, time + 1)`` tokens: BOS in front."""
+    bos = words.new_full((len(words), 1), len(net.token) - 1)
+    return torch.cat([bos, words], dim=1)
+
+
+def whole(net: Net[Tensor], words: Tensor) -> Tensor:
+    """Logits ``(batch, time, classes)`` of words ``(batch, time)``, read at once."""
+    given = points(with_bos(net, words))
+    if not torch.compiler.is_compiling():
+        logits = read_out(net, FAST, through(net, FAST, given)[0][:, 1:])
+        if _known_finite(logits):
+            return logits
+    return read_out(net, CAREFUL, through(net, CAREFUL, given)[0][:, 1:])
