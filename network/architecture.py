@@ -5,29 +5,14 @@ from dataclasses import dataclass, replace
 from importlib import import_module
 from math import prod
 from pkgutil import iter_modules
-from typing import Any, Generic, Literal, Protocol, TypeVar
+from typing import Any, Generic, Literal, TypeVar
 
 from krohn.network import ModelFileError
+from krohn.network.meaning.engine import Engine
 from krohn.program.architecture import Architecture as Declared, Shapes, load
 from krohn.program.retelling import told_as
 
 # The step of a recurrent network, in operations that every place it runs at has.
-
-
-class Functions(Protocol):
-    """The functions of numbers, and how a row is cut."""
-
-    def relu(self, x: Any, /) -> Any:
-        """max(x, 0)."""
-
-    def sigmoid(self, x: Any, /) -> Any:
-        """1 / (1 + e^−x)."""
-
-    def tanh(self, x: Any, /) -> Any:
-        """Tanh x."""
-
-    def split(self, x: Any, parts: int, /) -> tuple[Any, ...]:
-        """Equal parts of each row."""
 
 
 @dataclass(frozen=True)
@@ -37,15 +22,13 @@ class Step:
     Attributes:
         starts: The tensors that are remembered before a word.
         after: What is remembered after a letter, of the tensors by name, the letter, all
-            that was remembered, and `Functions`. Tensors have ``+``, ``-``, ``*``, ``@``
-            and ``T``, and ``tensor[letter]`` is the row of a letter. The first of what is
-            remembered is h: logits are h · ``unembed.weight`` + ``unembed.bias``.
+            that was remembered, and an engine, whose tensors have ``T`` here. The first
+            of what is remembered is h: logits are h · ``unembed.weight`` +
+            ``unembed.bias``.
     """
 
     starts: tuple[str, ...]
-    after: Callable[
-        [Mapping[str, Any], Any, tuple[Any, ...], Functions], tuple[Any, ...]
-    ]
+    after: Callable[[Mapping[str, Any], Any, tuple[Any, ...], Engine], tuple[Any, ...]]
 
 
 # The architectures of networks: what all networks of one architecture have in common.

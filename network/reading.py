@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from krohn.network.architecture import Step, is_index, kind_of
+from krohn.network.meaning.arrays import Arrays
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import BoolArray, one_thread
 from krohn.program.architectures.transformer import Block, Transformer
@@ -135,27 +136,6 @@ def named(logits: Array, classes: Sequence[str]) -> tuple[str, ...]:
     return tuple(names[q] for q in np.where(sure, best, none).tolist())
 
 
-class Functions:
-    """`krohn.network.architecture.Functions` of numpy."""
-
-    tanh = staticmethod(np.tanh)
-
-    @staticmethod
-    def relu(x: Any) -> Any:
-        """max(x, 0)."""
-        return np.maximum(x, 0)
-
-    @staticmethod
-    def sigmoid(x: Any) -> Any:
-        """1 / (1 + e^−x)."""
-        return 1 / (1 + np.exp(-x))
-
-    @staticmethod
-    def split(x: Any, parts: int) -> tuple[Any, ...]:
-        """Equal parts of each row."""
-        return tuple(np.split(x, parts, axis=-1))
-
-
 class _Recurrence:
     """Texts that a recurrent network reads, by the step of its architecture."""
 
@@ -167,7 +147,7 @@ class _Recurrence:
     def read(self, tokens: IntArray) -> Array:
         """One more token of every text."""
         with np.errstate(all="ignore"):
-            self.held = self.step.after(self.tensors, tokens, self.held, Functions())
+            self.held = self.step.after(self.tensors, tokens, self.held, Arrays())
             weight, bias = (
                 self.tensors[f"unembed.{name}"] for name in ("weight", "bias")
             )

@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from krohn.network.architecture import kind_of, sparse_matrices
 from krohn.network.cache import ONE, Cache, Grow, Tree
 from krohn.network.forward_pass import in_full
+from krohn.network.meaning.engine import Engine
 
 # Networks that read letter by letter and remember as much after every word.
 
@@ -84,17 +85,23 @@ class Stepping(nn.Module):
         )
 
 
-class TorchFunctions:
-    """`krohn.network.architecture.Functions` of torch."""
+class _Tensors(Engine):
+    """What steps ask of torch."""
 
-    relu = staticmethod(torch.relu)
-    sigmoid = staticmethod(torch.sigmoid)
-    tanh = staticmethod(torch.tanh)
+    def gather(self, table: Any, index: Any) -> Any:
+        return table[index]
 
-    @staticmethod
-    def split(x: Tensor, parts: int) -> tuple[Tensor, ...]:
-        """Equal parts of each row."""
-        return torch.chunk(x, parts, dim=-1)
+    def relu(self, x: Any) -> Any:
+        return torch.relu(x)
+
+    def sigmoid(self, x: Any) -> Any:
+        return torch.sigmoid(x)
+
+    def tanh(self, x: Any) -> Any:
+        return torch.tanh(x)
+
+    def parts(self, x: Any, count: int) -> Any:
+        return torch.chunk(x, count, dim=-1)
 
 
 class Stepped(Stepping):
@@ -134,7 +141,7 @@ class Stepped(Stepping):
 
     def advance(self, tokens: Tensor, parts: Parts) -> tuple[Tensor, Parts]:
         """H ``(batch, hidden)`` after a letter, and what is remembered then."""
-        after = self.declared.after(self.tensors, tokens, parts, TorchFunctions())
+        after = self.declared.after(self.tensors, tokens, parts, _Tensors())
         return cast(Tensor, after[0]), after
 
     def said(self, outputs: Tensor) -> Tensor:

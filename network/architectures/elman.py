@@ -3,16 +3,17 @@
 from collections.abc import Mapping
 from typing import Any
 
-from krohn.network.architecture import Functions, Kind, Step, declare
+from krohn.network.architecture import Kind, Step, declare
 from krohn.network.architectures.lstm import halves
+from krohn.network.meaning.engine import Engine
 from krohn.program.architectures.elman import Elman
 
 
 def _after(
-    t: Mapping[str, Any], letter: Any, held: tuple[Any, ...], f: Functions
+    t: Mapping[str, Any], letter: Any, held: tuple[Any, ...], o: Engine
 ) -> tuple[Any, ...]:
-    letters, past = halves(t, letter, held[0])
-    return (f.tanh(letters + past),)
+    letters, past = halves(o, t, letter, held[0])
+    return (o.tanh(letters + past),)
 
 
 KIND = declare(

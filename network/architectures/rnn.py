@@ -3,15 +3,16 @@
 from collections.abc import Mapping
 from typing import Any
 
-from krohn.network.architecture import Functions, Kind, Step, declare
+from krohn.network.architecture import Kind, Step, declare
+from krohn.network.meaning.engine import Engine
 from krohn.program.architectures.rnn import Rnn
 
 
 def _after(
-    t: Mapping[str, Any], letter: Any, held: tuple[Any, ...], f: Functions
+    t: Mapping[str, Any], letter: Any, held: tuple[Any, ...], o: Engine
 ) -> tuple[Any, ...]:
     before = held[0] @ t["hidden.weight"] + t["hidden.bias"]
-    return (f.relu(before + t["input.weight"][letter]),)
+    return (o.relu(before + o.gather(t["input.weight"], letter)),)
 
 
 KIND = declare(

@@ -19,6 +19,7 @@ from krohn.network import ExportError
 from krohn.network.architecture import Step, is_index, kind_of
 from krohn.network.exports import Destination, StoredNetwork, circuit
 from krohn.network.exports.circuit import labels
+from krohn.network.meaning.engine import Engine
 from krohn.network.modelfile import ModelFile
 from krohn.program.architectures.transformer import Block, Transformer
 from krohn.program.attention import Linear, Rectified, Softmax, Sparse, sees_ahead
@@ -244,9 +245,6 @@ class Value:
     def __matmul__(self, other: "Value") -> "Value":
         return self.op("MatMul", other)
 
-    def __getitem__(self, letter: "Value") -> "Value":
-        return self.op("Gather", letter)
-
     @property
     def T(self) -> "Value":
         """A tensor of the file, turned once for all letters."""
@@ -257,8 +255,12 @@ class Value:
         return Value(self.graph, name)
 
 
-class OnnxFunctions:
-    """`krohn.network.architecture.Functions` of ONNX."""
+class Nodes(Engine):
+    """Operations that write nodes."""
+
+    def gather(self, table: Value, index: Value) -> Value:
+        """Rows of a table."""
+        return table.op("Gather", index)
 
     def relu(self, x: Value) -> Value:
         """max(x, 0)."""
@@ -272,10 +274,10 @@ class OnnxFunctions:
         """The hyperbolic tangent."""
         return x.op("Tanh")
 
-    def split(self, x: Value, parts: int) -> tuple[Value, ...]:
-        """Equal parts of each row."""
-        names = [f"{x.name}_{part}" for part in range(parts)]
-        node = helper.make_node("Split", [x.name], names, axis=-1, num_outputs=parts)
+    def parts(self, x: Value, count: int) -> tuple[Value, ...]:
+        """Equal parts of the last axis."""
+        names = [f"{x.name}_{part}" for part in range(count)]
+        node = helper.make_node("Split", [x.name], names, axis=-1, num_outputs=count)
         x.graph.nodes.append(node)
         return tuple(Value(x.graph, name) for name in names)
 
@@ -293,7 +295,7 @@ def recurrent(graph: Graph, file: ModelFile, step: Step, words: str) -> None:
     tensors = {name: Value(body, name, graph) for name in file.tensors}
     before = [f"{name}.before" for name in step.starts]
     read = tuple(Value(body, name) for name in before)
-    after = step.after(tensors, Value(body, LETTER), read, OnnxFunctions())
+    after = step.after(tensors, Value(body, LETTER), read, Nodes())
     kept = [value.name for value in after]
     said = body.op("Identity", kept[0])
     letter = body.info(LETTER, TensorProto.INT64, BATCH)

@@ -24,15 +24,10 @@ import krohn
 from krohn.algebra import zoo
 from krohn.algebra.formats import json_format
 from krohn.network import ExportError, ModelFileError, architecture, modelfile
-from krohn.network.architecture import (
-    Functions,
-    Kind,
-    Step,
-    declare,
-    every_kind,
-    kind_of,
-)
+from krohn.network.architecture import Kind, Step, declare, every_kind, kind_of
 from krohn.network.exports import destination
+from krohn.network.meaning.arrays import Arrays
+from krohn.network.meaning.engine import Engine
 from krohn.network.model import Model
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FLOAT32
@@ -74,11 +69,11 @@ def toy(monkeypatch: pytest.MonkeyPatch) -> type[Architecture]:
             return shapes
 
     def after(
-        t: Mapping[str, Any], letter: Any, held: tuple[Any, ...], f: Functions
+        t: Mapping[str, Any], letter: Any, held: tuple[Any, ...], o: Engine
     ) -> tuple[Any, ...]:
         (h,) = held
-        gate = f.sigmoid(t["gate.input"][letter] + h @ t["gate.weight"])
-        new = f.tanh(t["new.input"][letter] + (gate * h) @ t["new.weight"])
+        gate = o.sigmoid(o.gather(t["gate.input"], letter) + h @ t["gate.weight"])
+        new = o.tanh(o.gather(t["new.input"], letter) + (gate * h) @ t["new.weight"])
         return (h + gate * (new - h),)
 
     declare(
@@ -114,29 +109,13 @@ def network(kind: type[Architecture]) -> ModelFile:
     return ModelFile(header, tensors, FLOAT32)
 
 
-class NumpyFunctions:
-    """`Functions` of numpy."""
-
-    def relu(self, x: Any) -> Any:
-        return np.maximum(x, 0)
-
-    def sigmoid(self, x: Any) -> Any:
-        return 1 / (1 + np.exp(-x))
-
-    def tanh(self, x: Any) -> Any:
-        return np.tanh(x)
-
-    def split(self, x: Any, parts: int) -> tuple[Any, ...]:
-        return tuple(np.split(x, parts, axis=-1))
-
-
 def by_numpy(file: ModelFile, word: list[int]) -> np.ndarray:
     """Logits by the declared step, in float64."""
     t, step = file.tensors, kind_of(file.header["architecture"]).step
     assert step is not None
     parts, logits = tuple(t[name] for name in step.starts), []
     for letter in word:
-        parts = step.after(t, letter, parts, NumpyFunctions())
+        parts = step.after(t, letter, parts, Arrays())
         logits.append(parts[0] @ t["unembed.weight"] + t["unembed.bias"])
     return np.array(logits)
 

@@ -9,17 +9,11 @@ import torch
 import krohn
 from krohn.algebra.errors import KrohnError
 from krohn.network import reading
+from krohn.network.meaning.arrays import Arrays
 from krohn.network.model import Model
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import PRECISIONS
-from krohn.network.reading import (
-    Functions,
-    IntArray,
-    chosen,
-    decode,
-    named,
-    plain_reader,
-)
+from krohn.network.reading import IntArray, chosen, decode, named, plain_reader
 from krohn.network.stepping import stepping
 from krohn.program.completed_texts import BLANK
 from krohn.running import runner_of
@@ -157,9 +151,9 @@ def test_functions_are_as_exact_as_is_assumed(
     true = np.exp(x.astype(wide))
     assert np.abs(np.exp(x).astype(wide) / true - 1).max() <= form.exponential
     both = np.concatenate([x, -x]).astype(wide)
-    sigmoid = Functions.sigmoid(both.astype(dtype)).astype(wide)
+    sigmoid = Arrays().sigmoid(both.astype(dtype)).astype(wide)
     assert np.abs(sigmoid - 1 / (1 + np.exp(-both))).max() <= GATE * unit
-    tanh = Functions.tanh(both.astype(dtype)).astype(wide)
+    tanh = Arrays().tanh(both.astype(dtype)).astype(wide)
     assert np.abs(tanh - np.tanh(both)).max() <= GATE * unit
 
 
