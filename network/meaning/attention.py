@@ -33,7 +33,7 @@ WRITE = "bhtv,hvd->btd"
 """What heads took, added to the stream."""
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)
 class Points:
     """New points, in a batch of words, after those that are remembered.
 
@@ -58,7 +58,7 @@ class Points:
     masks: dict[Any, Any] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)
 class View:
     """What heads see from new points.
 
@@ -105,7 +105,8 @@ class View:
     @property
     def everything(self) -> bool:
         """Whether all heads see all points that there are."""
-        return self.points.single and self.backward
+        points = self.points
+        return points.single and points.path is None and self.past
 
 
 # What heads of each kind make of queries and keys.

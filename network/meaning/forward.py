@@ -6,6 +6,7 @@ position; the branches of a tree are points of which each sees those on its way.
 """
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 from krohn.network.meaning.attention import WRITE, Points, View, definition
@@ -25,12 +26,12 @@ def look(o: Engine, view: View, x: Any, memory: Any = None) -> tuple[Any, Any]:
         x: ``(batch, n, d)``: the stream at new points.
         memory: What is remembered of the points before; None if there are none.
     """
-    heads, at = view.heads, view.at
-    named = zip(("query", "key", "value"), o.asked(heads, x), strict=True)
-    q, k, v = (o.at(f"{at}.{name}", y) for name, y in named)
+    heads, (query, key, value, taken) = view.heads, _head_places(view.at)
+    q, k, v = o.asked(heads, x)
+    q, k, v = o.at(query, q), o.at(key, k), o.at(value, v)
     k, v, kept = o.remember(heads, memory, k, v)
-    taken = o.at(f"{at}.taken", o.attend(heads, q, k, v, view))
-    return o.contract(WRITE, taken, heads.out), kept
+    mixed = o.at(taken, o.attend(heads, q, k, v, view))
+    return o.contract(WRITE, mixed, heads.out), kept
 
 
 def mlp(o: Engine, block: Block[Any], x: Any, at: str = "") -> Any:
@@ -69,15 +70,30 @@ def through(
     x = o.at("stream.0", x)
     kept: list[Any] = []
     for b, block in enumerate(net.blocks):
-        at, held = f"blocks.{b}", None
+        at_heads, between, at_mlp, end = _block_places(b)
+        held = None
         if block.heads is not None:
-            view = View(o, block.heads, points, f"{at}.attention")
+            view = View(o, block.heads, points, at_heads)
             added, held = look(o, view, x, memory[b] if memory else None)
             x = o.add(x, added)
         kept.append(held)
-        x = o.at(f"stream.{2 * b + 1}", x)
-        x = o.at(f"stream.{2 * b + 2}", mlp(o, block, x, f"{at}.mlp"))
+        x = o.at(between, x)
+        x = o.at(end, mlp(o, block, x, at_mlp))
     return x, kept
+
+
+# To name a place takes as long as a small operation there, so names are kept.
+
+
+@cache
+def _block_places(b: int) -> tuple[str, str, str, str]:
+    at = f"blocks.{b}"
+    return f"{at}.attention", f"stream.{2 * b + 1}", f"{at}.mlp", f"stream.{2 * b + 2}"
+
+
+@cache
+def _head_places(at: str) -> tuple[str, str, str, str]:
+    return f"{at}.query", f"{at}.key", f"{at}.value", f"{at}.taken"
 
 
 def read_out(net: Net[Any], o: Engine, x: Any) -> Any:
