@@ -28,7 +28,7 @@ class Arrays(Engine):
         if axes == PROJECT:
             return x[:, None] @ y
         if axes == SCORES:
-            return x @ y.swapaxes(2, 3)
+            return x @ y.swapaxes(-1, -2)
         wide = x.swapaxes(1, 2).reshape(len(x), x.shape[2], -1)
         return wide @ y.reshape(-1, y.shape[2])
 
@@ -38,7 +38,7 @@ class Arrays(Engine):
         if not np.isfinite(mixed).all():
             wrong = ~np.isfinite(values).all(axis=-1)
             values = np.where(wrong[..., None], 0, values)
-            spoilt = (seen & wrong[:, :, None]).any(axis=-1, keepdims=True)
+            spoilt = (seen & wrong[..., None, :]).any(axis=-1, keepdims=True)
             mixed = np.where(spoilt, np.nan, weights @ values).astype(values.dtype)
         return mixed
 
@@ -104,6 +104,24 @@ class Arrays(Engine):
         """``(h, 1, 1)``: truth values, where such positions are."""
         del like
         return np.array(bits)[:, None, None]
+
+    def one_hot(self, index: Any, count: int, like: Any) -> Any:
+        """Rows of the identity."""
+        return np.eye(count, dtype=like.dtype)[index]
+
+    def roll(self, x: Any, by: int) -> Any:
+        """The last axis turned."""
+        return np.roll(x, by, axis=-1)
+
+    def spread(self, x: Any, like: Any) -> Any:
+        """``x`` for each word of ``like``."""
+        return np.broadcast_to(x, (len(like), *x.shape))
+
+    def layer_norm(self, x: Any, constant: Any) -> Any:
+        """LN_C."""
+        centred = x - x.mean(axis=-1, keepdims=True)
+        length = np.sqrt((centred * centred).sum(axis=-1, keepdims=True))
+        return centred / np.maximum(length, constant)
 
 
 def points(tokens: Any, seen: int = 0) -> Points:

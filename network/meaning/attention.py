@@ -57,6 +57,22 @@ class Points:
     path: Callable[[], Any] | None = None
     masks: dict[Any, Any] = field(default_factory=dict)
 
+    def shown(self, o: "Engine", kind: Attention, sights: tuple[Sight, ...]) -> Any:
+        """``([heads,] n, m + n)``: whether a head sees a point from a new one.
+
+        Args:
+            o: The engine that says so.
+            kind: How the heads weigh positions.
+            sights: The positions that each sees.
+        """
+        if (known := self.masks.get((kind, sights))) is not None:
+            return known
+        i, j = self.places()
+        seen = visible(kind, sights, i, j, partial(o.flags, like=i), o.who)
+        if self.path is not None:
+            seen = seen & self.path()
+        return self.masks.setdefault((kind, sights), seen)
+
 
 @dataclass(slots=True)
 class View:
@@ -77,13 +93,7 @@ class View:
     @property
     def shown(self) -> Any:
         """``([heads,] n, m + n)``: whether a head sees a point from a new one."""
-        masks, heads = self.points.masks, self.heads
-        if (known := masks.get((heads.kind, heads.sights))) is not None:
-            return known
-        seen = self.sees(*self.points.places())
-        if self.points.path is not None:
-            seen = seen & self.points.path()
-        return masks.setdefault((heads.kind, heads.sights), seen)
+        return self.points.shown(self.engine, self.heads.kind, self.heads.sights)
 
     def sees(self, i: Any, j: Any) -> Any:
         """Whether heads see some positions from others, whatever the way to them."""

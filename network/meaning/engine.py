@@ -102,6 +102,22 @@ class Engine:
         """``(h, 1, 1)``: truth values, where such positions are."""
         raise NotImplementedError
 
+    def one_hot(self, index: Any, count: int, like: Any) -> Any:
+        """``(…, count)``: unit vectors of indices ``(…)``, in the format of ``like``."""
+        raise NotImplementedError
+
+    def roll(self, x: Any, by: int) -> Any:
+        """The last axis turned: number n goes to place n + by."""
+        raise NotImplementedError
+
+    def spread(self, x: Any, like: Any) -> Any:
+        """``x`` for each word of ``like``."""
+        raise NotImplementedError
+
+    def layer_norm(self, x: Any, constant: Any) -> Any:
+        """Px / max(|Px|, C) for vectors x, where P subtracts the mean."""
+        raise NotImplementedError
+
     # Defined operations.
 
     def add(self, x: Any, y: Any) -> Any:

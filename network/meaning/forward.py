@@ -11,7 +11,7 @@ from typing import Any
 
 from krohn.network.meaning.attention import WRITE, Points, View, definition
 from krohn.network.meaning.engine import Engine
-from krohn.network.meaning.net import Block, Net
+from krohn.network.meaning.net import Affine, Block, Net
 from krohn.program.attention import visible
 
 # Sublayers.
@@ -39,12 +39,16 @@ def mlp(o: Engine, block: Block[Any], x: Any, at: str = "") -> Any:
     kept = x if block.mask is None else o.scaled(x, block.mask)
     if not block.layers:
         return kept
-    h = x
-    for j, layer in enumerate(block.layers):
-        h = o.affine(h, layer)
+    return o.add(kept, feed(o, block.layers, x, at))
+
+
+def feed(o: Engine, layers: Sequence[Affine[Any]], x: Any, at: str = "") -> Any:
+    """Affine maps one after the other, each with the functions of its units."""
+    for j, layer in enumerate(layers):
+        x = o.affine(x, layer)
         if layer.runs:
-            h = o.at(f"{at}.hidden.{j}", activated(o, layer.runs, h))
-    return o.add(kept, h)
+            x = o.at(f"{at}.hidden.{j}", activated(o, layer.runs, x))
+    return x
 
 
 def activated(o: Engine, runs: Sequence[tuple[str, int]], h: Any) -> Any:

@@ -1,6 +1,6 @@
 """A Transformer as data: typed, total, generic in what a tensor is."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Generic, TypeVar
@@ -11,6 +11,7 @@ from krohn.program.attention import Attention, Sight, sees_ahead
 
 A = TypeVar("A")
 B = TypeVar("B")
+N = TypeVar("N")
 Runs = tuple[tuple[str, int], ...]
 """The functions of units, and how many units in a row have each."""
 MATRICES = ("query", "key", "value", "out")
@@ -113,22 +114,16 @@ class Net(Generic[A]):
         Raises:
             ModelFileError: If a tensor is not there, or none of its parts is made of it.
         """
-        left = dict(tensors)
         if shape.disguise is not None:
-            left = {n: t for n, t in left.items() if not n.startswith(APART)}
-        try:
-            token, position = left.pop("embed.token"), left.pop("embed.position")
-            blocks = tuple(
-                _block(f"blocks.{i}", block, left)
-                for i, block in enumerate(shape.blocks)
-            )
-            out = Affine(left.pop("unembed.weight"), left.pop("unembed.bias"))
-        except KeyError as error:
-            raise ModelFileError(f"there is no tensor {error}") from None
-        if left:
-            raise ModelFileError(
-                f"no part of a Transformer has tensors {sorted(left)[:3]}"
-            )
+            tensors = {n: t for n, t in tensors.items() if not n.startswith(APART)}
+        return every_tensor(lambda left: cls._of(shape, left), tensors)
+
+    @classmethod
+    def _of(cls, shape: Transformer, left: dict[str, A]) -> "Net[A]":
+        token, position = left.pop("embed.token"), left.pop("embed.position")
+        each = enumerate(shape.blocks)
+        blocks = tuple(_block(f"blocks.{i}", block, left) for i, block in each)
+        out = Affine(left.pop("unembed.weight"), left.pop("unembed.bias"))
         return cls(token, position, blocks, out)
 
     def each(self, change: Callable[[A], B]) -> "Net[B]":
@@ -162,8 +157,40 @@ def _block(at: str, block: Declared, left: dict[str, A]) -> Block[A]:
         query, key, value, out = (left.pop(f"{at}.attention.{n}") for n in MATRICES)
         heads = Heads(block.attention, block.sights, query, key, value, out)
     runs = runs_of(block)
-    layers = tuple(
-        Affine(left.pop(f"{at}.mlp.{j}.weight"), left.pop(f"{at}.mlp.{j}.bias"), run)
-        for j, run in enumerate([*runs, ()] if runs else [])
-    )
+    layers = affines(f"{at}.mlp", [*runs, ()] if runs else [], left)
     return Block(heads, left.pop(f"{at}.mlp.residual", None), layers)
+
+
+# What networks of all architectures are made of.
+
+
+def every_tensor(make: Callable[[dict[str, A]], N], tensors: Mapping[str, A]) -> N:
+    """A network of tensors by their names on file.
+
+    Args:
+        make: Makes it, and takes each tensor that it is made of out of a dict.
+        tensors: The tensors.
+
+    Raises:
+        ModelFileError: If a tensor is not there, or no part of the network is made of it.
+    """
+    left = dict(tensors)
+    try:
+        made = make(left)
+    except KeyError as error:
+        raise ModelFileError(f"there is no tensor {error}") from None
+    if left:
+        raise ModelFileError(f"no part of the network has tensors {sorted(left)[:3]}")
+    return made
+
+
+def affines(at: str, runs: Sequence[Runs], left: dict[str, A]) -> tuple[Affine[A], ...]:
+    """Affine layers by the functions of their units, taken out of tensors by name."""
+    each = enumerate(runs)
+    names = ((f"{at}.{j}.weight", f"{at}.{j}.bias", run) for j, run in each)
+    return tuple(Affine(left.pop(w), left.pop(b), run) for w, b, run in names)
+
+
+def relus(units: Sequence[int]) -> list[Runs]:
+    """The functions of layers of so many ReLUs."""
+    return [(("relu", count),) for count in units]

@@ -108,6 +108,26 @@ class Tensors(Engine):
         """``(h, 1, 1)``: truth values, where such positions are."""
         return torch.tensor(list(bits), device=like.device)[:, None, None]
 
+    def one_hot(self, index: Tensor, count: int, like: Tensor) -> Tensor:
+        """By torch's own."""
+        units: Tensor = F.one_hot(index, count)
+        return units.to(like.dtype)
+
+    def roll(self, x: Tensor, by: int) -> Tensor:
+        """The last axis turned."""
+        return x.roll(by, -1)
+
+    def spread(self, x: Tensor, like: Tensor) -> Tensor:
+        """``x`` for each word of ``like``."""
+        return x.expand(len(like), *x.shape)
+
+    def layer_norm(self, x: Tensor, constant: Tensor) -> Tensor:
+        """LN_C, at least in float32."""
+        wide = x.to(torch.promote_types(x.dtype, torch.float32))
+        centred = wide - wide.mean(dim=-1, keepdim=True)
+        length = torch.linalg.vector_norm(centred, dim=-1, keepdim=True)
+        return (centred / torch.maximum(length, constant.to(wide.dtype))).to(x.dtype)
+
     # Kernels of whole words, each held against the definition by a test.
 
     def attend(
@@ -167,7 +187,7 @@ def _apart(
 ) -> Tensor:
     """A mixture of values, no number where it is of wrong ones ``(b, h, j)``, too."""
     mixed = mix(values.masked_fill(wrong[..., None], 0.0))
-    spoilt = (seen & wrong[:, :, None]).any(dim=-1, keepdim=True)
+    spoilt = (seen & wrong[..., None, :]).any(dim=-1, keepdim=True)
     return mixed.masked_fill(spoilt, torch.nan)
 
 
