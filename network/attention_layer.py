@@ -1,47 +1,52 @@
-"""One attention layer over real inputs, as a torch module."""
+"""One attention layer over real inputs, as a torch module.
 
-from collections.abc import Mapping
+What it computes `krohn.network.architectures.attention_layer` says.
+"""
+
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from krohn.network import ModelFileError
+from krohn.network.architectures import attention_layer as meaning
 from krohn.network.forward_pass import in_full
+from krohn.network.meaning.net import Affine
+from krohn.network.meaning.tensors import CAREFUL, FAST, Tensors, points, with_care
 from krohn.program.architectures.attention_layer import AttentionLayer as Declared
+
+HELD = ("code", "query", "key", "value", "bias")
+"""The tensors of the head; a layer need not have all."""
 
 
 class ReluNetwork(nn.Module):
     """Affine layers with a ReLU between any two of them."""
 
-    def __init__(self, tensors: Mapping[str, Tensor], at: str, layers: int) -> None:
+    def __init__(self, layers: Sequence[Affine[Tensor]]) -> None:
         super().__init__()
-        parts = ("weight", "bias")
-        for name in parts:
+        self.runs = [layer.runs for layer in layers]
+        for name in ("weight", "bias"):
             found = [
-                nn.Parameter(tensors[f"{at}.{j}.{name}"], requires_grad=False)
-                for j in range(layers)
+                nn.Parameter(getattr(layer, name), requires_grad=False)
+                for layer in layers
             ]
             setattr(self, name, nn.ParameterList(found))
 
-    def forward(self, x: Tensor) -> Tensor:
-        """``(…, inputs)`` to ``(…, outputs)``."""
-        layers = zip(self.weight, self.bias, strict=True)  # type: ignore[arg-type]
-        for j, (weight, bias) in enumerate(layers):
-            x = (torch.relu(x) if j else x) @ weight + bias
-        return x
+    @property
+    def data(self) -> tuple[Affine[Tensor], ...]:
+        """The parameters as they are now."""
+        each: Any = zip(self.weight, self.bias, self.runs, strict=True)  # type: ignore[arg-type]
+        return tuple(Affine(*layer) for layer in each)
 
 
 class AttentionLayer(nn.Module):
-    """ŷ_t = F̂(Σ_s softmax_s[(W_Q f̂(x_t))·(W_K f̂(x_s))] W_V f̂(x_s)), x_s ∈ R^d.
-
-    f̂ and F̂ are ReLU networks; f̂ sees the code of the position beside the input. The sum
-    is over all positions, or over s ≤ t; or over the slots of a memory instead, which are
-    constant keys, values and biases of the logits (Jiang and Li, eq. 5).
+    """One head over real inputs, or over the slots of a memory.
 
     Attributes:
         length: The longest input.
         inputs: d.
+        remembers: Whether it looks at the slots of a memory.
     """
 
     code: Tensor | None
@@ -56,45 +61,34 @@ class AttentionLayer(nn.Module):
         super().__init__()
         shape = Declared.of(architecture)
         self.length, self.inputs = shape.length, shape.inputs
-        self.causal, self.remembers = shape.causal, shape.memory > 0
-        held = "memory" if self.remembers else "attention"
-        places = {
-            "code": "code",
-            "query": "attention.query",
-            "key": f"{held}.key",
-            "value": f"{held}.value",
-            "bias": "memory.bias",
-        }
-        for name, at in places.items():
-            tensor = tensors.get(at)
+        self.remembers = shape.memory > 0
+        given = meaning.AttentionLayer.of(shape, tensors)
+        self.sight = given.sight
+        for name in HELD:
+            tensor = getattr(given, name)
             kept = None if tensor is None else nn.Parameter(tensor, requires_grad=False)
             self.register_parameter(name, kept)
-        self.features, self.output = (
-            ReluNetwork(tensors, at, len(units) + 1)
-            for at, units in (
-                ("features", shape.features_units),
-                ("output", shape.output_units),
-            )
+        self.features = ReluNetwork(given.features)
+        self.output = ReluNetwork(given.output)
+
+    @property
+    def net(self) -> meaning.AttentionLayer[Tensor]:
+        """The network as data, of the parameters as they are now."""
+        code, query, key, value, bias = (getattr(self, name) for name in HELD)
+        features, output = self.features.data, self.output.data
+        return meaning.AttentionLayer(
+            self.sight, code, query, key, value, bias, features, output
         )
 
     def encoded(self, x: Tensor) -> Tensor:
         """``(batch, time, n)``: f̂ of the inputs and of their positions."""
-        if self.code is not None:
-            code = self.code[: x.shape[1]].expand(len(x), -1, -1)
-            x = torch.cat([x, code], dim=2)
-        return self.features(x)  # type: ignore[no-any-return]
+        return torch.as_tensor(meaning.encoded(FAST, self.net, x, points(x)))
 
     def weights(self, features: Tensor) -> Tensor:
         """``(batch, time, time)``, or ``(batch, time, slots)``: what is looked at."""
-        asked = features @ self.query
-        if self.bias is not None:
-            scores = asked @ self.key.T + self.bias
-        else:
-            scores = asked @ (features @ self.key).transpose(1, 2)
-        if self.causal:
-            later = torch.ones(scores.shape[1:], device=scores.device).triu(1).bool()
-            scores = scores.masked_fill(later, -torch.inf)
-        return torch.softmax(scores, dim=2)
+        net = self.net
+        seen = meaning.visible(CAREFUL, net, features, points(features))
+        return torch.as_tensor(meaning.weights(CAREFUL, net, features, seen))
 
     @in_full
     def forward(self, x: Tensor) -> Tensor:
@@ -112,6 +106,9 @@ class AttentionLayer(nn.Module):
                 f"takes up to {self.length} vectors, not {x.shape[1]}; compile it again "
                 "for more"
             )
-        features = self.encoded(x)
-        held = self.value if self.remembers else features @ self.value
-        return self.output(self.weights(features) @ held)  # type: ignore[no-any-return]
+        net = self.net
+
+        def outputs(o: Tensors) -> Tensor:
+            return torch.as_tensor(meaning.through(o, net, x, points(x)))
+
+        return with_care(outputs)

@@ -1,80 +1,51 @@
-"""Generators: attention, LayerNorm and an MLP give the law of the next letter.
+"""Generators, as torch modules; what they compute `krohn.network.architectures` says."""
 
-layer(X) = g(LN_C(A X V) + X) with A = softmax(mask + X Q (X K)ᵀ) (thesis, section 3.6,
-there with columns instead of rows). There is no residual connection around g.
-"""
-
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import torch
 from torch import Tensor, nn
 
 from krohn.network import ModelFileError, modelfile
 from krohn.network.architecture import kind_of
+from krohn.network.architectures import generator as meaning
 from krohn.network.forward_pass import in_full
+from krohn.network.meaning.net import Affine
+from krohn.network.meaning.tensors import CAREFUL, Tensors, points, with_care
 from krohn.network.modelfile import ModelFile
 from krohn.network.running_file import torch_tensors
-from krohn.program.architectures import generator as declared
 
 
 class LayerNorm(nn.Module):
-    """LN_C(a) = Pa / max(|Pa|, C), P subtracting the mean; at least in float32."""
+    """The constant of a normalisation."""
 
     def __init__(self, constant: Tensor) -> None:
         super().__init__()
         self.constant = nn.Parameter(constant, requires_grad=False)
 
-    def forward(self, a: Tensor) -> Tensor:
-        """``(…, d)`` to the same."""
-        wide = a.to(torch.promote_types(a.dtype, torch.float32))
-        centred = wide - wide.mean(dim=-1, keepdim=True)
-        length = torch.linalg.vector_norm(centred, dim=-1, keepdim=True)
-        return (centred / torch.maximum(length, self.constant.to(wide.dtype))).to(
-            a.dtype
-        )
-
-
-NORMS: Mapping[str, Callable[[Mapping[str, Tensor], str], nn.Module]] = {
-    "layer": lambda tensors, at: LayerNorm(tensors[f"{at}.constant"]),
-    "none": lambda tensors, at: nn.Identity(),
-}
-
 
 class Layer(nn.Module):
     """One layer: a head, its normalisation, and the affine maps of g with ReLUs."""
 
-    def __init__(
-        self, tensors: Mapping[str, Tensor], at: str, layer: declared.Layer
-    ) -> None:
+    def __init__(self, layer: meaning.Layer[Tensor]) -> None:
         super().__init__()
-        maps = len(layer.mlp) + 1
-        self.query, self.key, self.value = (
-            nn.Parameter(tensors[f"{at}.attention.{name}"], requires_grad=False)
-            for name in ("query", "key", "value")
-        )
-        self.norm = NORMS[layer.norm](tensors, at)
-        self.weights, self.biases = (
-            nn.ParameterList(
-                nn.Parameter(tensors[f"{at}.mlp.{j}.{part}"], requires_grad=False)
-                for j in range(maps)
-            )
-            for part in ("weight", "bias")
-        )
+        fixed = partial(nn.Parameter, requires_grad=False)
+        self.query, self.key = fixed(layer.query), fixed(layer.key)
+        self.value = fixed(layer.value)
+        self.norm = nn.Identity() if layer.norm is None else LayerNorm(layer.norm)
+        self.weights = nn.ParameterList(fixed(each.weight) for each in layer.maps)
+        self.biases = nn.ParameterList(fixed(each.bias) for each in layer.maps)
+        self.runs = [each.runs for each in layer.maps]
 
-    def attention(self, x: Tensor) -> Tensor:
-        """Weights ``(batch, positions, positions)``; each row sums to 1."""
-        scores = (x @ self.query) @ (x @ self.key).transpose(1, 2)
-        future = torch.ones_like(scores[0], dtype=torch.bool).triu(1)
-        return scores.masked_fill(future, -torch.inf).softmax(dim=2)
-
-    def forward(self, x: Tensor) -> Tensor:
-        """``(batch, positions, d)`` to ``(batch, positions, width of the last map)``."""
-        y: Tensor = self.norm(self.attention(x) @ (x @ self.value)) + x
-        for j, (weight, bias) in enumerate(zip(self.weights, self.biases, strict=True)):
-            y = (torch.relu(y) if j else y) @ weight + bias
-        return y
+    @property
+    def data(self) -> meaning.Layer[Tensor]:
+        """The parameters as they are now."""
+        norm = self.norm.constant if isinstance(self.norm, LayerNorm) else None
+        maps = zip(self.weights, self.biases, self.runs, strict=True)
+        each = tuple(Affine(*layer) for layer in maps)
+        return meaning.Layer(self.query, self.key, self.value, norm, each)
 
 
 class Generator(nn.Module):
@@ -95,7 +66,6 @@ class Generator(nn.Module):
         kind = kind_of(shape)
         if kind.answers != "laws":
             raise ModelFileError(f"this is {kind.called}, not a generator")
-        tensors = torch_tensors(file)
         self.header: Mapping[str, Any] = file.header
         self.letters = file.claim.letters
         if len(self.letters) != shape.vocabulary:
@@ -103,12 +73,17 @@ class Generator(nn.Module):
         length = file.claim.length
         assert length is not None
         self.length = length
-        self.bracket = nn.Parameter(tensors["embed.letter"], requires_grad=False)
-        self.initial = nn.Parameter(tensors["embed.start"], requires_grad=False)
+        given = meaning.Generator.of(shape, torch_tensors(file))
+        self.bracket = nn.Parameter(given.letter, requires_grad=False)
+        self.initial = nn.Parameter(given.start, requires_grad=False)
         self.register_buffer("moves", torch.tensor(shape.moves))
-        self.layers = nn.ModuleList(
-            Layer(tensors, f"layers.{i}", layer) for i, layer in enumerate(shape.layers)
-        )
+        self.layers = nn.ModuleList(map(Layer, given.layers))
+
+    @property
+    def net(self) -> meaning.Generator[Tensor]:
+        """The network as data, of the parameters as they are now."""
+        layers = tuple(cast(Layer, layer).data for layer in self.layers)
+        return meaning.Generator(self.bracket, self.initial, layers)
 
     def embed(self, tokens: Tensor) -> Tensor:
         """``(batch, time)`` letters to ``(batch, time + 1, d)``, the start in front.
@@ -136,19 +111,20 @@ class Generator(nn.Module):
     @in_full
     def forward(self, tokens: Tensor) -> Tensor:
         """Laws ``(batch, time + 1, letters)``, before the first and after each letter."""
-        x = self.embed(tokens)
-        for layer in self.layers:
-            x = layer(x)
-        return x
+        net, x = self.net, self.embed(tokens)
+
+        def laws(o: Tensors) -> Tensor:
+            return torch.as_tensor(meaning.through(o, net, x, points(x))[0])
+
+        return with_care(laws)
 
     @in_full
     def attention(self, tokens: Tensor) -> list[Tensor]:
         """For each layer its weights ``(batch, time + 1, time + 1)``."""
-        x, maps = self.embed(tokens), []
-        for layer in self.layers:
-            maps.append(layer.attention(x))  # type: ignore[operator]
-            x = layer(x)
-        return maps
+        x = self.embed(tokens)
+        patterns: list[Tensor]
+        _, patterns = meaning.through(CAREFUL, self.net, x, points(x))
+        return patterns
 
 
 def load(path: str | Path) -> Generator:

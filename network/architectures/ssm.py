@@ -1,11 +1,110 @@
-"""State space models."""
+"""State space models: layers of diagonal recurrences, each read by a table."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic
 
 from krohn.network.architecture import Kind, declare
-from krohn.program.architectures.ssm import StateSpace
+from krohn.network.meaning.engine import Engine
+from krohn.network.meaning.forward import feed
+from krohn.network.meaning.net import A, Affine, affines, every_tensor, relus
+from krohn.program.architectures import ssm as declared
+
+
+@dataclass(frozen=True)
+class Layer(Generic[A]):
+    """h_t = a ⊙ h_{t−1} + b(x_t); what it says is a table of x_t and of h_{t−1}.
+
+    Attributes:
+        selective: Whether each letter has its own decays.
+        initial: ``(coordinates,)``: h_0.
+        decay: a ``(coordinates,)``, or that of each letter ``(symbols, coordinates)``.
+        input: ``(symbols, coordinates)``: b of each letter.
+        decode: What the table reads of h.
+        table: What makes ``(…, symbols)`` of the letter and of that.
+    """
+
+    selective: bool
+    initial: A
+    decay: A
+    input: A
+    decode: tuple[Affine[A], ...]
+    table: tuple[Affine[A], ...]
+
+
+@dataclass(frozen=True)
+class StateSpace(Generic[A]):
+    """Layers of diagonal recurrences; the last one says the logits.
+
+    Attributes:
+        letters: How many letters it reads.
+        layers: In order: a layer reads what the one before says.
+    """
+
+    letters: int
+    layers: tuple[Layer[A], ...]
+
+    @classmethod
+    def of(
+        cls, shape: declared.StateSpace, tensors: Mapping[str, A]
+    ) -> "StateSpace[A]":
+        """The network of an architecture and its tensors.
+
+        Raises:
+            ModelFileError: If a tensor is not there, or there is another one.
+        """
+
+        def made(left: dict[str, A]) -> "StateSpace[A]":
+            each = enumerate(shape.layers)
+            layers = (_layer(f"layers.{i}", layer, shape, left) for i, layer in each)
+            return cls(shape.vocabulary, tuple(layers))
+
+        return every_tensor(made, tensors)
+
+
+def _layer(
+    at: str, layer: declared.Layer, shape: declared.StateSpace, left: dict[str, A]
+) -> Layer[A]:
+    initial, decay, given = (left.pop(f"{at}.{n}") for n in ("start", "decay", "input"))
+    decode = affines(f"{at}.decode", relus(layer.decode), left)
+    table = affines(f"{at}.table", [*relus([layer.hidden]), ()], left)
+    return Layer(shape.selective, initial, decay, given, decode, table)
+
+
+# A letter of words; what is remembered are h of all layers.
+
+
+def after(
+    o: Engine, net: StateSpace[Any], letters: Any, held: Sequence[Any]
+) -> tuple[Any, tuple[Any, ...]]:
+    """Logits ``(batch, classes)`` of letters ``(batch,)``, and all h after them."""
+    x, now = symbols(o, net, letters), []
+    for layer, h in zip(net.layers, held, strict=True):
+        a, b = recurrence(layer, x)
+        x = said(o, layer, x, h)
+        now.append(a * h + b)
+    return x, tuple(now)
+
+
+def symbols(o: Engine, net: StateSpace[Any], letters: Any) -> Any:
+    """Unit vectors of letters, ``(…, letters)``."""
+    return o.one_hot(letters, net.letters, net.layers[0].input)
+
+
+def recurrence(layer: Layer[Any], x: Any) -> tuple[Any, Any]:
+    """Decays and addends ``(…, coordinates)`` for symbols ``(…, symbols)``."""
+    b = x @ layer.input
+    return (x @ layer.decay if layer.selective else layer.decay), b
+
+
+def said(o: Engine, layer: Layer[Any], x: Any, before: Any) -> Any:
+    """``(…, symbols)``: what a layer says to the next one."""
+    return feed(o, layer.table, o.join([x, feed(o, layer.decode, before)]))
+
 
 KIND = declare(
     Kind(
-        StateSpace,
+        declared.StateSpace,
         title="state space model",
         width_of=lambda ssm: max(layer.coordinates for layer in ssm.layers),
         runtime="krohn.network.state_space:StateSpace",

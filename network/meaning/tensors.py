@@ -279,8 +279,13 @@ def with_bos(net: Net[Tensor], words: Tensor) -> Tensor:
 def whole(net: Net[Tensor], words: Tensor) -> Tensor:
     """Logits ``(batch, time, classes)`` of words ``(batch, time)``, read at once."""
     given = points(with_bos(net, words))
+    return with_care(lambda o: read_out(net, o, through(net, o, given)[0][:, 1:]))
+
+
+def with_care(run: Callable[[Tensors], Tensor]) -> Tensor:
+    """What a pass gives by an engine: with care, if it is not finite without."""
     if not torch.compiler.is_compiling():
-        logits = read_out(net, FAST, through(net, FAST, given)[0][:, 1:])
-        if _known_finite(logits):
-            return logits
-    return read_out(net, CAREFUL, through(net, CAREFUL, given)[0][:, 1:])
+        found = run(FAST)
+        if _known_finite(found):
+            return found
+    return run(CAREFUL)
