@@ -9,10 +9,21 @@ from typing import Any, cast
 import torch
 from torch import Tensor, nn
 
-from krohn.network.architectures import linear_recurrence, ssm
+from krohn.network.architectures.linear_recurrence import (
+    LinearRecurrence as LinearNet,
+    after as after_input,
+)
+from krohn.network.architectures.ssm import (
+    Layer as LayerNet,
+    StateSpace as Net,
+    after,
+    recurrence,
+    said,
+    symbols,
+)
 from krohn.network.cache import Cache
 from krohn.network.forward_pass import in_full
-from krohn.network.meaning import net as data
+from krohn.network.meaning.net import Affine as AffineNet
 from krohn.network.meaning.tensors import FAST
 from krohn.network.recurrent import Parts, Stepping
 from krohn.program.architectures.linear_recurrence import LinearRecurrence as Linear
@@ -24,21 +35,21 @@ from krohn.program.architectures.ssm import StateSpace as Declared
 class Affine(nn.Module):
     """x ↦ x · weight + bias, and the functions of its units."""
 
-    def __init__(self, layer: data.Affine[Tensor]) -> None:
+    def __init__(self, layer: AffineNet[Tensor]) -> None:
         super().__init__()
         self.weight, self.bias = nn.Parameter(layer.weight), nn.Parameter(layer.bias)
         self.runs = layer.runs
 
     @property
-    def data(self) -> data.Affine[Tensor]:
+    def data(self) -> AffineNet[Tensor]:
         """The parameters as they are now."""
-        return data.Affine(self.weight, self.bias, self.runs)
+        return AffineNet(self.weight, self.bias, self.runs)
 
 
 class Layer(nn.Module):
     """A diagonal recurrence, and what reads it."""
 
-    def __init__(self, layer: ssm.Layer[Tensor]) -> None:
+    def __init__(self, layer: LayerNet[Tensor]) -> None:
         super().__init__()
         self.selective = layer.selective
         self.initial = nn.Parameter(layer.initial)
@@ -48,13 +59,13 @@ class Layer(nn.Module):
         self.table = nn.ModuleList(map(Affine, layer.table))
 
     @property
-    def data(self) -> ssm.Layer[Tensor]:
+    def data(self) -> LayerNet[Tensor]:
         """The parameters as they are now."""
         parts = (self.selective, self.initial, self.decay, self.input)
-        return ssm.Layer(*parts, _affines(self.decode), _affines(self.table))
+        return LayerNet(*parts, _affines(self.decode), _affines(self.table))
 
 
-def _affines(modules: nn.ModuleList) -> tuple[data.Affine[Tensor], ...]:
+def _affines(modules: nn.ModuleList) -> tuple[AffineNet[Tensor], ...]:
     return tuple(cast(Affine, module).data for module in modules)
 
 
@@ -71,7 +82,7 @@ class StateSpace(Stepping):
         super().__init__()
         shape = Declared.of(architecture)
         self.letters = shape.vocabulary
-        given = ssm.StateSpace.of(shape, tensors)
+        given = Net.of(shape, tensors)
         self.layers = nn.ModuleList(map(Layer, given.layers))
         self.sizes = [layer.coordinates for layer in shape.layers]
         self.widest = max(
@@ -80,10 +91,10 @@ class StateSpace(Stepping):
         self.requires_grad_(False)
 
     @property
-    def net(self) -> ssm.StateSpace[Tensor]:
+    def net(self) -> Net[Tensor]:
         """The network as data, of the parameters as they are now."""
         layers = (cast(Layer, layer).data for layer in self.layers)
-        return ssm.StateSpace(self.letters, tuple(layers))
+        return Net(self.letters, tuple(layers))
 
     def start(self, batch: int = 1) -> Cache:
         """All hidden states ``(batch, coordinates)`` before a word, which `step` needs."""
@@ -91,7 +102,7 @@ class StateSpace(Stepping):
 
     def advance(self, tokens: Tensor, parts: Parts) -> tuple[Tensor, Parts]:
         """Logits ``(batch, classes)`` of a letter ``(batch,)``, and all h after it."""
-        return ssm.after(FAST, self.net, tokens, parts)
+        return after(FAST, self.net, tokens, parts)
 
     def scratch(self, seen: int) -> int:
         """How many numbers a pass of `branch` holds for one node, however many it saw."""
@@ -117,10 +128,10 @@ class StateSpace(Stepping):
     def _read(self, tokens: Tensor, before: Before) -> Tensor:
         """The logits, layer after layer instead of letter by letter."""
         net = self.net
-        x: Tensor = ssm.symbols(FAST, net, tokens)
+        x: Tensor = symbols(FAST, net, tokens)
         for layer in net.layers:
-            a, b = ssm.recurrence(layer, x)
-            x = ssm.said(FAST, layer, x, before(layer.initial, a.expand_as(b), b))
+            a, b = recurrence(layer, x)
+            x = said(FAST, layer, x, before(layer.initial, a.expand_as(b), b))
         return x
 
 
@@ -159,7 +170,7 @@ class LinearRecurrence(nn.Module):
         self, architecture: Mapping[str, Any], tensors: Mapping[str, Tensor]
     ) -> None:
         super().__init__()
-        given = linear_recurrence.LinearRecurrence.of(Linear.of(architecture), tensors)
+        given = LinearNet.of(Linear.of(architecture), tensors)
         self.input = nn.Parameter(given.input)
         self.output = nn.Parameter(given.output)
         self.skip = nn.Parameter(given.skip)
@@ -167,10 +178,10 @@ class LinearRecurrence(nn.Module):
         self.requires_grad_(False)
 
     @property
-    def net(self) -> linear_recurrence.LinearRecurrence[Tensor]:
+    def net(self) -> LinearNet[Tensor]:
         """The network as data, of the parameters as they are now."""
         ends = (self.input, self.output, self.skip)
-        return linear_recurrence.LinearRecurrence(*ends, tuple(self.matrix))
+        return LinearNet(*ends, tuple(self.matrix))
 
     @in_full
     def forward(self, inputs: Tensor) -> Tensor:
@@ -178,6 +189,6 @@ class LinearRecurrence(nn.Module):
         net, outputs = self.net, []
         hidden = inputs.new_zeros((len(inputs), self.input.shape[1]))
         for x in inputs.unbind(1):
-            said, hidden = linear_recurrence.after(FAST, net, x, hidden)
-            outputs.append(said)
+            output, hidden = after_input(FAST, net, x, hidden)
+            outputs.append(output)
         return torch.stack(outputs, dim=1)

@@ -8,7 +8,10 @@ from krohn.network.architecture import Kind, declare
 from krohn.network.meaning.engine import Engine
 from krohn.network.meaning.forward import feed
 from krohn.network.meaning.net import A, Affine, affines, every_tensor, relus
-from krohn.program.architectures import ssm as declared
+from krohn.program.architectures.ssm import (
+    Layer as DeclaredLayer,
+    StateSpace as Declared,
+)
 
 
 @dataclass(frozen=True)
@@ -45,9 +48,7 @@ class StateSpace(Generic[A]):
     layers: tuple[Layer[A], ...]
 
     @classmethod
-    def of(
-        cls, shape: declared.StateSpace, tensors: Mapping[str, A]
-    ) -> "StateSpace[A]":
+    def of(cls, shape: Declared, tensors: Mapping[str, A]) -> "StateSpace[A]":
         """The network of an architecture and its tensors.
 
         Raises:
@@ -63,7 +64,7 @@ class StateSpace(Generic[A]):
 
 
 def _layer(
-    at: str, layer: declared.Layer, shape: declared.StateSpace, left: dict[str, A]
+    at: str, layer: DeclaredLayer, shape: Declared, left: dict[str, A]
 ) -> Layer[A]:
     initial, decay, given = (left.pop(f"{at}.{n}") for n in ("start", "decay", "input"))
     decode = affines(f"{at}.decode", relus(layer.decode), left)
@@ -104,7 +105,7 @@ def said(o: Engine, layer: Layer[Any], x: Any, before: Any) -> Any:
 
 KIND = declare(
     Kind(
-        declared.StateSpace,
+        Declared,
         title="state space model",
         width_of=lambda ssm: max(layer.coordinates for layer in ssm.layers),
         runtime="krohn.network.state_space:StateSpace",

@@ -13,8 +13,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from krohn.network.meaning import attention
-from krohn.network.meaning.attention import SCORES, Points, View
+from krohn.network.meaning.attention import SCORES, Points, View, pattern
 from krohn.network.meaning.engine import Engine
 from krohn.network.meaning.forward import read_out, through
 from krohn.network.meaning.net import Heads, Net
@@ -203,7 +202,7 @@ def _softmax(
     last digit (A1 of docs/soundness.md).
     """
     if query.is_cuda and query.dtype == torch.float32:
-        return attention.pattern(o, view.heads, query, key, view) @ value
+        return pattern(o, view.heads, query, key, view) @ value
     seen = None if view.backward else view.shown
     return F.scaled_dot_product_attention(
         query,

@@ -87,6 +87,7 @@ def test_a_name_is_one_letter_whatever_signs_it_holds(
         ("C2", {"length": 12, "activation": "sine"}),
         ("C2", {"arch": "lstm"}),
         ("C2", {"arch": "rnn"}),
+        ("C2", {"arch": "ssm", "length": 9}),
         ("LCS2,2", {"attention": "linear", "dtype": "float64"}),
         ("program:reverse", {"length": 9}),
     ],
@@ -215,13 +216,14 @@ print(write(prompts[0])[0]["generated_text"].replace(" ", ""))
 @pytest.mark.slow
 def test_recurrent_networks_carry_their_code(tmp_path: Path) -> None:
     word, wanted = list("01101"), []
-    for arch in ("rnn", "lstm", "gru"):
-        file = krohn.compile("C2", arch=arch).file
+    for arch in ("rnn", "lstm", "gru", "ssm"):
+        length = 9 if arch == "ssm" else None
+        file = krohn.compile("C2", length, arch=arch).file
         place().write(file, tmp_path / arch)
         wanted.append(" ".join(Model(file).run(word)))
     lines = elsewhere(
         f"""
-for arch in ("rnn", "lstm", "gru"):
+for arch in ("rnn", "lstm", "gru", "ssm"):
     own["model"] = {str(tmp_path)!r} + "/" + arch
     say = pipeline("token-classification", ignore_labels=[], **own)
     print(*(each["entity"] for each in say({" ".join(word)!r})))
