@@ -29,6 +29,7 @@ from krohn.drawing.model import draw_model
 from krohn.fine_tuning import fine_tuned
 from krohn.network import attention_cost, modelfile, reading
 from krohn.network.exports import gpt2, huggingface, onnx, transformer_lens
+from krohn.network.meaning.net import Net
 from krohn.network.model import Model
 from krohn.network.modelfile import ModelFile
 from krohn.page.longest import longest
@@ -42,6 +43,8 @@ from krohn.verify.checker.established import judge
 from krohn.verify.checker.model_file import read
 from krohn.verify.checker.network import recheck
 from krohn.verify.checker.verdict import Proved, Speaker
+from krohn.verify.enclosures.all_words import ranges
+from krohn.verify.enclosures.words import enclosed
 from krohn.verify.formal import comparing
 from krohn.verify.formal.development import development
 from krohn.verify.proof import Proof, prove
@@ -163,6 +166,11 @@ def written(form: ModuleType) -> Callable[[Given], object]:
     return write
 
 
+def net_of(given: Given) -> Net[Any]:
+    """The network as data."""
+    return Net.of(given.file.architecture, given.file.tensors)
+
+
 def hidden(given: Given) -> object:
     """A disguise of the file."""
     file = given.file
@@ -186,6 +194,8 @@ CONSUMERS: dict[str, Callable[[Given], object]] = {
     "limits of heads": lambda given: head_limits.head_bounds(
         given.file, plain().machine
     ),
+    "enclosure": lambda given: enclosed(net_of(given), ZEROS),
+    "ranges": lambda given: ranges(net_of(given)),
     "memory": lambda given: prompt_memory.kept_numbers(given.file.architecture, 8),
     "cost": lambda given: attention_cost.parts(given.file.architecture, 8),
     "formal": lambda given: development(given.data),

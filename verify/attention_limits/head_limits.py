@@ -8,9 +8,10 @@ import numpy as np
 
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.structure import as_memory
+from krohn.network.meaning.net import Net
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FloatArray
-from krohn.program.architectures.transformer import Block, StrArray, Transformer
+from krohn.program.architectures.transformer import Block, Transformer
 from krohn.program.attention import (
     Linear,
     Rectified,
@@ -28,11 +29,13 @@ from krohn.verify.attention_limits.dilution import (
     rank_of,
     sharpest,
 )
+from krohn.verify.checker.arithmetic import Interval
+from krohn.verify.enclosures.all_words import ranges
 
-# Between which bounds the residual stream and the scores of heads lie, for all words.
+# Between which bounds the queries and keys of heads lie, for all words.
 #
-# Interval arithmetic over the real numbers, one interval for each dimension; it knows
-# nothing of what the network means. docs/independent.md, section 2.3.
+# The engine of intervals on all words at once; it knows nothing of what the network means.
+# docs/independent.md, section 2.3.
 
 
 BLOCKS = BlockKinds(
@@ -45,89 +48,43 @@ BLOCKS = BlockKinds(
 
 
 @dataclass(frozen=True)
-class Box:
-    """All vectors between two.
-
-    Attributes:
-        low: ``(…, d)``.
-        high: ``(…, d)``.
-    """
-
-    low: FloatArray
-    high: FloatArray
-
-    def by(self, matrix: FloatArray) -> "Box":
-        """The image under ``(d, n)``, coordinate by coordinate."""
-        middle, radius = (self.low + self.high) / 2, (self.high - self.low) / 2
-        image, spread = middle @ matrix, radius @ np.abs(matrix)
-        return Box(image - spread, image + spread)
-
-    def plus(self, other: "Box | FloatArray") -> "Box":
-        """Sums of a vector of each."""
-        if isinstance(other, Box):
-            return Box(self.low + other.low, self.high + other.high)
-        return Box(self.low + other, self.high + other)
-
-    @property
-    def largest(self) -> FloatArray:
-        """The largest absolute value of each coordinate."""
-        return np.maximum(np.abs(self.low), np.abs(self.high))
-
-    def activate(self, names: StrArray) -> "Box":
-        """After the activations of its coordinates."""
-        low, high = np.maximum(self.low, 0), np.maximum(self.high, 0)
-        low[..., names == "sine"], high[..., names == "sine"] = -1.0, 1.0
-        low[..., names == "gelu"] = -0.17  # its least value is −0.16998
-        return Box(low, high)
-
-
-@dataclass(frozen=True)
 class HeadBox:
-    """A head with the bounds of its inputs.
+    """A head with the bounds of its queries and keys, BOS among them.
 
     Attributes:
         block: The number of its block.
         head: Its number there.
         query: ``(d, k)``.
         key: ``(d, k)``.
-        stream: The bounds of the stream at each position, BOS among them.
+        queries: ``(k,)``: the bounds of queries.
+        keys: ``(k,)``: those of keys.
     """
 
     block: int
     head: int
     query: FloatArray
     key: FloatArray
-    stream: Box
+    queries: Interval
+    keys: Interval
 
     @property
     def spread(self) -> float:
         """How far two scores of one query can differ at most."""
-        key = self.stream.by(self.key)
-        queries = self.stream.by(self.query).largest
-        return float(queries @ (key.high - key.low))
+        return float(self.queries.size @ (self.keys.high - self.keys.low))
 
 
 def head_boxes(file: ModelFile) -> Iterator[HeadBox]:
-    """Every head of a Transformer that sees all before, with the bounds of its input."""
+    """Every head of a Transformer that sees all before, with bounds of what it reads."""
     BLOCKS.check(file.architecture)
-    at = file.tensors
-    rows = at["embed.position"]
-    letters = at["embed.token"][:-1]
-    start = at["embed.token"][-1:] + rows[:1]
-    words = (letters[:, None] + rows[1:]).reshape(-1, rows.shape[1])
-    every = np.concatenate([start, words])
-    stream = Box(every.min(axis=0), every.max(axis=0))
+    net = Net.of(file.architecture, file.tensors)
+    boxes = ranges(net).boxes
     for i, block in enumerate(file.architecture.blocks):
-        added = []
+        heads, at = net.blocks[i].heads, f"blocks.{i}.attention"
         for h in range(block.heads):
-            names = ("query", "key", "value", "out")
-            query, key, value, out = (at[f"blocks.{i}.attention.{n}"][h] for n in names)
-            if _sees_all_before(block, h):
-                yield HeadBox(i, h, query, key, stream)
-            added.append(stream.by(value).by(out))
-        for box in added:
-            stream = stream.plus(box)
-        stream = _mlp(file, i, stream)
+            if heads is not None and _sees_all_before(block, h):
+                both = (boxes[f"{at}.{name}"][0, h] for name in ("query", "key"))
+                queries, keys = (Interval(x.low.min(0), x.high.max(0)) for x in both)
+                yield HeadBox(i, h, heads.query[h], heads.key[h], queries, keys)
 
 
 def _sees_all_before(block: Block, head: int) -> bool:
@@ -139,20 +96,6 @@ def _sees_all_before(block: Block, head: int) -> bool:
             return False
         case other:
             return unknown(other, BLOCKS.who)
-
-
-def _mlp(file: ModelFile, block: int, stream: Box) -> Box:
-    at, where = file.tensors, f"blocks.{block}.mlp"
-    shape = file.architecture.blocks[block]
-    mask = at.get(f"{where}.residual", np.ones(stream.low.shape[-1]))
-    kept = stream.by(np.diag(mask))
-    if not shape.mlp:
-        return kept
-    for j, names in enumerate((*shape.activations, None)):
-        stream = stream.by(at[f"{where}.{j}.weight"]).plus(at[f"{where}.{j}.bias"])
-        if names is not None:
-            stream = stream.activate(names)
-    return kept.plus(stream)
 
 
 # Heads with linear positions, and when they look at the wrong letter (Proposition 5).
@@ -406,9 +349,7 @@ def _last_lengths(
 
 
 def _apart(box: HeadBox) -> float:
-    queries, keys = (
-        float(np.linalg.norm(box.stream.by(m).largest)) for m in (box.query, box.key)
-    )
+    queries, keys = (float(np.linalg.norm(x.size)) for x in (box.queries, box.keys))
     return kept_apart(queries, keys, rank_of(box.query, box.key), MOST)
 
 

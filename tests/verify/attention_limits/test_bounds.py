@@ -5,12 +5,13 @@ from itertools import product
 import numpy as np
 import pytest
 import torch
-from foreign import FLIP_FLOP, flip_flop, head_of
+from foreign import FLIP_FLOP, ONE, PLACE, flip_flop, head_of
 from hypothesis import given, settings, strategies as st
 from torch import nn
 
 import krohn
 from krohn.algebra import zoo
+from krohn.network.meaning.net import Net
 from krohn.network.model import Model
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FloatArray
@@ -32,6 +33,7 @@ from krohn.verify.attention_limits.head_limits import (
     linear_head,
 )
 from krohn.verify.attention_limits.layer_norm import module_bounds
+from krohn.verify.enclosures.words import enclosed
 from krohn.verify.testing.counterexample import pair
 from krohn.verify.testing.sampling import sample
 from krohn.verify.testing.shortest_failing import run_all
@@ -120,11 +122,33 @@ class TestBoxes:
         for box in head_boxes(file):
             x = stream[2 * box.block].numpy()
             assert isinstance(network.attention[box.block], Attention)
-            slack = 1e-9 * box.stream.largest.max()
-            assert (x >= box.stream.low - slack).all()
-            assert (x <= box.stream.high + slack).all()
-            scores = (x @ box.query) @ (x @ box.key).transpose(0, 2, 1)
+            query, key = x @ box.query, x @ box.key
+            for known, y in ((box.queries, query), (box.keys, key)):
+                slack = 1e-9 * known.size.max()
+                assert (y >= known.low - slack).all()
+                assert (y <= known.high + slack).all()
+            scores = query @ key.transpose(0, 2, 1)
             assert np.ptp(scores, axis=2).max() <= box.spread * (1 + 1e-9)
+
+    def test_a_head_may_read_what_another_adds_up(self) -> None:
+        """That is no mean of letters: it grows with their number."""
+        file, length = flip_flop(6, 1.0), 6
+        shape, tensors = file.header["architecture"], dict(file.tensors)
+        for name in ("query", "key", "value", "out"):
+            at = f"attention.{name}"
+            tensors[f"blocks.1.{at}"] = tensors[f"blocks.0.{at}"]
+            tensors[f"blocks.0.{at}"] = np.zeros_like(tensors[f"blocks.1.{at}"])
+        for name in ("query", "key", "value"):
+            tensors[f"blocks.0.attention.{name}"][0, ONE, 0] = 1.0
+        tensors["blocks.0.attention.out"][0, 0, PLACE] = 1.0
+        (block,) = shape["blocks"]
+        blocks = [{**block, "attention": {"kind": "relu"}}, block]
+        header = {**file.header, "architecture": {**shape, "blocks": blocks}}
+        file = ModelFile(header, tensors, file.precision)
+        (box,) = head_boxes(file)
+        words = np.zeros((1, length), dtype=np.int64)
+        boxes = enclosed(Net.of(file.architecture, file.tensors), words)
+        assert box.keys.high[1] >= boxes["blocks.1.attention.key"].low[0, 0, -1, 1] > 7
 
 
 class TestLayerNorm:

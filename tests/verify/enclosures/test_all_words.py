@@ -1,0 +1,205 @@
+"""Between the bounds for all words lie the numbers of each word, and partial sums."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise, product
+from typing import Any, Literal
+
+import numpy as np
+import pytest
+from random_networks import random_transformer
+
+from krohn.network.meaning.arrays import Arrays, whole
+from krohn.network.meaning.attention import WEIGH
+from krohn.network.meaning.net import Affine, Block, Heads, Net
+from krohn.program.attention import (
+    Attention,
+    HeadKind,
+    Linear,
+    Rectified,
+    Sight,
+    Softmax,
+    Sparse,
+    visible,
+)
+from krohn.program.domains import BoolArray, FloatArray
+from krohn.program.errors import Refused
+from krohn.verify.checker.arithmetic import Interval
+from krohn.verify.enclosures.all_words import Ranges, ranges
+from krohn.verify.enclosures.positions import Among, Maybe
+from krohn.verify.enclosures.words import enclosed
+
+SLACK = 1e-9
+"""More than arithmetic of float64 is off by here."""
+SEEDS = range(0, 100, 10)
+
+
+def single(last: int) -> list[range]:
+    """Each position in a stretch of its own."""
+    return [range(t, t + 1) for t in range(last)]
+
+
+def cut(last: int, seed: int) -> list[range]:
+    """Letters cut into stretches by chance."""
+    chosen = np.random.default_rng(seed).random(last) < 0.3
+    ends = [0, 1, *(t for t in range(2, last) if chosen[t]), last]
+    return [range(a, b) for a, b in pairwise(ends)]
+
+
+def of_positions(found: Ranges, place: str, parts: Sequence[range]) -> Interval:
+    """The box of each position at a place; of logits without BOS, which has none."""
+    axis = 2 if ".attention" in place else 1
+    sizes = [len(part) for part in parts]
+    box = found.boxes[place].each(lambda x: np.repeat(x, sizes, axis=axis))
+    return box[:, 1:] if place == "logits" else box
+
+
+def lies_in(inner: Interval, outer: Interval) -> bool:
+    """Whether numbers do, up to rounding."""
+    low, high = outer.low - SLACK, outer.high + SLACK
+    return bool((inner.low >= low).all() and (inner.high <= high).all())
+
+
+@pytest.mark.sample(1)
+@pytest.mark.parametrize("first", SEEDS)
+def test_numbers_of_words_lie_within(first: int) -> None:
+    """By each position, by stretches, and by all letters, with larger boxes each time."""
+    for seed in range(first, first + 10):
+        given = random_transformer(seed)
+        last = len(given.net.position)
+        known = enclosed(given.net, given.words)
+        for parts in (single(last), [range(1), range(1, last)]):
+            found = ranges(given.net, parts)
+            boxes = {place: of_positions(found, place, parts) for place in known}
+            for place, inner in known.items():
+                assert lies_in(inner, boxes[place]), (seed, place)
+            known = boxes
+        some = cut(last, seed)
+        found = ranges(given.net, some)
+        for place, outer in known.items():
+            assert lies_in(of_positions(found, place, some), outer), (seed, place)
+
+
+class Terms(Arrays):
+    """Arrays that remember the largest sums of absolute values of terms."""
+
+    def __init__(self) -> None:
+        self.most = 0.0
+
+    def note(self, terms: FloatArray) -> None:
+        """They are no less than any partial sum."""
+        self.most = max(self.most, float(terms.max(initial=0.0)))
+
+    def contract(self, axes: str, x: Any, y: Any) -> Any:
+        """With its terms."""
+        self.note(super().contract(axes, abs(x), abs(y)))
+        return super().contract(axes, x, y)
+
+    def affine(self, x: Any, layer: Affine[Any]) -> Any:
+        """With its terms."""
+        self.note(abs(x) @ abs(layer.weight) + abs(layer.bias))
+        return super().affine(x, layer)
+
+    def combine(self, weights: Any, values: Any, seen: Any) -> Any:
+        """With its terms."""
+        self.note(super().combine(abs(weights), abs(values), seen))
+        return super().combine(weights, values, seen)
+
+    def total(self, x: Any) -> Any:
+        """All terms are at least 0."""
+        self.note(super().total(x))
+        return super().total(x)
+
+
+@pytest.mark.sample(1)
+@pytest.mark.parametrize("first", SEEDS)
+def test_partial_sums_are_no_larger(first: int) -> None:
+    for seed in range(first, first + 10):
+        given, seen = random_transformer(seed), Terms()
+        whole(given.net, seen, given.words)
+        most = max(size.inside for size in ranges(given.net).sizes.values())
+        assert seen.most <= most + SLACK, seed
+
+
+LENGTH = 9
+
+
+def one_head(kind: Attention, sight: Sight = Sight.CAUSAL) -> Net[FloatArray]:
+    """Two letters, 1 and −1; a head whose scores are 4 reads them from the stream."""
+    one, none = np.ones((1, 1)), np.zeros((1, 1))
+    matrices = (
+        np.array(x, np.float64).reshape(1, *np.shape(x))
+        for x in ([[0], [2]], [[0], [2]], [[1], [0]], [[1, 0]])
+    )
+    block = Block(Heads(kind, (sight,), *matrices), None, ())
+    token = np.array([[1.0, 1.0], [-1.0, 1.0], [0.0, 1.0]])
+    out = Affine(np.concatenate([one, none]), np.zeros(1))
+    return Net(token, np.zeros((LENGTH + 1, 2)), (block,), out)
+
+
+def test_a_mean_stays_between_and_a_sum_adds_up() -> None:
+    """Letters themselves are there, too; weights of sums are scores, and BOS is 0."""
+    sparse = Sparse(2, 1, 1)
+    for kind, most in ((Softmax(), 2), (Linear(), 2), (sparse, 2), (Rectified(), 37)):
+        (box,) = ranges(one_head(kind)).boxes["logits"][:, 1]
+        assert (box.low, box.high) == (pytest.approx(-most), pytest.approx(most))
+
+
+@pytest.mark.parametrize("sight", Sight)
+@pytest.mark.parametrize("kind", [Softmax(), Rectified()])
+def test_who_does_not_see_a_position_has_nothing_of_it(
+    kind: Attention, sight: Sight
+) -> None:
+    net = one_head(kind, sight)
+    net.position[4] = np.inf
+    box = ranges(net, single(LENGTH + 1)).boxes["logits"][0, :, 0]
+    nothing = np.arange(LENGTH + 1) >= (4 if sight is Sight.CAUSAL else 1)
+    assert np.array_equal(~np.isfinite(box.size), nothing)
+
+
+KINDS = (Softmax(), *(Sparse(*x) for x in ((1, 1, 1), (3, 2, 1), (4, 1, 2), (5, 3, 5))))
+
+
+def flags(bits: Sequence[bool]) -> BoolArray:
+    return np.array(bits)[:, None, None]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("sights", [*product(Sight, repeat=2)])
+def test_stretches_may_see_what_one_of_their_positions_sees(
+    kind: Attention, sights: tuple[Sight, ...]
+) -> None:
+    last = 23
+    t = np.arange(last)
+    one_by_one = visible(kind, sights, t[:, None], t, flags, "a test")
+    for seed in range(20):
+        parts = cut(last, seed) if seed else single(last)
+        ends = np.array([part[0] for part in parts])
+        some = Among(ends, np.array([part[-1] for part in parts]))
+        found = visible(
+            kind, sights, some[:, None], some, lambda x: Maybe(flags(x)), "a test"
+        )
+        each = np.logical_or.reduceat(one_by_one, ends, axis=-2)
+        each = np.logical_or.reduceat(each, ends, axis=-1)
+        assert (found.flags | ~each).all()
+        if not seed or isinstance(kind, Softmax):
+            assert np.array_equal(found.flags, each)
+
+
+@dataclass(frozen=True)
+class Toy(HeadKind):
+    """A kind of attention whose weights are its scores."""
+
+    kind: Literal["toy"] = "toy"
+
+
+def test_a_kind_that_it_was_not_told_of_is_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Nobody said whether it takes means."""
+    toy: Any = Toy()
+    monkeypatch.setitem(WEIGH, Toy, WEIGH[Rectified])
+    net = one_head(toy)
+    assert enclosed(net, np.array([[0, 1]]))["logits"].high.max() < 10
+    with pytest.raises(Refused, match="is not about 'toy'"):
+        ranges(net)

@@ -1,0 +1,181 @@
+"""The bounds of the checker beside exact numbers, and beside how large numbers get."""
+
+from copy import deepcopy
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+
+import krohn
+from krohn.compiled_model import CompiledModel
+from krohn.network.meaning.net import Net
+from krohn.network.modelfile import ModelFile
+from krohn.program.domains import FloatArray, IntArray
+from krohn.program.errors import Refused
+from krohn.program.interpreter import interpret
+from krohn.verify.checker.arithmetic import FORMATS, Interval
+from krohn.verify.checker.established import Established
+from krohn.verify.checker.model_file import Model
+from krohn.verify.enclosures.all_words import ranges
+from krohn.verify.enclosures.words import enclosed
+from krohn.verify.proof import prove
+from krohn.verify.search.find import model_of
+
+PROVED: list[tuple[str, int, dict[str, Any]]] = [
+    ("FlipFlop", 64, {}),
+    ("C2", 16, {"construction": "counter"}),
+    ("S3", 16, {}),
+    ("Grid4", 8, {"strict": True}),
+    ("Grid4", 16, {}),
+    ("Grid3", 6, {"construction": "corridor"}),
+    ("Dyck2,2", 8, {"construction": "dyck", "dtype": "float64"}),
+    ("Memory3", 12, {"construction": "memory", "dtype": "bfloat16"}),
+    ("FlipFlop", 16, {"strict": True, "dtype": "float16"}),
+]
+FINE = FORMATS["float64"]._replace(digits=200, unit=2.0**-200, sum_unit=2.0**-200)
+"""A format by which nothing is rounded that float64 can tell: exact arithmetic meets what
+is assumed of it, and no error is too small to stay."""
+
+
+@cache
+def built(name: str, length: int, **how: Any) -> CompiledModel:
+    return krohn.compile(name, length, **how)
+
+
+def fine_bounds(made: CompiledModel) -> Established:
+    """What the checker shows of a network whose numbers are not rounded."""
+    file = made.file
+    form = FINE._replace(name=file.precision.name)
+    proof = prove(file, made.machine, model=Model(form, file.tensors, file.header))
+    assert proof.bounds is not None, proof.reason
+    return proof.bounds
+
+
+def net_of(file: ModelFile) -> Net[FloatArray]:
+    return Net.of(file.architecture, file.tensors)
+
+
+Beside = dict[str, tuple[Interval, FloatArray]]
+"""How far exact numbers are from codes, and how far they may be."""
+
+
+def beside(made: CompiledModel, bounds: Established, words: IntArray) -> Beside:
+    """Every channel of every snapshot, and the logits."""
+    boxes, found = enclosed(net_of(made.file), words), Beside()
+    true = interpret(bounds.program, words)
+    for snapshot, stream in enumerate(bounds.streams):
+        for name, noise in stream.noise.items():
+            channel, values = bounds.program.channels[name], true[name].reshape(-1)
+            box = boxes[f"stream.{snapshot}"][..., list(channel.span)]
+            code = channel.code(values).reshape(box.shape)
+            allowed = noise[channel.place(values)].reshape(*box.shape[:2], 1)
+            found[f"{snapshot} {name}"] = abs(box - code), allowed
+    assert bounds.logits is not None
+    read = np.stack([true[n][:, 1:] for n in bounds.program.outputs], axis=-1)
+    rows = (read[:, :, None] == list(bounds.readings)).all(axis=-1).argmax(axis=-1)
+    off = abs(boxes["logits"] - bounds.logits.value[rows])
+    found["logits"] = off, bounds.logits.total[rows]
+    return found
+
+
+def drawn(made: CompiledModel, count: int = 4) -> IntArray:
+    """Words of the longest length."""
+    size = count, made.file.architecture.positions - 1
+    return np.random.default_rng(0).integers(len(made.machine.letters), size=size)
+
+
+@pytest.mark.sample(3)
+@pytest.mark.parametrize(("name", "length", "how"), PROVED)
+def test_no_exact_number_is_farther_off_than_shown(
+    name: str, length: int, how: dict[str, Any]
+) -> None:
+    made = built(name, length, **how)
+    for place, (off, allowed) in beside(made, fine_bounds(made), drawn(made)).items():
+        assert (off.low <= allowed).all(), place
+        assert (off.high - off.low).max() < 1e-9, place
+
+
+@pytest.mark.sample(1)
+@pytest.mark.parametrize(
+    ("name", "length", "how", "channel"),
+    [
+        ("FlipFlop", 64, {}, "1 stored"),
+        ("C2", 16, {"construction": "counter"}, "1 sum"),
+    ],
+)
+def test_a_bound_that_is_too_small_is_found_out(
+    name: str, length: int, how: dict[str, Any], channel: str
+) -> None:
+    """Exact numbers come as near to what is shown as an eighth of it."""
+    made = built(name, length, **how)
+    off, allowed = beside(made, fine_bounds(made), drawn(made))[channel]
+    assert (off.low > allowed / 8).any()
+
+
+# How large numbers get.
+
+
+@pytest.mark.sample(3)
+@pytest.mark.parametrize(("name", "length", "how"), PROVED)
+def test_numbers_of_proved_networks_fit(
+    name: str, length: int, how: dict[str, Any]
+) -> None:
+    file = built(name, length, **how).file
+    ranges(net_of(file)).check(FORMATS[file.precision.name])
+
+
+LATE = 13
+"""From this position on queries of the changed network are large."""
+
+
+def with_large_queries(made: ModelFile, weight: float, feature: float) -> ModelFile:
+    """A network with one more number in queries, which meets a 0 in all keys."""
+    header, tensors = deepcopy(made.header), dict(made.tensors)
+    width, at = tensors["embed.token"].shape[1], "blocks.0.attention"
+    axes = {"embed.token": (1,), "embed.position": (1,), "unembed.weight": (0,)}
+    axes |= {f"{at}.value": (1,), f"{at}.out": (2,)}
+    axes |= {f"{at}.query": (1, 2), f"{at}.key": (1, 2)}
+    for name, wider in axes.items():
+        pads = [(0, int(axis in wider)) for axis in range(tensors[name].ndim)]
+        tensors[name] = np.pad(tensors[name], pads)
+    tensors[f"{at}.query"][0, width, -1] = weight
+    tensors["embed.position"][LATE:, width] = feature
+    shape = header["architecture"]
+    shape["d_model"] = width + 1
+    shape["blocks"][0]["d_qk"] += 1
+    header["program"]["features"]["late"] = [width, width + 1]
+    return ModelFile(header, tensors, made.precision)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "weight", "feature"),
+    [("float32", 2.0**63, 1.5 * 2.0**62), ("float16", 2.0**7, 1.5 * 2.0**6)],
+)
+@pytest.mark.parametrize("by", [1.0, 8.0])
+@pytest.mark.parametrize("large", [False, True])
+def test_queries_that_are_multiplied_can_overflow(
+    dtype: str, weight: float, feature: float, by: float, large: bool
+) -> None:
+    """As where scores are divided: the checker and the ranges agree on who may be."""
+    made = built("FlipFlop", 20, strict=True, dtype=dtype)
+    file = with_large_queries(made.file, weight, feature) if large else made.file
+    shown = prove(file, made.machine, model=model_of(file, by))
+    divided = net_of(file).with_blocks(
+        lambda b: (
+            b
+            if b.heads is None
+            else replace(
+                b, heads=replace(b.heads, query=by * b.heads.query, divisor=by)
+            )
+        )
+    )
+    found = ranges(divided)
+    if large and by > 1:
+        assert "can overflow" in shown.reason
+        with pytest.raises(Refused, match="query can overflow"):
+            found.check(FORMATS[dtype])
+    else:
+        assert shown.verdict == "verified"
+        found.check(FORMATS[dtype])

@@ -1,0 +1,201 @@
+"""The engine of intervals on all words at once: how large each number can get.
+
+A point stands for all positions of a stretch, and for all words: its token is any letter,
+and a head takes anything that it may see from there. Which stretches may see which follows
+from `krohn.program.attention.visible` (`krohn.verify.enclosures.positions`).
+"""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from krohn.network.meaning.attention import Points, View, weigh
+from krohn.network.meaning.forward import read_out, through
+from krohn.network.meaning.net import Affine, Heads, Net
+from krohn.network.precision import FloatArray, one_thread
+from krohn.program.attention import Linear, Rectified, Softmax, Sparse
+from krohn.program.errors import unknown
+from krohn.verify.checker.arithmetic import INSIDE, STORED, Format, Interval, fits
+from krohn.verify.enclosures.positions import Among, Maybe
+from krohn.verify.enclosures.words import Enclosed
+
+
+class Sizes(NamedTuple):
+    """The largest absolute numbers at a place, and on the way to it.
+
+    Attributes:
+        stored: Of what is stored.
+        inside: Sums of the absolute values of terms: no partial sum is larger.
+    """
+
+    stored: float = 0.0
+    inside: float = 0.0
+
+
+class Ranges(Enclosed):
+    """Intervals that hold for all words of up to a length.
+
+    Args:
+        counts: ``(points,)``: how many positions each point stands for.
+
+    Attributes:
+        sizes: By place how large numbers can get.
+    """
+
+    who = "a range of numbers"
+
+    def __init__(self, counts: FloatArray) -> None:
+        super().__init__()
+        self.counts = counts
+        self.sizes: dict[str, Sizes] = {}
+        self._so_far = Sizes()
+
+    def check(self, form: Format) -> None:
+        """Refuse a network in which numbers can be too large for a format.
+
+        Raises:
+            Refused: Which names the first place.
+        """
+        for place, size in self.sizes.items():
+            fits(size.stored, form, place, STORED)
+            fits(size.inside, form, f"a sum before {place}", INSIDE)
+
+    def gather(self, table: Interval, index: Among) -> Interval:
+        """All between the rows of each stretch."""
+        ends = zip(index.least.flat, index.most.flat, strict=True)
+        each = [table[low : high + 1] for low, high in ends]
+        low, high = (
+            (x.low.min(axis=0) for x in each),
+            (x.high.max(axis=0) for x in each),
+        )
+        shape = *index.least.shape, -1
+        return Interval(np.array([*low]), np.array([*high])).each(
+            lambda x: x.reshape(shape)
+        )
+
+    # Sums, and how large their terms are.
+
+    def contract(self, axes: str, x: Interval, y: Interval) -> Interval:
+        """A sum of products."""
+        terms = super().contract(axes, _sized(x), _sized(y))
+        return self._noted(super().contract(axes, x, y), terms)
+
+    def affine(self, x: Interval, layer: Affine[Interval]) -> Interval:
+        """The affine map of a layer."""
+        terms = _sized(x) @ _sized(layer.weight) + layer.bias.size
+        return self._noted(super().affine(x, layer), terms)
+
+    def scaled(self, x: Interval, factor: Any) -> Interval:
+        """A multiple."""
+        return self._noted(super().scaled(x, factor))
+
+    def phi(self, x: Interval) -> Interval:
+        """elu(x) + 1."""
+        return self._noted(super().phi(x))
+
+    def total(self, x: Interval) -> Interval:
+        """The sum over all positions."""
+        many = x * self.counts
+        return self._noted(super().total(many), super().total(_sized(many)))
+
+    def combine(self, weights: Interval, values: Interval, seen: Maybe) -> Interval:
+        """Of each position of a stretch its part may be there, or not."""
+        many = self.counts[:, None] * values
+        terms = (weights[..., None] * many[:, :, None]).where(
+            seen.flags[..., None], 0.0
+        )
+        some = terms.joined(0.0).sum(axis=3)
+        return self._noted(some, _sized(terms).sum(axis=3))
+
+    # Heads.
+
+    def shown(self, x: Interval, seen: Maybe) -> Interval:
+        """``x``, or 0 where it is not seen for certain."""
+        return x.joined(0.0).where(seen.flags, 0.0)
+
+    def softmax(self, scores: Interval, seen: Maybe) -> Interval:
+        """Anything from 0 to 1, as before exponentials are divided by their sum."""
+        most = np.broadcast_to(seen.flags, scores.shape).astype(np.float64)
+        raised = Interval(np.zeros_like(most), most)
+        self.total(raised)
+        return raised
+
+    def flags(self, bits: Sequence[bool], like: Any) -> Maybe:
+        """``(h, 1, 1)``: truth values."""
+        return Maybe(super().flags(bits, like))
+
+    def attend(
+        self,
+        heads: Heads[Interval],
+        query: Interval,
+        key: Interval,
+        value: Interval,
+        view: View,
+    ) -> Interval:
+        """A mean is between the values that are seen, a sum in the sum of all."""
+        match heads.kind:
+            case Softmax() | Sparse() | Linear():
+                mean = True
+            case Rectified():
+                mean = False
+            case other:
+                return unknown(other, self.who)
+        weights, _ = weigh(self, heads, query, key, view)
+        mixed = self.combine(weights, value, view.shown)
+        return _between(value, view.shown) if mean else mixed
+
+    # How large all that is.
+
+    def at(self, place: str, value: Interval) -> Interval:
+        """Remember what stands at a place, and how large numbers were on the way."""
+        self._noted(value)
+        self.sizes[place], self._so_far = self._so_far, Sizes()
+        return super().at(place, value)
+
+    def _noted(self, stored: Interval, terms: Interval | None = None) -> Interval:
+        inside = stored if terms is None else terms
+        found = (float(x.size.max(initial=0.0)) for x in (stored, inside))
+        both = zip(self._so_far, found, strict=True)
+        self._so_far = Sizes(*(float(np.maximum(*pair)) for pair in both))
+        return stored
+
+
+def _sized(x: Interval) -> Interval:
+    """The largest absolute values, as numbers."""
+    return Interval.of(x.size)
+
+
+def _between(values: Interval, seen: Maybe) -> Interval:
+    """All between the values that may be seen."""
+    flags, all_of = seen.flags[..., None], values[:, :, None]
+    low = np.where(flags, all_of.low, np.inf).min(axis=3)
+    return Interval(low, np.where(flags, all_of.high, -np.inf).max(axis=3))
+
+
+def ranges(net: Net[FloatArray], stretches: Sequence[range] | None = None) -> Ranges:
+    """Between which bounds all numbers of a network lie, on all words, without rounding.
+
+    Args:
+        net: The network.
+        stretches: Positions that one point stands for, in order, BOS, at 0, in one of its
+            own; by default all letters in another one. More of them give closer bounds.
+
+    Returns:
+        Boxes ``(1, points, …)`` by place, and sizes.
+
+    Raises:
+        Refused: If the network has what no engine of all words is about.
+    """
+    if stretches is None:
+        stretches = [range(1), range(1, len(net.position))]
+    stretches = [each for each in stretches if each]
+    first, last = (np.array([x[end] for x in stretches]) for end in (0, -1))
+    start, t = len(net.token) - 1, Among(first, last)
+    tokens = Among(np.where(first > 0, 0, start), np.where(first > 0, start - 1, start))
+    given = Points(tokens[None], t, lambda: (t[:, None], t))
+    o, held = Ranges(last - first + 1.0), net.each(Interval.of)
+    with one_thread(), np.errstate(all="ignore"):
+        x, _ = through(held, o, given)
+        read_out(held, o, x)
+    return o
