@@ -9,8 +9,9 @@ import numpy.typing as npt
 from onnx import NodeProto, TensorProto, ValueInfoProto, helper, numpy_helper
 
 from krohn.network.exports.circuit import hook
-from krohn.network.meaning.attention import PROJECT, SCORES
+from krohn.network.meaning.attention import PROJECT, SCORES, View, weigh
 from krohn.network.meaning.engine import Engine
+from krohn.network.meaning.net import Heads
 
 # A graph and the values in it.
 
@@ -238,6 +239,15 @@ class Nodes(Engine):
     def flags(self, bits: Sequence[bool], like: Value) -> Value:
         """``(h, 1, 1)``: truth values."""
         return like.graph.value(np.array(bits)[:, None, None])
+
+    def attend(
+        self, heads: Heads[Value], query: Value, key: Value, value: Value, view: View
+    ) -> Any:
+        """``(b, h, i, v)``: what heads take; weights that nothing divides have a name."""
+        weights, total = weigh(self, heads, query, key, view)
+        if total is None:
+            self.at(f"{view.at}.pattern", weights)
+        return super().attend(heads, query, key, value, view)
 
     def at(self, place: str, value: Value) -> Value:
         """The value has the name that TransformerLens has for its place."""
