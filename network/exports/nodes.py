@@ -180,10 +180,9 @@ class Nodes(Engine):
         return wide @ y.op("Flatten", axis=2)
 
     def combine(self, weights: Value, values: Value, seen: Value) -> Value:
-        """Points with numbers that are not finite count as 0, and spoil what sees them."""
+        """Numbers that are not finite count as 0, and spoil what sees them."""
         number = values.graph.number
-        apart = values - values  # no number where one is not finite
-        wrong = apart.op("ReduceSum", -1, keepdims=1).op("IsNaN")
+        wrong = (values - values).op("IsNaN")
         mixed = weights @ wrong.op("Where", 0.0, values)
         spoilt = seen.op("Cast", to=number) @ wrong.op("Cast", to=number) > 0.0
         return spoilt.op("Where", np.nan, mixed)
