@@ -100,27 +100,12 @@ def check_said(
     Raises:
         ExportError: If it is.
     """
-    said = tuple(letters), tuple(classes)
-    right = [(x.letters, x.classes) for x in possible_labels(file)]
-    demand_said(alike and said in right)
-
-
-def possible_labels(file: ModelFile) -> list[Labels]:
-    """The names of letters and classes that an export of a file may have."""
-    found = list[Labels]()
+    right = list[Labels]()
     for states in (False, True):
         with suppress(ExportError):
-            found.append(labels(file, states))
-    return found
-
-
-def demand_said(right: bool) -> None:
-    """Refuse an export that says of itself what its file does not say.
-
-    Raises:
-        ExportError: If it does.
-    """
-    if not right:
+            right.append(labels(file, states))
+    said = tuple(letters), tuple(classes)
+    if not alike or said not in [(x.letters, x.classes) for x in right]:
         raise ExportError(
             "what is written beside the tensors is not what the file says"
         )
@@ -300,8 +285,8 @@ def _variables(stated: Statement, file: ModelFile) -> Iterator[Variable]:
             (place.start, place.stop),
             place.code,
             tuple(channel.domain.tolist()),
-            hook(place.born),
-            hook(place.dies),
+            _hook(place.born),
+            _hook(place.dies),
             node,
         )
 
@@ -315,8 +300,8 @@ def _written_at(snapshot: int, head: int | None) -> tuple[int | None, str, str]:
     return layer, MLP, f"blocks.{layer}.mlp.hook_post"
 
 
-def hook(snapshot: int) -> str:
-    """The name of the residual stream after the embedding, after heads, or an MLP."""
+def _hook(snapshot: int) -> str:
+    """The residual stream after the embedding, after heads, or after an MLP."""
     if snapshot == 0:
         return "blocks.0.hook_resid_pre"
     layer, after = divmod(snapshot - 1, 2)

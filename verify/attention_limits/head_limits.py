@@ -30,7 +30,7 @@ from krohn.verify.attention_limits.dilution import (
     sharpest,
 )
 from krohn.verify.checker.arithmetic import Interval
-from krohn.verify.enclosures.all_words import ranges
+from krohn.verify.enclosures.all_words import hull, ranges
 
 # Between which bounds the queries and keys of heads lie, for all words.
 #
@@ -83,8 +83,7 @@ def head_boxes(file: ModelFile) -> Iterator[HeadBox]:
         for h in range(block.heads):
             if heads is not None and _sees_all_before(block, h):
                 both = (boxes[f"{at}.{name}"][0, h] for name in ("query", "key"))
-                queries, keys = (Interval(x.low.min(0), x.high.max(0)) for x in both)
-                yield HeadBox(i, h, heads.query[h], heads.key[h], queries, keys)
+                yield HeadBox(i, h, heads.query[h], heads.key[h], *map(hull, both))
 
 
 def _sees_all_before(block: Block, head: int) -> bool:

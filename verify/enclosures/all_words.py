@@ -64,40 +64,34 @@ class Ranges(Enclosed):
     def gather(self, table: Interval, index: Among) -> Interval:
         """All between the rows of each stretch."""
         ends = zip(index.least.flat, index.most.flat, strict=True)
-        each = [table[low : high + 1] for low, high in ends]
-        low, high = (
-            (x.low.min(axis=0) for x in each),
-            (x.high.max(axis=0) for x in each),
-        )
-        shape = *index.least.shape, -1
-        return Interval(np.array([*low]), np.array([*high])).each(
-            lambda x: x.reshape(shape)
-        )
+        rows = Interval.stacked(hull(table[low : high + 1]) for low, high in ends)
+        return rows.each(lambda x: x.reshape(*index.least.shape, -1))
 
     # Sums, and how large their terms are.
 
     def contract(self, axes: str, x: Interval, y: Interval) -> Interval:
         """A sum of products."""
-        terms = super().contract(axes, _sized(x), _sized(y))
-        return self._noted(super().contract(axes, x, y), terms)
+        self._inside(super().contract(axes, _sized(x), _sized(y)))
+        return self._stored(super().contract(axes, x, y))
 
     def affine(self, x: Interval, layer: Affine[Interval]) -> Interval:
-        """The affine map of a layer."""
-        terms = _sized(x) @ _sized(layer.weight) + layer.bias.size
-        return self._noted(super().affine(x, layer), terms)
+        """The affine map of a layer, whose bias may be added to what is stored."""
+        self._inside(_sized(x) @ _sized(layer.weight) + layer.bias.size)
+        return self._stored(self._stored(x @ layer.weight) + layer.bias)
 
     def scaled(self, x: Interval, factor: Any) -> Interval:
         """A multiple."""
-        return self._noted(super().scaled(x, factor))
+        return self._stored(super().scaled(x, factor))
 
     def phi(self, x: Interval) -> Interval:
         """elu(x) + 1."""
-        return self._noted(super().phi(x))
+        return self._stored(super().phi(x))
 
     def total(self, x: Interval) -> Interval:
         """The sum over all positions."""
         many = x * self.counts
-        return self._noted(super().total(many), super().total(_sized(many)))
+        self._inside(super().total(_sized(many)))
+        return super().total(many)
 
     def combine(self, weights: Interval, values: Interval, seen: Maybe) -> Interval:
         """Of each position of a stretch its part may be there, or not."""
@@ -105,13 +99,13 @@ class Ranges(Enclosed):
         terms = (weights[..., None] * many[:, :, None]).where(
             seen.flags[..., None], 0.0
         )
-        some = terms.joined(0.0).sum(axis=3)
-        return self._noted(some, _sized(terms).sum(axis=3))
+        self._inside(_sized(terms).sum(axis=3))
+        return terms.joined(0.0).sum(axis=3)
 
     # Heads.
 
     def shown(self, x: Interval, seen: Maybe) -> Interval:
-        """``x``, or 0 where it is not seen for certain."""
+        """``x``, or 0 where it may be hidden."""
         return x.joined(0.0).where(seen.flags, 0.0)
 
     def softmax(self, scores: Interval, seen: Maybe) -> Interval:
@@ -134,31 +128,50 @@ class Ranges(Enclosed):
         view: View,
     ) -> Interval:
         """A mean is between the values that are seen, a sum in the sum of all."""
+        weights, total = weigh(self, heads, query, key, view)
+        self._reached(f"{view.at}.pattern")
+        mixed = self.combine(weights, value, view.shown)
         match heads.kind:
-            case Softmax() | Sparse() | Linear():
-                mean = True
             case Rectified():
-                mean = False
+                return mixed
+            case Linear():  # both are stored, and then divided
+                self._stored(mixed)
+                self._stored(total)
+            case Softmax() | Sparse():
+                pass
             case other:
                 return unknown(other, self.who)
-        weights, _ = weigh(self, heads, query, key, view)
-        mixed = self.combine(weights, value, view.shown)
-        return _between(value, view.shown) if mean else mixed
+        return _between(value, view.shown)
 
     # How large all that is.
 
     def at(self, place: str, value: Interval) -> Interval:
         """Remember what stands at a place, and how large numbers were on the way."""
-        self._noted(value)
-        self.sizes[place], self._so_far = self._so_far, Sizes()
+        self._stored(value)
+        self._reached(place)
         return super().at(place, value)
 
-    def _noted(self, stored: Interval, terms: Interval | None = None) -> Interval:
-        inside = stored if terms is None else terms
-        found = (float(x.size.max(initial=0.0)) for x in (stored, inside))
-        both = zip(self._so_far, found, strict=True)
-        self._so_far = Sizes(*(float(np.maximum(*pair)) for pair in both))
-        return stored
+    def _reached(self, place: str) -> None:
+        self.sizes[place], self._so_far = self._so_far, Sizes()
+
+    def _stored(self, x: Interval) -> Interval:
+        stored, inside = self._so_far
+        self._so_far = Sizes(_larger(stored, x), inside)
+        return x
+
+    def _inside(self, terms: Interval) -> None:
+        stored, inside = self._so_far
+        self._so_far = Sizes(stored, _larger(inside, terms))
+
+
+def _larger(most: float, x: Interval) -> float:
+    """The largest absolute number; none if one of them is none."""
+    return float(np.maximum(most, x.size.max(initial=0.0)))
+
+
+def hull(rows: Interval) -> Interval:
+    """``(…)``: the least interval that has all of several ``(rows, …)``."""
+    return Interval(rows.low.min(axis=0), rows.high.max(axis=0))
 
 
 def _sized(x: Interval) -> Interval:

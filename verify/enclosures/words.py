@@ -1,6 +1,6 @@
 """The engine of intervals on given words: what is computed without rounding lies within."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -91,11 +91,8 @@ class Enclosed(Engine):
 
     def join(self, parts: Sequence[Interval]) -> Interval:
         """Parts of a last axis, put together."""
-        return _together(parts, lambda each: np.concatenate(each, axis=-1))
-
-    def append(self, before: Interval, new: Interval) -> Interval:
-        """Keys or values, and more of them."""
-        return _together([before, new], lambda each: np.concatenate(each, axis=2))
+        low, high = zip(*((x.low, x.high) for x in parts), strict=True)
+        return Interval(np.concatenate(low, axis=-1), np.concatenate(high, axis=-1))
 
     def flags(self, bits: Sequence[bool], like: Any) -> Any:
         """``(h, 1, 1)``: truth values."""
@@ -106,12 +103,6 @@ class Enclosed(Engine):
         """Remember what stands at a place."""
         self.boxes[place] = value
         return value
-
-
-def _together(
-    parts: Sequence[Interval], change: Callable[[list[FloatArray]], FloatArray]
-) -> Interval:
-    return Interval(change([x.low for x in parts]), change([x.high for x in parts]))
 
 
 def enclosed(net: Net[FloatArray], words: IntArray) -> Boxes:
