@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from krohn.network.architecture import kind_of, sparse_matrices
 from krohn.network.cache import ONE, Cache, Grow, Tree
 from krohn.network.forward_pass import in_full
-from krohn.network.meaning.engine import Engine
+from krohn.network.meaning.tensors import FAST
 
 # Networks that read letter by letter and remember as much after every word.
 
@@ -85,25 +85,6 @@ class Stepping(nn.Module):
         )
 
 
-class _Tensors(Engine):
-    """What steps ask of torch."""
-
-    def gather(self, table: Any, index: Any) -> Any:
-        return table[index]
-
-    def relu(self, x: Any) -> Any:
-        return torch.relu(x)
-
-    def sigmoid(self, x: Any) -> Any:
-        return torch.sigmoid(x)
-
-    def tanh(self, x: Any) -> Any:
-        return torch.tanh(x)
-
-    def parts(self, x: Any, count: int) -> Any:
-        return torch.chunk(x, count, dim=-1)
-
-
 class Stepped(Stepping):
     """A recurrent network, by the step of its architecture; no limit on the length."""
 
@@ -141,7 +122,7 @@ class Stepped(Stepping):
 
     def advance(self, tokens: Tensor, parts: Parts) -> tuple[Tensor, Parts]:
         """H ``(batch, hidden)`` after a letter, and what is remembered then."""
-        after = self.declared.after(self.tensors, tokens, parts, _Tensors())
+        after = self.declared.after(self.tensors, tokens, parts, FAST)
         return cast(Tensor, after[0]), after
 
     def said(self, outputs: Tensor) -> Tensor:
