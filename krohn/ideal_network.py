@@ -93,8 +93,10 @@ def _report(target: Target, found: Decision, length: int) -> Report:
 
 def _refuted(wrong: Counterexample, least: bool) -> Report:
     """The report on a word; it may be known that no smaller one is wrong."""
+    reason = (
+        f"{IDEAL}, is wrong at letter {wrong.at} of this word, replayed in fractions"
+    )
     length = len(wrong.word)
-    reason = f"{IDEAL}, is wrong at letter {length} of this word, replayed in fractions"
     minimal = Minimal(wrong, True, length - 1, 0, 0) if least else None
     told: dict[str, Any] = {"counterexample": wrong, "minimal": minimal}
     return Report("refuted", "smt", reason, length, 0, **told)
@@ -121,11 +123,13 @@ def _as_shown(target: Target, report: Report, right: int) -> Report:
 
 
 def _counterexample(target: Target, found: Decision) -> Counterexample:
-    """Before the last letter the network is right, or the word would be shorter."""
+    """The counterexample by names."""
     names = output_classes(target.machine, target.file.claim.shows.value).names
-    expected = tuple(names[c] for c in found.expected)
+    expected, said = (
+        tuple(names[c] for c in each) for each in (found.expected, found.said)
+    )
     word = tuple(target.machine.letters[a] for a in found.word)
-    return Counterexample(word, expected, (*expected[:-1], names[found.said]))
+    return Counterexample(word, expected, said)
 
 
 def verify_gadgets(

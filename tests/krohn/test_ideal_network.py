@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from model_files import restated
 from second_opinion import cvc5_says
 
 import krohn
@@ -14,6 +15,7 @@ from krohn import cli
 from krohn.algebra.errors import KrohnError
 from krohn.algebra.formats import json_format
 from krohn.ideal_network import verify_ideal
+from krohn.network import modelfile
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -63,6 +65,25 @@ def test_another_machine_is_refuted_by_a_word(run: Run, memory: str) -> None:
     assert len(wrong["word"]) == 1
     assert wrong["expected"] == [start]
     assert wrong["actual"] == krohn.load(memory).run(wrong["word"])
+
+
+def test_a_head_that_sees_the_whole_word_is_refuted(run: Run, memory: str) -> None:
+    """The file is otherwise right, and causal heads would make no mistake."""
+    file = krohn.compile("FlipFlop", 4, "memory").file
+    blocks = file.header["architecture"]["blocks"]
+    ahead = [{**b, "causal": [False] * b["heads"]} for b in blocks]
+    hostile = restated(file, "architecture", blocks=ahead)
+    path = Path(memory).with_name("ahead.safetensors")
+    modelfile.write(path, hostile.header, hostile.tensors)
+    code, said, _ = run("verify", str(path), "--smt", "4", "--json")
+    found = json.loads(said)
+    assert (code, found["verdict"]) == (1, "refuted")
+    wrong = found["counterexample"]
+    assert wrong["actual"] == krohn.load(path).run(wrong["word"])
+    assert len(wrong["word"]) == 2
+    assert wrong["expected"][0] != wrong["actual"][0]
+    assert "at letter 1 of this word" in found["reason"]
+    assert run("verify", memory, "--smt", "4")[0] == 0
 
 
 def test_claims_are_kept_apart(run: Run, memory: str) -> None:

@@ -1,16 +1,19 @@
-"""A whole Transformer as terms of the solver: letters unknown, attention hard."""
+"""Transformers as terms of the solver: letters unknown, attention hard."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
 from operator import add
 from typing import Any
 
+import numpy as np
 import z3
 
-from krohn.network.modelfile import ModelFile
-from krohn.verify.smt.exact import Layers, Rationals, fractions, layers_of, mask_of
+from krohn.network.meaning.arrays import points
+from krohn.network.meaning.forward import read_out, through
+from krohn.network.meaning.net import Net
+from krohn.network.meaning.rationals import IdealRationals, Looking, Rationals, Scores
 
 # Numbers that depend on unknowns: expressions of the solver, with bounds.
 #
@@ -26,49 +29,65 @@ class Term:
     """A rational number that the solver may choose, within bounds that always hold.
 
     Attributes:
-        expression: What the solver is given.
         low: It is never less.
         high: It is never more; a constant is a term with equal bounds.
+        unknown: What the solver is given, of a number that is not constant.
     """
 
-    expression: Any
     low: Fraction
     high: Fraction
+    unknown: Any = None
 
     @property
     def fixed(self) -> bool:
         """Whether it is a constant."""
         return self.low == self.high
 
+    @property
+    def expression(self) -> Any:
+        """What the solver is given."""
+        return z3.RealVal(self.low) if self.fixed else self.unknown
+
+    def __add__(self, other: "Term | Fraction") -> "Term":
+        return total((self, term(other)))
+
+    def __mul__(self, other: "Term | Fraction") -> "Term":
+        return product(self, term(other))
+
 
 def constant(value: Fraction | int) -> Term:
     """A number that is known."""
     exact = Fraction(value)
-    return Term(z3.RealVal(exact), exact, exact)
+    return Term(exact, exact)
+
+
+def term(value: Term | Fraction) -> Term:
+    """A term, or the constant of a number."""
+    return value if isinstance(value, Term) else Term(value, value)
 
 
 def variable(name: str, low: Fraction, high: Fraction) -> tuple[Term, Any]:
     """An unknown number, and the condition that it lies within its bounds."""
     unknown = z3.Real(name)
     bounds = z3.And(unknown >= z3.RealVal(low), unknown <= z3.RealVal(high))
-    return Term(unknown, low, high), bounds
+    return Term(low, high, unknown), bounds
 
 
 def total(terms: Iterable[Term]) -> Term:
     """The sum of terms."""
     known, unknown = ZERO, []
-    for term in terms:
-        if term.fixed:
-            known += term.low
+    for each in terms:
+        if each.fixed:
+            known += each.low
         else:
-            unknown.append(term)
+            unknown.append(each)
     if not unknown:
         return constant(known)
     shift = [z3.RealVal(known)] if known else []
     # Not z3.Sum: a sum of one term is no SMT-LIB for other solvers.
     expression = reduce(add, [t.expression for t in unknown] + shift)
     low, high = (sum((getattr(t, n) for t in unknown), known) for n in ("low", "high"))
-    return Term(expression, low, high)
+    return Term(low, high, expression)
 
 
 def product(left: Term, right: Term) -> Term:
@@ -76,203 +95,211 @@ def product(left: Term, right: Term) -> Term:
     if left.fixed and right.fixed:
         return constant(left.low * right.low)
     if left.fixed or right.fixed:
-        factor, term = (left.low, right) if left.fixed else (right.low, left)
+        factor, other = (left.low, right) if left.fixed else (right.low, left)
         if factor in (0, 1):
-            return term if factor else constant(0)
-        low, high = sorted((factor * term.low, factor * term.high))
-        return Term(z3.RealVal(factor) * term.expression, low, high)
+            return other if factor else constant(0)
+        low, high = sorted((factor * other.low, factor * other.high))
+        return Term(low, high, z3.RealVal(factor) * other.expression)
     ends = [a * b for a in (left.low, left.high) for b in (right.low, right.high)]
-    return Term(left.expression * right.expression, min(ends), max(ends))
+    return Term(min(ends), max(ends), left.expression * right.expression)
 
 
-def relu(term: Term) -> Term:
+def relu(x: Term) -> Term:
     """The greater of a term and 0."""
-    if term.low >= 0:
-        return term
-    if term.high <= 0:
+    if x.low >= 0:
+        return x
+    if x.high <= 0:
         return constant(0)
-    expression = z3.If(term.expression > 0, term.expression, z3.RealVal(0))
-    return Term(expression, ZERO, term.high)
+    expression = z3.If(x.expression > 0, x.expression, z3.RealVal(0))
+    return Term(ZERO, x.high, expression)
 
 
 def select(options: Sequence[tuple[Any, Term]]) -> Term:
     """The term whose condition holds; of the conditions, exactly one does."""
-    terms = [term for _, term in options]
+    terms = [chosen for _, chosen in options]
     low, high = min(t.low for t in terms), max(t.high for t in terms)
     if low == high:
         return constant(low)
     expression = terms[-1].expression
-    for condition, term in reversed(options[:-1]):
-        expression = z3.If(condition, term.expression, expression)
-    return Term(expression, low, high)
+    for condition, chosen in reversed(options[:-1]):
+        expression = z3.If(condition, chosen.expression, expression)
+    return Term(low, high, expression)
 
 
-def project(x: Sequence[Term], weight: Rationals) -> list[Term]:
-    """``x @ weight``, for ``(inputs,)`` and ``(inputs, outputs)``."""
-    return [
-        total(product(constant(w), x[i]) for i, w in enumerate(column) if w)
-        for column in weight.T
-    ]
-
-
-def inner(x: Sequence[Term], y: Sequence[Term]) -> Term:
-    """The inner product of two vectors."""
-    return total(product(a, b) for a, b in zip(x, y, strict=True))
-
-
-def linear(x: Sequence[Term], y: Sequence[Term]) -> bool:
-    """Whether their inner product has no product of two unknowns."""
-    return all(a.fixed or b.fixed for a, b in zip(x, y, strict=True))
-
-
-def feed(layers: Layers, x: Sequence[Term]) -> list[Term]:
-    """Affine layers with ReLUs between them."""
-    for i, (weight, bias) in enumerate(layers):
-        sums = project(x, weight)
-        x = [total((s, constant(b))) for s, b in zip(sums, bias, strict=True)]
-        if i + 1 < len(layers):
-            x = [relu(term) for term in x]
-    return list(x)
-
-
-def after_mlp(layers: Layers, mask: Rationals, x: Sequence[Term]) -> list[Term]:
-    """The stream after an MLP, which may have no layers, and its mask."""
-    kept = [product(constant(m), v) for m, v in zip(mask, x, strict=True)]
-    added = feed(layers, x) if layers else [constant(0)] * len(x)
-    return [total(pair) for pair in zip(kept, added, strict=True)]
-
-
-# A whole Transformer as terms of the solver: letters unknown, attention hard.
+# The engine of terms.
 #
-# Of every head the question knows a choice: for each position that looks, exactly one of
-# the positions up to it, whose score is not exceeded by another one. Where two scores are
-# equal the solver may choose, so what is verified holds for every way to break ties.
+# Of every head the question knows a choice: for each point that looks, exactly one of
+# the points that it sees, whose score is not exceeded by another one. Where two scores
+# are equal the solver may choose, so what is verified holds for every way to break ties.
 
 
-Vector = list[Term]
+class Terms(np.ndarray[Any, Any]):
+    """An array of terms; its products leave the zeros of matrices out."""
+
+    def __matmul__(self, other: Any) -> "Terms":
+        return _each(_inner, self, other)
+
+
+def terms(values: Any) -> Terms:
+    """An array of terms, from one of terms and fractions."""
+    return np.asarray(_term(values), dtype=object).view(Terms)
+
+
+def _each(of: Any, x: Any, y: Any) -> Terms:
+    """Entries made of rows and columns as those of ``x @ y`` are."""
+    columns = np.swapaxes(y, -1, -2)
+    columns = columns[..., None, :, :] if y.ndim > 2 else columns
+    return np.asarray(of(x[..., None, :], columns)).view(Terms)
+
+
+def _by_entries(of: Any) -> Any:
+    return np.vectorize(of, otypes=[object], signature="(n),(n)->()")
+
+
+@_by_entries
+def _inner(x: Sequence[Term], y: Sequence[Term | Fraction]) -> Term:
+    return total(product(a, term(b)) for a, b in zip(x, y, strict=True) if b)
+
+
+@_by_entries
+def _taken(weights: Sequence[Any], values: Sequence[Term]) -> Term:
+    both = zip(weights, values, strict=True)
+    return select([(taken, x) for taken, x in both if z3.is_bool(taken)])
+
+
+_term = np.frompyfunc(term, 1, 1)
+_relu = np.frompyfunc(relu, 1, 1)
 
 
 @dataclass(frozen=True)
-class Encoding:
-    """The network on all words of a length.
+class Letter:
+    """A letter that is not known: the condition that it is each."""
+
+    conditions: Sequence[Any]
+
+
+class IdealTerms(IdealRationals):
+    """Arrays of terms, and layers of fractions: a head takes one of its largest scores.
+
+    Args:
+        name: Of what the question is about, in the names of its choices.
 
     Attributes:
-        letters: For each position from 1 on, a condition for every letter.
-        logits: For each position from 1 on, the logits.
-        assumed: For each position from BOS on, conditions on its letter and choices.
-        choices: From block, head and position to the condition of every position that
-            may be taken; where only one can be, there is no choice.
-        products: Block, head and position of scores with products of two unknowns.
+        choices: From a head where it looks to the condition of each point that it may
+            take; where only one can be, there is no choice.
+        assumed: From a point to conditions on the choices there.
     """
 
-    letters: list[list[Any]]
-    logits: list[Vector]
-    assumed: list[list[Any]]
-    choices: dict[tuple[int, int, int], dict[int, Any]] = field(default_factory=dict)
-    products: list[tuple[int, int, int]] = field(default_factory=list)
+    who = "SMT"
 
-    @property
-    def linear(self) -> bool:
-        """Whether no score is a product of two unknowns."""
-        return not self.products
+    def __init__(self, name: str = "") -> None:
+        super().__init__()
+        self.name = name
+        self.choices: dict[Looking, dict[int, Any]] = {}
+        self.assumed: dict[int, list[Any]] = {}
+
+    def gather(self, table: Any, index: Any) -> Any:
+        """Rows of a table, of which a letter says one."""
+        if isinstance(index, slice):
+            return terms(table[index])
+        return terms([[_row(table, each) for each in word] for word in index])
+
+    def weights(self, looking: Looking, scores: Scores) -> Mapping[int, Any]:
+        """The condition that a point is taken, for those whose score can be largest."""
+        least = max(score.low for score in scores.values())
+        possible = {j: score for j, score in scores.items() if score.high >= least}
+        name = f"taken_{self.name}{looking.at}_{looking.head}_{looking.point}"
+        options = {j: z3.Bool(f"{name}_{j}") for j in possible}
+        if len(options) > 1:
+            self.choices[looking] = options
+            assumed = self.assumed.setdefault(looking.point, [])
+            assumed.append(exactly_one(list(options.values())))
+            for j, taken in options.items():
+                rest = [s.expression for i, s in possible.items() if i != j]
+                most = [possible[j].expression >= other for other in rest]
+                assumed.append(z3.Implies(taken, z3.And(most)))
+        return options
+
+    def combine(self, weights: Any, values: Any, seen: Any) -> Any:
+        """The values at the points that are taken."""
+        del seen
+        return _each(_taken, weights, values)
+
+    def relu(self, x: Any) -> Any:
+        """max(x, 0)."""
+        return _relu(x)
 
 
-def encode(file: ModelFile, length: int) -> Encoding:
-    """Encode a Transformer on all words of ``length`` letters.
-
-    Raises:
-        Rejected: If it has units that are no ReLUs.
-    """
-    token = fractions(file.tensors["embed.token"])
-    position = fractions(file.tensors["embed.position"])
-    letters = [
-        [z3.Bool(f"letter_{t}_{a}") for a in range(len(token) - 1)]
-        for t in range(1, length + 1)
-    ]
-    assumed = [[], *([_exactly_one(options)] for options in letters)]
-    found = Encoding(letters, [], assumed)
-    stream = [[constant(v) for v in token[-1] + position[0]]]
-    for t, options in enumerate(letters, start=1):
-        rows = token[:-1] + position[t]
-        stream.append([_one_of(options, column) for column in rows.T])
-    for block in range(len(file.architecture.blocks)):
-        stream = _block(file, block, stream, found)
-    weight, bias = (fractions(file.tensors[f"unembed.{n}"]) for n in ("weight", "bias"))
-    for x in stream[1:]:
-        found.logits.append(feed(((weight, bias),), x))
-    return found
+def _row(table: Rationals, letter: Any) -> Any:
+    if not isinstance(letter, Letter):
+        return table[letter]
+    rows = terms(table[: len(letter.conditions)])
+    each = [list(zip(letter.conditions, column, strict=True)) for column in rows.T]
+    return [select(options) for options in each]
 
 
-def _exactly_one(conditions: list[Any]) -> Any:
+def exactly_one(conditions: list[Any]) -> Any:
+    """The condition that just one of some holds."""
     pairs = [
         z3.Not(z3.And(a, b)) for i, a in enumerate(conditions) for b in conditions[:i]
     ]
     return z3.And(z3.Or(conditions), *pairs)
 
 
-def _one_of(conditions: list[Any], values: Rationals) -> Term:
-    return select([(c, constant(v)) for c, v in zip(conditions, values, strict=True)])
+# A whole Transformer on all words.
 
 
-def _block(
-    file: ModelFile, block: int, stream: list[Vector], found: Encoding
-) -> list[Vector]:
-    if file.architecture.blocks[block].heads:
-        stream = _attend(file, block, stream, found)
-    layers, mask = layers_of(file, block), mask_of(file, block)
-    return [after_mlp(layers, mask, x) for x in stream]
+Vector = Sequence[Term]
 
 
-def _attend(
-    file: ModelFile, block: int, stream: list[Vector], found: Encoding
-) -> list[Vector]:
-    names = ("query", "key", "value", "out")
-    parts = [fractions(file.tensors[f"blocks.{block}.attention.{n}"]) for n in names]
-    added = [
-        list(_head((block, head), matrices, stream, found))
-        for head, matrices in enumerate(zip(*parts, strict=True))
-    ]
-    return [
-        [total(terms) for terms in zip(x, *written, strict=True)]
-        for x, *written in zip(stream, *added, strict=True)
-    ]
+@dataclass(frozen=True)
+class Words:
+    """The network on all words of a length, beyond what is said of shorter ones.
+
+    Attributes:
+        assumed: Conditions on the last letter, and on choices.
+        logits: From a letter's position to the logits after it: the last one only if
+            no head sees the whole word.
+        choices: As in `IdealTerms`.
+    """
+
+    assumed: list[Any]
+    logits: dict[int, Vector]
+    choices: Mapping[Looking, Mapping[int, Any]]
 
 
-def _head(
-    name: tuple[int, int],
-    matrices: tuple[Rationals, ...],
-    stream: list[Vector],
-    found: Encoding,
-) -> Iterator[Vector]:
-    """The terms that a head adds to the stream at every position."""
-    query, key, value, out = matrices
-    queries, keys = ([project(x, m) for x in stream] for m in (query, key))
-    values = [project(x, value @ out) for x in stream]
-    for t, q in enumerate(queries):
-        scores = [inner(q, k) for k in keys[: t + 1]]
-        if not all(linear(q, k) for k in keys[: t + 1]):
-            found.products.append((*name, t))
-        options = _choice((*name, t), scores, found)
-        yield [
-            select([(c, values[j][i]) for j, c in options.items()])
-            for i in range(len(stream[0]))
+def encode(net: Net[Rationals], letters: Sequence[Sequence[Any]]) -> list[Words]:
+    """Encode a Transformer on all words, for each length from 1 on.
+
+    If it is causal, what is said of a longer word is what was said of its beginnings.
+
+    Args:
+        net: Its numbers are fractions.
+        letters: For each position from 1 on, a condition for every letter.
+
+    Raises:
+        Refused: If it has units that are no ReLUs, or heads that make no choice.
+    """
+    alone = [exactly_one(list(options)) for options in letters]
+    if net.causal:
+        o, said = _run(net, letters)
+        return [
+            Words([new, *o.assumed.get(t, [])], {t: said[t - 1]}, o.choices)
+            for t, new in enumerate(alone, start=1)
         ]
+    found = []
+    for n, new in enumerate(alone, start=1):
+        o, said = _run(net, letters[:n], f"{n}_")
+        assumed = [c for at in o.assumed.values() for c in at]
+        found.append(Words([new, *assumed], dict(enumerate(said, 1)), o.choices))
+    return found
 
 
-def _choice(
-    name: tuple[int, int, int], scores: list[Term], found: Encoding
-) -> dict[int, Any]:
-    """The positions that a head may take, with the condition that it takes each."""
-    least = max(score.low for score in scores)
-    possible = [j for j, score in enumerate(scores) if score.high >= least]
-    options = {j: z3.Bool("taken_{}_{}_{}_{}".format(*name, j)) for j in possible}
-    t = name[2]
-    if len(options) > 1:
-        found.choices[name] = options
-        found.assumed[t].append(_exactly_one(list(options.values())))
-        for j, taken in options.items():
-            rest = [
-                scores[j].expression >= scores[i].expression for i in possible if i != j
-            ]
-            found.assumed[t].append(z3.Implies(taken, z3.And(rest)))
-    return options
+def _run(
+    net: Net[Rationals], letters: Sequence[Sequence[Any]], name: str = ""
+) -> tuple[IdealTerms, Sequence[Vector]]:
+    """The network on all words of a length: its choices, and logits after each letter."""
+    o, bos = IdealTerms(name), len(net.token) - 1
+    tokens = np.array([[bos, *map(Letter, letters)]], dtype=object)
+    x, _ = through(net, o, points(tokens))
+    return o, read_out(net, o, x[:, 1:])[0]

@@ -1,7 +1,7 @@
 """Asking z3, and gadgets: MLPs that hold a table, and how much noise they take."""
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil
@@ -10,16 +10,12 @@ from typing import Any, Literal
 import numpy as np
 import z3
 
+from krohn.network.meaning.engine import Engine
+from krohn.network.meaning.forward import feed
+from krohn.network.meaning.net import Affine
+from krohn.network.meaning.rationals import IdealRationals, Rationals
 from krohn.verify.errors import Rejected
-from krohn.verify.smt.encoding import (
-    Term,
-    constant,
-    feed as feed_terms,
-    product,
-    total,
-    variable,
-)
-from krohn.verify.smt.exact import Layers, Rationals, feed
+from krohn.verify.smt.encoding import IdealTerms, Term, terms, variable
 
 # Asking z3: a question has a model, has none, or the answer is unknown.
 
@@ -108,6 +104,7 @@ def ask(asked: Any, conditions: Sequence[Any], limits: Limits) -> Answer:
 # always answers if it is given the time, and a wrong input is replayed in fractions.
 
 
+RATIONALS, TERMS = IdealRationals(), IdealTerms()
 Verdict = Literal["verified", "refuted", "undecided"]
 Progress = Callable[[int, int], None]
 
@@ -126,19 +123,19 @@ class Gadget:
 
     Attributes:
         name: The channel that it computes.
-        layers: Weight ``(inputs, outputs)`` and bias of every affine layer.
+        layers: Affine, with ReLUs between them.
         kept: ``(inputs, outputs)``: the part of the input that the residual stream adds.
         rows: The table.
     """
 
     name: str
-    layers: Layers
+    layers: tuple[Affine[Rationals], ...]
     kept: Rationals
     rows: tuple[Row, ...]
 
-    def __call__(self, x: Rationals) -> Rationals:
-        """The exact output for an input."""
-        return np.asarray(x @ self.kept + feed(self.layers, x))
+    def __call__(self, x: Any, o: Engine = RATIONALS) -> Any:
+        """The output for an input, of fractions or of terms."""
+        return o.add(x @ self.kept, feed(o, self.layers, x))
 
 
 @dataclass(frozen=True)
@@ -204,22 +201,17 @@ def decide(
 def _wrong_near(
     asked: Gadget, row: Row, noise: Fraction, error: Fraction, limits: Limits
 ) -> tuple[Answer, list[Term]]:
-    box, bounds = [], []
-    for i, code in enumerate(row.inputs):
-        x, within = variable(f"x{i}", code - noise, code + noise)
-        box.append(constant(code) if x.fixed else x)
-        bounds.append(within)
+    both = [
+        variable(f"x{i}", code - noise, code + noise)
+        for i, code in enumerate(row.inputs)
+    ]
+    box = [x for x, _ in both]
     far = []
-    for y, code in zip(_outputs(asked, box), row.output, strict=True):
+    for y, code in zip(asked(terms(box), TERMS), row.output, strict=True):
         if y.low < code - error or y.high > code + error:
             far.append(y.expression > z3.RealVal(code + error))
             far.append(y.expression < z3.RealVal(code - error))
     if not far:
         return Answer("unsat"), box
+    bounds = [within for _, within in both]
     return ask(solver(limits), [*bounds, z3.Or(far)], limits), box
-
-
-def _outputs(asked: Gadget, x: Sequence[Term]) -> Iterator[Term]:
-    for kept, added in zip(asked.kept.T, feed_terms(asked.layers, x), strict=True):
-        stays = (product(constant(w), x[i]) for i, w in enumerate(kept) if w)
-        yield total((*stays, added))

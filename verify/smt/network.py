@@ -1,35 +1,45 @@
 """Whole small networks: does the ideal network give the machine's answers?
 
-All words of up to N letters are one question for each position. The claim is about the
+All words of up to N letters are one question for each length. The claim is about the
 *ideal* network: its weights as rational numbers, no rounding, and hard attention.
 """
 
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from typing import Any, Literal
 
+import numpy as np
 import z3
 
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.minimisation import Shown, output_classes
+from krohn.network.meaning.arrays import whole
+from krohn.network.meaning.net import Net
+from krohn.network.meaning.rationals import (
+    IdealRationals,
+    Looking,
+    Rationals,
+    Scores,
+    exact,
+    first,
+)
 from krohn.network.modelfile import ModelFile
 from krohn.program import MarkedSum, PrefixSum
 from krohn.program.architectures.transformer import Transformer
+from krohn.program.attention import Sight, Softmax, Sparse
 from krohn.program.block_kinds import BlockKinds
 from krohn.program.retelling import told_as
 from krohn.verify.errors import Rejected
-from krohn.verify.smt.encoding import Encoding, Vector, encode
-from krohn.verify.smt.exact import Rationals, logits
+from krohn.verify.smt.encoding import Vector, Words, encode
 from krohn.verify.smt.gadgets import Answer, Limits, ask, solver
 
 Progress = Callable[[int, int], None]
 ADD_UP = (PrefixSum.wire, MarkedSum.wire)
 
 
-BLOCKS = BlockKinds("SMT")
-"""The ideal network chooses one of all positions that came before, and has ReLUs."""
+BLOCKS = BlockKinds("SMT", (Softmax, Sparse), (Sight.CAUSAL, Sight.WHOLE))
+"""The ideal network chooses one of the positions that a head sees, and has ReLUs."""
 
 
 @dataclass(frozen=True)
@@ -38,15 +48,15 @@ class Decision:
 
     Attributes:
         verdict: ``verified``: it is right on all words of up to ``length`` letters.
-            ``refuted``: it is wrong at the last letter of ``word``, which was replayed
-            in fractions. ``undecided``: the solver gave up, for ``reason``.
+            ``refuted``: it is wrong after a letter of ``word``, which was replayed in
+            fractions. ``undecided``: the solver gave up, for ``reason``.
         length: The longest word that was decided.
         reason: Why it is undecided.
         word: Letter indices; no shorter word is wrong.
         least: Whether no wrong word of its length comes before it either.
         expected: The machine's class after each letter of the word.
-        said: The class with the largest logit of all others at its last letter, which is
-            not less than the right one's.
+        said: The class that the network says after each letter; where another logit is
+            not less than the right one's, the class with the largest of the others.
         seconds: How long it took.
     """
 
@@ -56,7 +66,7 @@ class Decision:
     word: tuple[int, ...] = ()
     least: bool = False
     expected: tuple[int, ...] = ()
-    said: int = -1
+    said: tuple[int, ...] = ()
     seconds: float = 0.0
 
 
@@ -65,27 +75,29 @@ class Question:
     """A network and a machine on all words of a length.
 
     Attributes:
-        file: The network.
+        net: The network in fractions.
         machine: Its letters are in the order of the file.
         classes: What its states show.
-        encoding: The network as terms.
-        wrong: For each letter, the condition that the network is wrong there.
+        letters: For each position from 1 on, the condition of every letter.
+        words: For each length from 1 on, the network as terms.
+        wrong: For each length, the condition that the network is wrong.
     """
 
-    file: ModelFile
+    net: Net[Rationals]
     machine: Automaton
     classes: Shown
-    encoding: Encoding
+    letters: list[list[Any]]
+    words: list[Words]
     wrong: list[Any]
 
     def smt_lib(self) -> str:
         """The question as SMT-LIB 2: ``unsat`` says that the network is right."""
-        asked = z3.Solver()
-        asked.add(*(c for at in self.encoding.assumed for c in at), z3.Or(self.wrong))
-        return f"(set-logic {self._logic()})\n{asked.to_smt2()}"
-
-    def _logic(self) -> str:
-        return "QF_LRA" if self.encoding.linear else "QF_NRA"
+        conditions = [c for each in self.words for c in each.assumed]
+        asked, goal = z3.Solver(), z3.Goal()
+        for one in (asked, goal):
+            one.add(*conditions, z3.Or(self.wrong))
+        logic = "QF_LRA" if z3.Probe("is-qflra")(goal) else "QF_NRA"
+        return f"(set-logic {logic})\n{asked.to_smt2()}"
 
     def decide(
         self, limits: Limits | None = None, progress: Progress | None = None
@@ -97,10 +109,9 @@ class Question:
         """
         began, limits = time.monotonic(), limits or Limits()
         asked = solver(limits)
-        asked.add(*self.encoding.assumed[0])
         found = Decision("verified", len(self.wrong))
         for t, wrong in enumerate(self.wrong, start=1):
-            asked.add(*self.encoding.assumed[t])
+            asked.add(*self.words[t - 1].assumed)
             answer = ask(asked, [wrong], limits)
             if answer.outcome == "unknown":
                 found = Decision("undecided", t - 1, answer.reason)
@@ -122,7 +133,7 @@ class Question:
             An answer, and whether it is that word: not if the solver gives up.
         """
         taken = [self.wrong[length - 1]]
-        for options in self.encoding.letters[:length]:
+        for options in self.letters[:length]:
             for earlier in options[: _first(answer, options)]:
                 other = ask(asked, [*taken, earlier], limits)
                 if other.outcome == "unknown":
@@ -134,33 +145,35 @@ class Question:
         return answer, True
 
     def _refutation(self, answer: Answer, length: int) -> Decision:
-        letters = self.encoding.letters[:length]
-        word = tuple(_first(answer, options) for options in letters)
+        word = tuple(_first(answer, options) for options in self.letters[:length])
         states = self.machine.semiautomaton.trace([list(word)], self.machine.start)[0]
         expected = tuple(int(self.classes.of[q]) for q in states)
-        said = _wrongly(self._replay(answer, word), expected[-1])
+        logits = self._replay(answer, word)
+        said = tuple(map(_said, logits, expected))
+        if said == expected:
+            raise Rejected("the solver's word is not wrong in fractions")
         return Decision("refuted", length, word=word, expected=expected, said=said)
 
     def _replay(self, answer: Answer, word: Sequence[int]) -> Rationals:
-        def choose(block: int, head: int, t: int, scores: Sequence[Fraction]) -> int:
-            options = self.encoding.choices.get((block, head, t))
+        """The logits ``(time, classes)``, by the choices that the solver made."""
+        choices = self.words[len(word) - 1].choices
+
+        def choose(looking: Looking, scores: Scores) -> int:
+            options = choices.get(looking)
             if options is None:
-                return scores.index(max(scores))
-            return list(options)[_first(answer, list(options.values()))]
+                return first(looking, scores)
+            return next(j for j, taken in options.items() if answer.holds(taken))
 
-        return logits(self.file, word, choose)[-1]
+        with told_as(Rejected):
+            (logits,) = whole(self.net, IdealRationals(choose), np.array([word]))
+        return np.asarray(logits)
 
 
-def _wrongly(said: Rationals, right: int) -> int:
-    """The largest logit of all but the right one.
-
-    Raises:
-        Rejected: If it is less than the right one.
-    """
-    rival = max((c for c in range(len(said)) if c != right), key=lambda c: said[c])
-    if right < len(said) and said[rival] < said[right]:
-        raise Rejected("the solver's word is not wrong in fractions")
-    return rival
+def _said(logits: Rationals, right: int) -> int:
+    """The right class if its logit is the largest, else the largest of the others."""
+    others = [c for c in range(len(logits)) if c != right]
+    rival = max(others, key=lambda c: logits[c], default=right)
+    return right if right < len(logits) and logits[right] > logits[rival] else rival
 
 
 def _first(answer: Answer, conditions: Sequence[Any]) -> int:
@@ -181,13 +194,19 @@ def question(file: ModelFile, machine: Automaton, length: int) -> Question:
     """
     _check(file, machine, length)
     classes = output_classes(machine, file.claim.shows.value)
-    encoding = encode(file, length)
-    states = _states(machine, encoding.letters)
-    wrong = [
-        _wrong(said, state, classes)
-        for said, state in zip(encoding.logits, states, strict=True)
+    letters = [
+        [z3.Bool(f"letter_{t}_{a}") for a in range(len(machine.letters))]
+        for t in range(1, length + 1)
     ]
-    return Question(file, machine, classes, encoding, wrong)
+    with told_as(Rejected):
+        net = exact(Net.of(file.architecture, file.tensors), length)
+        words = encode(net, letters)
+    states = _states(machine, letters)
+    wrong = [
+        z3.Or([_wrong(y, states[t - 1], classes) for t, y in each.logits.items()])
+        for each in words
+    ]
+    return Question(net, machine, classes, letters, words, wrong)
 
 
 def _check(file: ModelFile, machine: Automaton, length: int) -> None:

@@ -1,13 +1,17 @@
 """The tables that MLPs hold, and the steps of a chain of thought, for all real numbers."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import z3
 
+from krohn.network.meaning.engine import Engine
+from krohn.network.meaning.forward import mlp
+from krohn.network.meaning.net import Affine, Block as NetBlock, Net
+from krohn.network.meaning.rationals import Rationals, fractions
 from krohn.network.modelfile import ModelFile
 from krohn.program import Map, Refused
 from krohn.program.architectures.transformer import Transformer
@@ -20,18 +24,25 @@ from krohn.program.operations.at import At
 from krohn.program.retelling import told_as
 from krohn.program.statement import Channel, Statement, parse
 from krohn.verify.errors import Rejected
-from krohn.verify.smt import exact
 from krohn.verify.smt.encoding import (
     Term,
-    after_mlp,
     constant,
     product,
     relu,
+    terms,
     total,
     variable,
 )
-from krohn.verify.smt.exact import Layers, Rationals, fractions, layers_of, mask_of
-from krohn.verify.smt.gadgets import Gadget, Limits, Row, Verdict, ask, solver
+from krohn.verify.smt.gadgets import (
+    RATIONALS,
+    TERMS,
+    Gadget,
+    Limits,
+    Row,
+    Verdict,
+    ask,
+    solver,
+)
 
 # The tables that the MLPs of a model file hold, as gadgets.
 #
@@ -63,7 +74,7 @@ class Block:
     statement: Statement
     snapshot: int
     held: Mapping[int, str]
-    layers: Layers
+    layers: tuple[Affine[Rationals], ...]
     mask: Rationals
 
     def gadgets(self) -> Iterator[Gadget]:
@@ -128,20 +139,23 @@ def _codes(channel: Channel, values: IntArray) -> Rationals:
     return fractions(channel.code(values))
 
 
-def trim(layers: Layers, dims: list[int], mask: Rationals) -> tuple[Layers, IntArray]:
+def trim(
+    layers: Sequence[Affine[Rationals]], dims: list[int], mask: Rationals
+) -> tuple[tuple[Affine[Rationals], ...], IntArray]:
     """The layers cut down to some output dimensions, and the inputs that these need."""
-    parts: list[tuple[Rationals, Rationals]] = []
+    parts: list[Affine[Rationals]] = []
     alive = np.array(dims)
-    for weight, bias in reversed(layers):
-        below = np.flatnonzero((weight[:, alive] != 0).any(axis=1))
-        parts.insert(0, (weight[np.ix_(below, alive)], bias[alive]))
+    for layer in reversed(layers):
+        below = np.flatnonzero((layer.weight[:, alive] != 0).any(axis=1))
+        runs = (("relu", len(alive)),) if layer.runs else ()
+        weight = layer.weight[np.ix_(below, alive)]
+        parts.insert(0, Affine(weight, layer.bias[alive], runs))
         alive = below
     stay = [d for d in dims if mask[d]]
     used = np.union1d(alive, np.array(stay, dtype=np.int64)).astype(np.int64)
-    first, bias = parts[0]
-    wide = np.full((len(used), first.shape[1]), Fraction(0), dtype=object)
-    wide[np.searchsorted(used, alive)] = first
-    return ((wide, bias), *parts[1:]), used
+    wide = np.full((len(used), parts[0].weight.shape[1]), Fraction(0), dtype=object)
+    wide[np.searchsorted(used, alive)] = parts[0].weight
+    return (replace(parts[0], weight=wide), *parts[1:]), used
 
 
 def gadgets(file: ModelFile) -> Iterator[Gadget]:
@@ -154,15 +168,27 @@ def gadgets(file: ModelFile) -> Iterator[Gadget]:
     if not isinstance(file.architecture, Transformer):
         raise Rejected("only Transformers have MLPs that hold tables")
     statement = _statement(file)
-    width = file.tensors["embed.token"].shape[1]
-    for block, shape in enumerate(file.architecture.blocks):
-        if shape.mlp:
-            before = channels_of_dimensions(statement, 2 * block + 1, width)
+    width = file.architecture.d_model
+    for b, block in enumerate(_blocks(file)):
+        if block.layers:
+            before = channels_of_dimensions(statement, 2 * b + 1, width)
             channels_of_dimensions(
-                statement, 2 * block + 2, width
+                statement, 2 * b + 2, width
             )  # refuses places that are not there
-            found = layers_of(file, block), mask_of(file, block)
-            yield from Block(statement, 2 * block + 1, before, *found).gadgets()
+            mask = fractions(np.ones(width)) if block.mask is None else block.mask
+            found = Block(statement, 2 * b + 1, before, block.layers, mask)
+            yield from found.gadgets()
+
+
+def _blocks(file: ModelFile) -> Iterator[NetBlock[Rationals]]:
+    """The MLPs of a file.
+
+    Raises:
+        Rejected: If a number of theirs is not finite.
+    """
+    with told_as(Rejected):
+        for block in Net.of(file.architecture, file.tensors).blocks:
+            yield replace(block, heads=None).each(fractions)
 
 
 def _statement(file: ModelFile) -> Statement:
@@ -265,7 +291,7 @@ class _Network:
 
     Attributes:
         statement: The Program of the file.
-        stack: For each MLP its layers, and the residual map beside it.
+        stack: The blocks' MLPs.
         table: The position table plus the common part of all tokens.
         free: For each dimension the least and the most that tokens add to that.
         heads: The channels that heads write.
@@ -273,11 +299,17 @@ class _Network:
     """
 
     statement: Statement
-    stack: tuple[tuple[Layers, Rationals], ...]
+    stack: tuple[NetBlock[Rationals], ...]
     table: Rationals
     free: tuple[Rationals, Rationals]
     heads: tuple[Channel, ...]
     output: int
+
+    def said(self, o: Engine, stream: Any) -> Any:
+        """The number that a step says, from the stream after the heads."""
+        for block in self.stack:
+            stream = mlp(o, block, stream)
+        return stream[self.output]
 
 
 def decide_steps(
@@ -307,9 +339,10 @@ def _network(file: ModelFile) -> _Network:
         raise Rejected(
             "only networks whose first layer alone has softmax heads are read"
         )
-    token, position = (
-        fractions(file.tensors[f"embed.{n}"]) for n in ("token", "position")
-    )
+    with told_as(Rejected):
+        token, position = (
+            fractions(file.tensors[f"embed.{n}"]) for n in ("token", "position")
+        )
     least = token[:-1].min(axis=0)
     heads = [
         c for c in said.channels.values() if isinstance(c.operation, At) and c.stored
@@ -318,11 +351,10 @@ def _network(file: ModelFile) -> _Network:
     out = file.tensors[f"blocks.{first}.attention.out"]
     if not set(np.flatnonzero(out.any(axis=(0, 1))).tolist()) <= written:
         raise Rejected("a head writes where no channel is said to be")
-    blocks = range(len(shape.blocks))
     (output,) = said.outputs
     return _Network(
         said,
-        tuple((layers_of(file, b), mask_of(file, b)) for b in blocks),
+        tuple(_blocks(file)),
         position + least,
         (0 * least, token[:-1].max(axis=0) - least),
         tuple(heads),
@@ -345,10 +377,7 @@ def _decide(
     given = [r.expression for r in reads]
     t = len(source.prompt) + i
     stream = _stream(network, t, numbers, asked.noise, conditions)
-    through = stream
-    for layers, mask in network.stack:
-        through = after_mlp(layers, mask, through)
-    found = through[network.output]
+    found = network.said(TERMS, terms(stream))
     own = _term(source.rules[step.rule], reads).expression
     wanted = own if asked.rule is None else asked.rule(given)
     far = z3.RealVal(asked.error)
@@ -361,13 +390,11 @@ def _decide(
         verdict: Verdict = "verified" if answer.outcome == "unsat" else "undecided"
         return StepFinding(i, verdict, answer.reason)
     point = np.array([answer.number(x.expression) for x in stream], dtype=object)
-    for layers, mask in network.stack:
-        point = exact.after_mlp(layers, mask, point)
-    right = answer.number(wanted)
-    if abs(point[network.output] - right) <= asked.error:
+    said, right = network.said(RATIONALS, point), answer.number(wanted)
+    if abs(said - right) <= asked.error:
         raise Rejected(f"the solver's numbers for step {i} are not wrong in fractions")
     shown = tuple(answer.number(r.expression) for r in reads)
-    return StepFinding(i, "refuted", "", shown, point[network.output], right)
+    return StepFinding(i, "refuted", "", shown, said, right)
 
 
 def _unknown(

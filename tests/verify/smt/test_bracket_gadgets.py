@@ -11,23 +11,13 @@ from typing import Any
 import numpy as np
 import pytest
 import z3
+from sample_gadgets import Layers, relu_layers
 
-from krohn.verify.smt.encoding import Term, feed, total, variable
-from krohn.verify.smt.gadgets import Limits, ask, solver
+from krohn.network.meaning.forward import feed
+from krohn.verify.smt.encoding import Term, terms, variable
+from krohn.verify.smt.gadgets import TERMS, Limits, ask, solver
 
 Interval = tuple[Fraction | int, Fraction | int]
-Layers = list[tuple[list[list[Fraction | int]], list[Fraction | int]]]
-
-
-def _exact(layers: Layers) -> Any:
-    whole = np.frompyfunc(Fraction, 1, 1)
-    return [
-        (
-            np.array(whole(np.array(w, dtype=object))),
-            np.array(whole(np.array(b, dtype=object))),
-        )
-        for w, b in layers
-    ]
 
 
 def holds(
@@ -42,8 +32,8 @@ def holds(
         x, inside = variable(f"x{i}", Fraction(low), Fraction(high))
         numbers.append(x)
         bounds.append(inside)
-    said = total(feed(_exact(layers), numbers)).expression
-    off = said - wanted(numbers)
+    (said,) = feed(TERMS, relu_layers(layers), terms(numbers))
+    off = said.expression - wanted(numbers)
     limit = z3.RealVal(within)
     wrong = z3.Or(off > limit, off < -limit)
     return ask(solver(Limits()), [*bounds, wrong], Limits()).outcome == "unsat"

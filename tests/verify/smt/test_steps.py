@@ -8,15 +8,25 @@ from typing import Any
 import numpy as np
 import pytest
 import z3
-from sample_gadgets import gadget
+from sample_gadgets import gadget, relu_layers
 
 import krohn
+from krohn.network.meaning.forward import feed
+from krohn.network.meaning.net import Affine
+from krohn.network.meaning.rationals import Rationals
 from krohn.program.chain_of_thought import ChainOfThought
 from krohn.source_kinds.chains_of_thought import ChainsOfThought
 from krohn.verify.errors import Rejected
-from krohn.verify.smt.encoding import feed as feed_terms, variable
-from krohn.verify.smt.exact import feed
-from krohn.verify.smt.gadgets import Gadget, Limits, ask, decide, solver
+from krohn.verify.smt.encoding import terms, variable
+from krohn.verify.smt.gadgets import (
+    RATIONALS,
+    TERMS,
+    Gadget,
+    Limits,
+    ask,
+    decide,
+    solver,
+)
 from krohn.verify.smt.steps import Question, decide_steps
 
 KIND = ChainsOfThought()
@@ -238,25 +248,16 @@ SIZE, BLOCK = 8, 3
 """M and B of Lemma A.12."""
 
 
-def slot(j: int, split: bool) -> tuple[tuple[np.ndarray, np.ndarray], ...]:
+def slot(j: int, split: bool) -> tuple[Affine[Rationals], ...]:
     """A.12, layer 1: slot j of (v, i mod B), as printed; or v as the difference of two."""
     signs = (1, -1) if split else (1,)
     shift = 0 if split else SIZE
-    first = np.array([[*signs, 0, 0], [*[0] * len(signs), -1, 1]], dtype=object)
-    bias = np.array([*[shift] * len(signs), j, -j], dtype=object)
+    first = [[*signs, 0, 0], [*[0] * len(signs), -1, 1]]
+    bias = [*[shift] * len(signs), j, -j]
     gates = [[int(a == b) for b in range(len(signs))] for a in range(len(signs))]
-    second = np.array([*gates, *[[-SIZE] * len(signs)] * 2], dtype=object)
-    out = np.array([[s] for s in signs], dtype=object)
-    parts = (
-        (first, bias),
-        (second, np.array([-shift] * len(signs))),
-        (out, np.array([0])),
-    )
-    return tuple((_exact(w), _exact(b)) for w, b in parts)
-
-
-def _exact(values: np.ndarray) -> np.ndarray:
-    return np.asarray(np.frompyfunc(Fraction, 1, 1)(values), dtype=object)
+    second = [*gates, *[[-SIZE] * len(signs)] * 2]
+    out = [[s] for s in signs]
+    return relu_layers([(first, bias), (second, [-shift] * len(signs)), (out, [0])])
 
 
 def wrong_slot(split: bool, off: int) -> tuple[int, Fraction, Fraction] | None:
@@ -266,13 +267,14 @@ def wrong_slot(split: bool, off: int) -> tuple[int, Fraction, Fraction] | None:
             layers = slot(j, split)
             v, bounds = variable("v", Fraction(-SIZE), Fraction(SIZE))
             r, held = variable("r", Fraction(0), Fraction(BLOCK))
-            (found,) = feed_terms(layers, [v, r])
+            (found,) = feed(TERMS, layers, terms([v, r]))
             wanted = v.expression if j == residue + off else z3.RealVal(0)
             asked = [bounds, held, r.expression == residue, found.expression != wanted]
             answer = ask(solver(Limits()), asked, Limits())
             if answer.outcome == "sat":
                 at = answer.number(v.expression)
-                (said,) = feed(layers, np.array([at, Fraction(residue)], dtype=object))
+                point = np.array([at, Fraction(residue)], dtype=object)
+                (said,) = feed(RATIONALS, layers, point)
                 assert said != (at if j == residue + off else 0)
                 return j, at, said
     return None

@@ -11,12 +11,14 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
+from sample_gadgets import relu_layers
 
 import krohn
+from krohn.network.meaning.forward import feed
+from krohn.network.meaning.rationals import Rationals, fractions
 from krohn.network.modelfile import ModelFile
 from krohn.verify.errors import Rejected
-from krohn.verify.smt.exact import Rationals, feed, fractions
-from krohn.verify.smt.gadgets import decide
+from krohn.verify.smt.gadgets import RATIONALS, decide
 from krohn.verify.smt.steps import gadgets, trim
 
 SMALL, QUARTER = Fraction(1, 64), Fraction(1, 4)
@@ -55,13 +57,15 @@ def test_every_channel_that_an_mlp_writes_is_a_gadget() -> None:
 def test_what_is_trimmed_does_not_bear_on_the_dimensions(seed: int) -> None:
     draw = np.random.default_rng(seed)
     sizes = [5, *draw.integers(1, 5, size=draw.integers(1, 4)), 5]
-    layers = tuple(
-        (sparse(draw, (a, b)), sparse(draw, (b,))) for a, b in pairwise(sizes)
+    layers = relu_layers(
+        [(sparse(draw, (a, b)), sparse(draw, (b,))) for a, b in pairwise(sizes)]
     )
     mask, x = fractions(draw.integers(0, 2, 5).astype(float)), sparse(draw, (5,))
     dims = sorted(draw.choice(5, size=2, replace=False).tolist())
     small, used = trim(layers, dims, mask)
-    assert list(feed(small, x[used])) == list(feed(layers, x)[dims])
+    assert list(feed(RATIONALS, small, x[used])) == list(
+        feed(RATIONALS, layers, x)[dims]
+    )
     assert {d for d in dims if mask[d]} <= set(used.tolist())
 
 
