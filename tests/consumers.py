@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import dataclass
@@ -116,6 +117,8 @@ def hidden(given: Given) -> object:
     return disguised(Disguise(("dense",)), file.header, file.tensors, file.precision)
 
 
+NAMED = re.compile(r"is not about 'toy|no rule for .* where attention is toy")
+"""How a refusal of something called toy reads."""
 ZEROS = np.zeros((1, 2), int)
 CONSUMERS: dict[str, Callable[[Given], object]] = {
     "load": lambda given: krohn.load(given.path),

@@ -7,14 +7,13 @@ Whoever runs, proves, exports, measures or draws networks names what it is not a
 
 import hashlib
 import json
-import re
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, Literal
 
 import pytest
-from consumers import CONSUMERS, Given, changed, evidence, plain
+from consumers import CONSUMERS, NAMED, Given, changed, evidence, plain
 
 from krohn import cli
 from krohn.algebra.errors import KrohnError
@@ -77,9 +76,6 @@ FLAGS = (attention, sight, activation)
 def given(request: pytest.FixtureRequest, monkeypatch: Patch, tmp_path: Path) -> Given:
     """The plain network with one more flag in its only block with heads."""
     return changed(tmp_path, lambda block: request.param(monkeypatch, block))
-
-
-NAMED = re.compile(r"is not about 'toy|no rule for .* where attention is toy")
 
 
 @pytest.mark.parametrize("name", CONSUMERS)

@@ -100,12 +100,27 @@ def check_said(
     Raises:
         ExportError: If it is.
     """
-    right = list[Labels]()
+    said = tuple(letters), tuple(classes)
+    right = [(x.letters, x.classes) for x in possible_labels(file)]
+    demand_said(alike and said in right)
+
+
+def possible_labels(file: ModelFile) -> list[Labels]:
+    """The names of letters and classes that an export of a file may have."""
+    found = list[Labels]()
     for states in (False, True):
         with suppress(ExportError):
-            right.append(labels(file, states))
-    said = tuple(letters), tuple(classes)
-    if not alike or said not in [(x.letters, x.classes) for x in right]:
+            found.append(labels(file, states))
+    return found
+
+
+def demand_said(right: bool) -> None:
+    """Refuse an export that says of itself what its file does not say.
+
+    Raises:
+        ExportError: If it does.
+    """
+    if not right:
         raise ExportError(
             "what is written beside the tensors is not what the file says"
         )
@@ -285,8 +300,8 @@ def _variables(stated: Statement, file: ModelFile) -> Iterator[Variable]:
             (place.start, place.stop),
             place.code,
             tuple(channel.domain.tolist()),
-            _hook(place.born),
-            _hook(place.dies),
+            hook(place.born),
+            hook(place.dies),
             node,
         )
 
@@ -300,8 +315,8 @@ def _written_at(snapshot: int, head: int | None) -> tuple[int | None, str, str]:
     return layer, MLP, f"blocks.{layer}.mlp.hook_post"
 
 
-def _hook(snapshot: int) -> str:
-    """The residual stream after the embedding, after heads, or after an MLP."""
+def hook(snapshot: int) -> str:
+    """The name of the residual stream after the embedding, after heads, or an MLP."""
     if snapshot == 0:
         return "blocks.0.hook_resid_pre"
     layer, after = divmod(snapshot - 1, 2)

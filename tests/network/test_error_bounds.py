@@ -1,66 +1,23 @@
 """Random Transformers are run as nearly as A1 to A14 of docs/soundness.md let them be."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
 import pytest
-import torch
 from error_bounds import enclosed
+from every_engine import NARROW, RUNS, whole_words
 from many_digits import exact, near
 from random_networks import KINDS, RandomNetwork, random_transformer
 
-from krohn.network.meaning.arrays import Arrays, whole
-from krohn.network.transformer import Transformer
 from krohn.program.domains import FloatArray
 from krohn.program.errors import Refused
 
-WIDE, NARROW = ("float64", "float32"), ("float16", "bfloat16")
+WIDE = "float64", "float32"
 FORMATS = dict.fromkeys(WIDE, KINDS)
 FORMATS |= dict.fromkeys(NARROW, ("softmax", "relu", "sparse"))
 """Kinds of heads in each format: nothing is assumed of features in 16 bits."""
 TOGETHER, PARTS = 20, dict.fromkeys(WIDE, 100) | dict.fromkeys(NARROW, 10)
 """2,000 networks in wide formats, some at a time."""
-
-
-def of_torch(given: RandomNetwork, dtype: str) -> Transformer:
-    """The network as torch runs it, in any format."""
-    held = {n: torch.from_numpy(x) for n, x in given.tensors.items()}
-    kind = getattr(torch, dtype)
-    return Transformer(given.architecture, {n: x.to(kind) for n, x in held.items()})
-
-
-def whole_words(given: RandomNetwork, dtype: str) -> FloatArray:
-    """By torch, at once."""
-    said = of_torch(given, dtype)(torch.from_numpy(given.words))
-    return said.double().numpy()  # type: ignore[no-any-return]
-
-
-def letter_by_letter(given: RandomNetwork, dtype: str) -> FloatArray | None:
-    """By torch; None if it reads words as a whole."""
-    network, said = of_torch(given, dtype), []
-    if not network.causal:
-        return None
-    cache = network.start(len(given.words))
-    for letters in torch.from_numpy(given.words).T:
-        logits, cache = network.step(letters, cache)
-        said.append(logits.double())
-    return torch.stack(said, dim=1).numpy()  # type: ignore[no-any-return]
-
-
-def by_numpy(given: RandomNetwork, dtype: str) -> FloatArray | None:
-    """By the operations of numpy, which has no 16-bit products."""
-    if dtype in NARROW:
-        return None
-    net = given.net.each(lambda x: x.astype(dtype))
-    return np.asarray(whole(net, Arrays(), given.words), np.float64)
-
-
-RUNNERS: dict[str, Callable[[RandomNetwork, str], Any]] = {
-    "whole words": whole_words,
-    "letter by letter": letter_by_letter,
-    "numpy": by_numpy,
-}
 
 
 def bounded(dtype: str, part: int) -> Iterator[tuple[RandomNetwork, Any, FloatArray]]:
@@ -86,8 +43,8 @@ def apart(said: FloatArray, true: Any) -> FloatArray:
 def test_all_runs_are_as_near_as_is_assumed(dtype: str, part: int) -> None:
     runs = 0
     for given, true, off in bounded(dtype, part):
-        for name, run in RUNNERS.items():
-            if (said := run(given, dtype)) is None:
+        for name, run in RUNS.items():
+            if (said := run(given)) is None:
                 continue
             assert (apart(said, true) <= off).all(), (name, given.architecture)
             runs += 1
@@ -99,4 +56,4 @@ def test_coarser_arithmetic_is_farther() -> None:
     for seed in range(TOGETHER):
         given = random_transformer(seed, "float32", longest=6)
         true, off = enclosed(given.net, given.words, "float64")
-        assert (apart(whole_words(given, "float32"), true) > off).any(), seed
+        assert (apart(whole_words(given), true) > off).any(), seed

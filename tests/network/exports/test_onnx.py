@@ -1,8 +1,10 @@
 """ONNX Runtime computes from the written graph what the network computes."""
 
-from dataclasses import replace
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -13,9 +15,18 @@ import krohn
 from krohn.network import ExportError
 from krohn.network.architecture import expected_shapes
 from krohn.network.exports import destination
+from krohn.network.meaning import attention
+from krohn.network.meaning.arrays import Arrays, whole
+from krohn.network.meaning.attention import SCORES, View, Weights
+from krohn.network.meaning.engine import Engine
+from krohn.network.meaning.net import Heads, Net
 from krohn.network.model import Model
 from krohn.network.modelfile import ModelFile
-from krohn.network.precision import PRECISIONS
+from krohn.network.precision import PRECISIONS, FloatArray
+from krohn.program.architectures.transformer import Block
+from krohn.program.attention import Attention, HeadKind
+from krohn.program.domains import IntArray
+from krohn.program.errors import Refused
 
 onnx = pytest.importorskip("onnx")
 pytest.importorskip("onnxruntime")
@@ -60,22 +71,19 @@ def network(dtype: str, recurrent: str | None = None, **block: Any) -> ModelFile
 
 
 SPARSE = {"kind": "sparse", "block": 3, "windows": 1, "last": 1}
+BLOCKS: tuple[dict[str, Any], ...] = (
+    {},
+    {"activation": [[["relu", 2], ["sine", 3]], [["sine", 1], ["relu", 3]]]},
+    {"causal": [True, False]},
+    {"attention": {"kind": "relu"}, "causal": [False, True]},
+    {"attention": {"kind": "linear"}, "causal": [True, True]},
+    {"attention": SPARSE, "causal": [True, True]},
+)
 
 
 @pytest.mark.sample(5)
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
-@pytest.mark.parametrize(
-    "block",
-    [
-        {},
-        {"activation": [[["relu", 2], ["sine", 3]], [["sine", 1], ["relu", 3]]]},
-        {"causal": [True, False]},
-        {"attention": {"kind": "relu"}, "causal": [False, True]},
-        {"attention": {"kind": "linear"}, "causal": [True, True]},
-        {"attention": SPARSE, "causal": [True, True]},
-    ],
-    ids=str,
-)
+@pytest.mark.parametrize("block", BLOCKS, ids=str)
 def test_every_operation_is_the_same(
     block: dict[str, Any], dtype: str, tmp_path: Path
 ) -> None:
@@ -84,7 +92,66 @@ def test_every_operation_is_the_same(
     assert ours.std() > 0.1
     near = 1e-12 if dtype == "float64" else 1e-4
     torch.testing.assert_close(theirs, ours, rtol=near, atol=near)
-    assert PLACE.read(file, tmp_path).file == file
+
+
+def defined(file: ModelFile, words: IntArray) -> FloatArray:
+    """Logits by the definition."""
+    net = Net.of(file.architecture, file.tensors)
+    with np.errstate(all="ignore"):
+        logits: FloatArray = whole(net, Arrays(), words)
+    return logits
+
+
+@pytest.mark.parametrize("block", BLOCKS, ids=str)
+@pytest.mark.parametrize("wrong", [np.inf, -np.inf, np.nan])
+def test_what_is_not_finite_spoils_those_alone_who_see_it(
+    block: dict[str, Any], wrong: float, tmp_path: Path
+) -> None:
+    """The fifth letter is no number; heads see it from later ones, or do not."""
+    file = network("float64", **block)
+    file.tensors["embed.position"][5] = wrong
+    PLACE.write(file, tmp_path)
+    words = np.random.default_rng(0).integers(3, size=(4, LENGTH))
+    ours = defined(file, words)
+    theirs = PLACE.open(tmp_path)(torch.from_numpy(words)).numpy()
+    kept = np.isfinite(ours)
+    assert (np.isfinite(theirs) == kept).all()
+    np.testing.assert_allclose(theirs[kept], ours[kept], rtol=1e-12, atol=1e-12)
+    assert not kept[:, 4].any()
+    assert kept[:, :4].all() == (False not in block.get("causal", ()))
+
+
+@dataclass(frozen=True)
+class Squares(HeadKind):
+    """A kind of attention that the project does not have: squares, every second place."""
+
+    kind: Literal["squares"] = "squares"
+
+    def sees(self, i: Any, j: Any) -> Any:
+        """Places before, at even distances."""
+        return super().sees(i, j) & ((i - j) % 2 < 1)
+
+
+def weigh(o: Engine, heads: Heads[Any], q: Any, k: Any, view: View) -> Weights:
+    """Weights are squares of scores, divided by their sum and 1."""
+    scores = o.contract(SCORES, q, k)
+    weights = o.shown(scores * scores, view.shown)
+    return weights, o.total(weights) + 1.0
+
+
+def test_a_kind_of_attention_that_is_told_once_goes_there(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    field = Block.__dataclass_fields__["attention"]
+    monkeypatch.setattr(field, "type", Attention | Squares)
+    file = network("float64", attention={"kind": "squares"})
+    with pytest.raises(Refused, match="export to ONNX is not about 'squares'"):
+        PLACE.write(file, tmp_path)
+    monkeypatch.setitem(attention.WEIGH, Squares, weigh)
+    PLACE.write(file, tmp_path)
+    words = np.random.default_rng(0).integers(3, size=(4, LENGTH))
+    theirs = PLACE.open(tmp_path)(torch.from_numpy(words)).numpy()
+    np.testing.assert_allclose(theirs, defined(file, words), rtol=1e-12, atol=1e-12)
 
 
 def test_gelus_are_those_of_the_error_function(tmp_path: Path) -> None:
@@ -127,9 +194,19 @@ def test_the_graph_names_what_it_holds(tmp_path: Path) -> None:
     assert {t.name for t in model.graph.initializer} >= set(file.tensors)
     assert [(o.domain, o.version) for o in model.opset_import] == [("", 20)]
     written = {name for node in model.graph.node for name in node.output}
-    table = (tmp_path / "circuit.json").read_text()
-    assert "blocks.1.hook_resid_mid" in written
-    assert "blocks.1.hook_resid_mid" in table
+    table = json.loads((tmp_path / "circuit.json").read_text())
+    places = {v[name] for v in table["variables"] for name in ("hook", "until")}
+    assert {"blocks.0.hook_resid_pre", "blocks.1.hook_resid_mid"} < places <= written
+    heads = [i for i, b in enumerate(file.architecture.blocks) if b.heads]
+    assert {f"blocks.{i}.attn.hook_pattern" for i in heads} <= written
+
+
+@pytest.mark.parametrize("block", BLOCKS, ids=str)
+def test_nothing_is_computed_twice(block: dict[str, Any], tmp_path: Path) -> None:
+    PLACE.write(network("float64", **block), tmp_path)
+    model = onnx.load(tmp_path / "model.onnx")
+    nodes = [(n.op_type, *n.input, str(n.attribute)) for n in model.graph.node]
+    assert len(set(nodes)) == len(nodes)
 
 
 def test_the_same_network_gives_the_same_bytes(tmp_path: Path) -> None:
@@ -140,15 +217,104 @@ def test_the_same_network_gives_the_same_bytes(tmp_path: Path) -> None:
     assert first == second
 
 
-def test_one_number_that_is_not_as_in_the_file_is_seen(tmp_path: Path) -> None:
-    file = network("float64")
-    damaged = {n: t.copy() for n, t in file.tensors.items()}
-    damaged["blocks.2.mlp.1.bias"][3] += 2.0**-40
-    PLACE.write(replace(file, tensors=damaged), tmp_path)
-    with pytest.raises(ExportError, match=r"'blocks\.2\.mlp\.1\.bias'"):
+def recurrent_or_not() -> list[ModelFile]:
+    """A network of each kind that is written in its own way."""
+    others = [network("float32", kind) for kind in ("rnn", "lstm", "gru")]
+    return [*(network("float64", **block) for block in BLOCKS), *others]
+
+
+@pytest.mark.parametrize("number", range(len(BLOCKS) + 3))
+def test_the_network_is_read_off_the_graph(number: int, tmp_path: Path) -> None:
+    file = recurrent_or_not()[number]
+    PLACE.write(file, tmp_path)
+    there = PLACE.read(file, tmp_path).file
+    assert there.header == file.header
+    for name, tensor in file.tensors.items():
+        assert there.tensors[name] is not tensor
+        assert (there.tensors[name] == tensor).all()
+
+
+def constant(graph: Any, name: str, array: Any) -> None:
+    """Give a constant of a graph another value."""
+    (held,) = [tensor for tensor in graph.initializer if tensor.name == name]
+    held.CopyFrom(onnx.numpy_helper.from_array(array, name))
+
+
+def of_kind(graph: Any, kind: str) -> Any:
+    """The last node of a kind."""
+    return [node for node in graph.node if node.op_type == kind][-1]
+
+
+def more(model: Any) -> None:
+    """A node that nobody reads, behind the others."""
+    model.graph.node.append(onnx.helper.make_node("Neg", ["logits"], ["no"], "no"))
+
+
+def ahead(model: Any) -> None:
+    """Heads see what comes, and not what was."""
+    of_kind(model.graph, "LessOrEqual").op_type = "GreaterOrEqual"
+
+
+def beside(model: Any) -> None:
+    """Letters have other names."""
+    model.metadata_props[0].value = model.metadata_props[0].value.replace("a", "b")
+
+
+DAMAGE: dict[str, tuple[Callable[[Any], object], str]] = {
+    "a tensor": (
+        lambda m: constant(m.graph, "unembed.bias", np.full(4, 2.0**-40)),
+        "the tensor 'unembed.bias'",
+    ),
+    "no tensor": (lambda m: m.graph.initializer.pop(0), "the tensor 'blocks"),
+    "a constant": (
+        lambda m: m.graph.initializer[-1].dims.append(1),
+        "model.onnx is not as it was written",
+    ),
+    "what heads see": (ahead, "the node 'lessorequal_[0-9]+'"),
+    "an attribute": (
+        lambda m: setattr(of_kind(m.graph, "Softmax").attribute[0], "i", 1),
+        "the node 'blocks.2.attn.hook_pattern'",
+    ),
+    "an input": (
+        lambda m: of_kind(m.graph, "Relu").input.__setitem__(0, "hook"),
+        "the node 'relu_[0-9]+'",
+    ),
+    "one more": (more, "the node 'no'"),
+    "one less": (lambda m: m.graph.node.pop(), "the node 'blocks.1.hook_resid_mid'"),
+    "operations": (
+        lambda m: setattr(m.opset_import[0], "version", 21),
+        "model.onnx is not as it was written",
+    ),
+    "an output": (
+        lambda m: m.graph.output.pop(),
+        "model.onnx is not as it was written",
+    ),
+    "names": (beside, "beside the tensors"),
+}
+
+
+@pytest.mark.parametrize("name", DAMAGE)
+def test_another_graph_is_not_the_network(name: str, tmp_path: Path) -> None:
+    file, path = network("float64"), tmp_path / "model.onnx"
+    PLACE.write(file, tmp_path)
+    model = onnx.load(path)
+    change, said = DAMAGE[name]
+    change(model)
+    path.write_bytes(model.SerializeToString(deterministic=True))
+    with pytest.raises(ExportError, match=said):
+        PLACE.read(file, tmp_path)
+
+
+def test_a_file_that_is_no_graph_is_refused(tmp_path: Path) -> None:
+    file, path = network("float32"), tmp_path / "model.onnx"
+    PLACE.write(file, tmp_path)
+    path.write_bytes(path.read_bytes()[:-9])
+    with pytest.raises(ExportError, match=r"model\.onnx is damaged"):
         PLACE.read(file, tmp_path)
 
 
 def test_what_it_lacks_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ExportError, match="no kernels for bfloat16"):
         PLACE.write(network("bfloat16"), tmp_path)
+    with pytest.raises(ExportError, match="crashes on loops in float16"):
+        PLACE.write(network("float16", "gru"), tmp_path)
