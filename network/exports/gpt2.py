@@ -14,6 +14,14 @@ from krohn.network import ExportError
 from krohn.network.disguise import refuse
 from krohn.network.exports import Destination, circuit
 from krohn.network.exports.circuit import Labels, labels
+from krohn.network.meaning.net import Block, Net
+from krohn.network.meaning.rewrites import (
+    divided,
+    grounded,
+    mirrored,
+    padded,
+    widened,
+)
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FloatArray
 from krohn.program.architectures.transformer import Transformer
@@ -175,44 +183,28 @@ def _size(file: ModelFile) -> tuple[float, float]:
 
 def tensors(file: ModelFile, sizes: Plan) -> dict[str, FloatArray]:
     """All tensors of the GPT-2, by the names of Hugging Face's library, as float64."""
-    shape, width = file.architecture, sizes.width
-    constant = 2 * shape.d_model + 1
-    letters, classes = shape.vocabulary, shape.outputs
-    embedded = np.zeros((letters + classes, width))
-    embedded[:letters] = _mirrored(file.tensors["embed.token"], width)
-    positions = _mirrored(file.tensors["embed.position"], width)
+    net = grounded(mirrored(Net.of(file.architecture, file.tensors)))
+    net = widened(net, sizes.heads, sizes.size, sizes.inner)
+    net = divided(net, float(np.sqrt(sizes.size)))
+    letters, classes, constant = len(net.token), len(net.out.bias), len(net.out.weight)
     pairs = np.tile([sizes.large, -sizes.large], sizes.count // 2)
-    positions[:, width - sizes.count :] = pairs
-    head = np.zeros((width, letters + classes))
-    head[:, letters:] = _reading(file.tensors["unembed.weight"], width)
-    head[constant, :letters] = LEAST
-    head[constant, letters:] = file.tensors["unembed.bias"]
-    found = {"transformer.wte.weight": embedded, "transformer.wpe.weight": positions}
-    found |= {"lm_head.weight": head.T, **_norm("ln_f", sizes)}
+    positions = padded(net.position, (len(net.position), sizes.width))
+    positions[:, -sizes.count :] = pairs
+    head = np.zeros((sizes.width, letters + classes))
+    head[:constant, letters:] = net.out.weight
+    head[constant] = [*[LEAST] * letters, *net.out.bias]
+    found = {
+        "transformer.wte.weight": padded(net.token, (letters + classes, sizes.width)),
+        "transformer.wpe.weight": positions,
+        "lm_head.weight": head.T,
+        **_norm("ln_f", sizes),
+    }
     found["transformer.ln_f.weight"][constant] = 0
     found["transformer.ln_f.bias"][constant] = 1
-    for b in range(len(shape.blocks)):
+    for b, block in enumerate(net.blocks):
         found |= _norm(f"h.{b}.ln_1", sizes) | _norm(f"h.{b}.ln_2", sizes)
-        found |= _attention(file, b, sizes)
-        found |= _mlp(file, b, sizes)
-    return found
-
-
-def _mirrored(rows: FloatArray, width: int) -> FloatArray:
-    """Rows that are added to the stream, and to its mirror."""
-    d = rows.shape[-1]
-    found = np.zeros((*rows.shape[:-1], width))
-    found[..., :d] = rows
-    found[..., d : 2 * d] = -rows
-    return found
-
-
-def _reading(columns: FloatArray, width: int) -> FloatArray:
-    """Columns that read the stream, less ground."""
-    d = columns.shape[0]
-    found = np.zeros((width, *columns.shape[1:]))
-    found[:d] = columns
-    found[2 * d] = -columns.sum(axis=0)
+        maps = _attention(block, sizes) | _mlp(block, sizes)
+        found |= {f"transformer.h.{b}.{name}": each for name, each in maps.items()}
     return found
 
 
@@ -222,46 +214,29 @@ def _norm(name: str, sizes: Plan) -> dict[str, FloatArray]:
     return {f"transformer.{name}.{part}": x for part, x in parts.items()}
 
 
-def _attention(file: ModelFile, b: int, sizes: Plan) -> dict[str, FloatArray]:
-    """The heads of a block; queries times 2^k, as GPT-2 divides scores by it."""
-    given, block = file.tensors, file.architecture.blocks[b]
-    at, width, heads = f"blocks.{b}.attention", sizes.width, block.heads
-    reads = np.zeros((width, 3, sizes.heads, sizes.size))
-    out = np.zeros((sizes.heads, sizes.size, width))
-    for i, name in enumerate(("query", "key", "value") if heads else ()):
-        matrix = given[f"{at}.{name}"] * (np.sqrt(sizes.size) if i == 0 else 1.0)
-        reads[:, i, :heads, : matrix.shape[2]] = _reading(
-            matrix.transpose(1, 0, 2), width
-        )
-    if heads:
-        out[:heads, : block.d_v] = _mirrored(given[f"{at}.out"], width)
-    name = f"transformer.h.{b}.attn"
+def _attention(block: Block[FloatArray], sizes: Plan) -> dict[str, FloatArray]:
+    """The heads of a block, which lie side by side."""
+    width, heads = sizes.width, block.heads
+    assert heads is not None
+    three = (x.transpose(1, 0, 2) for x in (heads.query, heads.key, heads.value))
+    reads = np.hstack([x.reshape(len(x), width) for x in three])
     return {
-        f"{name}.c_attn.weight": reads.reshape(width, 3 * width),
-        f"{name}.c_attn.bias": np.zeros(3 * width),
-        f"{name}.c_proj.weight": out.reshape(width, width),
-        f"{name}.c_proj.bias": np.zeros(width),
+        "attn.c_attn.weight": padded(reads, (width, 3 * width)),
+        "attn.c_attn.bias": np.zeros(3 * width),
+        "attn.c_proj.weight": padded(heads.out.reshape(width, -1), (width, width)),
+        "attn.c_proj.bias": np.zeros(width),
     }
 
 
-def _mlp(file: ModelFile, b: int, sizes: Plan) -> dict[str, FloatArray]:
+def _mlp(block: Block[FloatArray], sizes: Plan) -> dict[str, FloatArray]:
     """The MLP of a block: λ inside, 1/λ behind."""
-    given, block = file.tensors, file.architecture.blocks[b]
-    width, gain = sizes.width, sizes.gain
-    below, inside = np.zeros((width, sizes.inner)), np.zeros(sizes.inner)
-    above, after = np.zeros((sizes.inner, width)), np.zeros(width)
-    if block.mlp:
-        at, (n,) = f"blocks.{b}.mlp", block.mlp
-        below[:, :n] = _reading(given[f"{at}.0.weight"], width) * gain
-        inside[:n] = given[f"{at}.0.bias"] * gain
-        above[:n] = _mirrored(given[f"{at}.1.weight"], width) / gain
-        after = _mirrored(given[f"{at}.1.bias"], width)
-    name = f"transformer.h.{b}.mlp"
+    width, inner, gain = sizes.width, sizes.inner, sizes.gain
+    below, above = block.layers
     return {
-        f"{name}.c_fc.weight": below,
-        f"{name}.c_fc.bias": inside,
-        f"{name}.c_proj.weight": above,
-        f"{name}.c_proj.bias": after,
+        "mlp.c_fc.weight": padded(below.weight * gain, (width, inner)),
+        "mlp.c_fc.bias": below.bias * gain,
+        "mlp.c_proj.weight": padded(above.weight / gain, (inner, width)),
+        "mlp.c_proj.bias": padded(above.bias, (width,)),
     }
 
 
