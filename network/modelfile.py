@@ -160,7 +160,7 @@ def _parse(data: bytes) -> ModelFile:
     except safetensors.SafetensorError as error:
         raise ModelFileError(f"is damaged: {error}") from None
     precision = _precision(header)
-    tensors = {name: _tensor(name, entry, precision) for name, entry in stored.items()}
+    tensors = {name: decoded(name, entry, precision) for name, entry in stored.items()}
     if STORED in header:
         tensors = _expanded(header[STORED], tensors, precision)
     architecture = header["architecture"]
@@ -237,7 +237,12 @@ def _precision(header: dict[str, Any]) -> Precision:
     return PRECISIONS[name]
 
 
-def _tensor(name: str, entry: Mapping[str, Any], precision: Precision) -> FloatArray:
+def decoded(name: str, entry: Mapping[str, Any], precision: Precision) -> FloatArray:
+    """A tensor of a file, as safetensors gives it, as float64.
+
+    Raises:
+        ModelFileError: If it is of another format, or has numbers that are not finite.
+    """
     if is_index(name) and entry["dtype"] == INDEX:
         places = np.frombuffer(bytes(entry["data"]), dtype=np.int32)
         return places.astype(np.float64).reshape(entry["shape"])

@@ -130,6 +130,7 @@ READERS = {
     "krohn/equivalence/claims.py": "a header about another source",
     "krohn/fine_tuning.py": "a header of a network beside another",
     "network/exports/huggingface.py": "a configuration with the objects of the header",
+    "network/exports/transformer_lens.py": "a header of the network in a directory",
     # Who hands an object on as it is stated, to the runtime or a reader of sources.
     "network/running_file.py": "to the runtime",
     "verify/attack/rnns.py": "to the runtime",

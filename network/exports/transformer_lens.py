@@ -1,30 +1,39 @@
 """TransformerLens 4: a `TransformerBridge` of its own native architecture.
 
 TransformerLens divides scores by the root of the width of a head, and has one number of
-heads and one width for all blocks. So a head is made 4^k wide by columns of zeros and
-its queries are multiplied by 2^k; heads and units that a block lacks are zeros. What is
-computed there is proved with these scores (docs/soundness.md, Theorem L5).
+heads and one width for all blocks. So what goes there is the network `widened` to heads
+of width 4^k, and `divided` by 2^k. What is proved is the network that is read back from
+the directory, with these scores (docs/soundness.md, 6c).
 """
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
+from math import prod
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
-from safetensors.numpy import load_file, save_file
+from safetensors import SafetensorError, deserialize
+from safetensors.numpy import save_file
+from safetensors.torch import load_file
 from torch import Tensor
 
 from krohn.network import ExportError
 from krohn.network.architecture import kind_of
 from krohn.network.exports import Destination, StoredNetwork, circuit
 from krohn.network.exports.circuit import labels
-from krohn.network.modelfile import ModelFile
-from krohn.network.precision import FloatArray
+from krohn.network.meaning.net import APART, Net
+from krohn.network.meaning.rewrites import divided, padded, widened
+from krohn.network.modelfile import LARGEST_FILE, ModelFile, decoded
+from krohn.network.precision import PRECISIONS, FloatArray
+from krohn.program import strict_json
+from krohn.program.architectures.transformer import Transformer
 from krohn.program.block_kinds import BlockKinds
+from krohn.program.errors import Refused, demand
+from krohn.program.files import read_bytes
 from krohn.program.retelling import told_as
-from krohn.program.strict_json import canonical
 
 ACTIVATIONS = ("relu", "gelu")
 """The activations that TransformerLens has under the same name."""
@@ -33,6 +42,18 @@ BLOCKS = BlockKinds(
     units=ACTIVATIONS,
     instead="; export to huggingface or onnx",
 )
+STATED = {
+    "attention_dir": "causal",
+    "init_weights": False,
+    "model_name": "krohn",
+    "normalization_type": None,
+}
+"""Entries that a configuration must have."""
+SIZES = {
+    *("d_head", "d_mlp", "d_model", "d_vocab", "d_vocab_out", "n_ctx"),
+    *("n_heads", "n_layers"),
+}
+CONFIG, WEIGHTS, NAMES = "config.json", "model.safetensors", "names.json"
 
 
 def write(file: ModelFile, directory: Path, states: bool = False) -> None:
@@ -47,14 +68,16 @@ def write(file: ModelFile, directory: Path, states: bool = False) -> None:
         ExportError: If the network has what TransformerLens lacks.
     """
     config = configuration(file)
-    tensors = bridge_tensors(file, config)
+    sizes = config["n_heads"], config["d_head"], config["d_mlp"]
+    net = Net.of(file.architecture, file.tensors)
+    net = divided(widened(net, *sizes, config["act_fn"]), scale(config))
     stored = {
         name: np.ascontiguousarray(file.precision.store(tensor))
-        for name, tensor in tensors.items()
+        for name, tensor in bridge_tensors(net).items()
     }
     names = labels(file, states).to_object()
-    save_file(stored, directory / "model.safetensors")
-    for name, content in (("config.json", config), ("names.json", names)):
+    save_file(stored, directory / WEIGHTS)
+    for name, content in ((CONFIG, config), (NAMES, names)):
         text = json.dumps(content, indent=1, sort_keys=True, ensure_ascii=False)
         (directory / name).write_text(text + "\n", encoding="utf-8")
     circuit.write(file, directory)
@@ -65,12 +88,11 @@ def bridge(directory: Path) -> Any:
     from transformer_lens.config import TransformerBridgeConfig
     from transformer_lens.model_bridge import TransformerBridge
 
-    config = json.loads((directory / "config.json").read_text(encoding="utf-8"))
+    config = json.loads((directory / CONFIG).read_text(encoding="utf-8"))
     dtype = getattr(torch, config.pop("dtype"))
     boot: Any = TransformerBridge.boot_native  # type: ignore[attr-defined]
     made = boot(TransformerBridgeConfig(**config, dtype=dtype), dtype=dtype)
-    tensors = {n: torch.from_numpy(a).to(dtype) for n, a in _read(directory).items()}
-    made.load_state_dict(tensors)
+    made.load_state_dict(load_file(directory / WEIGHTS))
     return made.eval()
 
 
@@ -89,28 +111,41 @@ def open_logits(directory: Path) -> Callable[[Tensor], Tensor]:
 
 
 def read(file: ModelFile, directory: Path) -> StoredNetwork:
-    """The network that was written, which is that of the file with larger queries.
+    """The network in a directory, of its configuration and its tensors alone.
+
+    Heads and units that stand there for nothing are heads and units of its own. From the
+    file is what it is said to compute, and what that says of a disguise.
 
     Raises:
-        ExportError: If a number differs, as where a query is too large for its format.
+        ExportError: If there is another network, or one with other names than the file.
     """
-    config = configuration(file)
-    wanted, found = bridge_tensors(file, config), _read(directory)
-    for name, tensor in wanted.items():
-        if not np.array_equal(found[name], tensor):
-            raise ExportError(f"the tensor {name!r} does not fit {file.precision.name}")
+    try:
+        return _read(file, directory)
+    except (Refused, ValueError, LookupError, TypeError, SafetensorError) as error:
+        raise ExportError(f"what was written cannot be read back: {error}") from None
+
+
+def _read(file: ModelFile, directory: Path) -> StoredNetwork:
     said, names = (
-        json.loads((directory / name).read_text(encoding="utf-8"))
-        for name in ("config.json", "names.json")
+        strict_json.read(read_bytes(directory / name)) for name in (CONFIG, NAMES)
     )
-    alike = canonical(said) == canonical(config)
-    circuit.check_said(file, names["letters"], names["classes"], alike)
-    return StoredNetwork(file, scale(config))
-
-
-def _read(directory: Path) -> dict[str, FloatArray]:
-    stored = load_file(directory / "model.safetensors")
-    return {name: tensor.astype(np.float64) for name, tensor in stored.items()}
+    _check_said(said)
+    circuit.check_said(file, names["letters"], names["classes"], True)
+    precision, gain = PRECISIONS[said["dtype"]], scale(said)
+    data = read_bytes(directory / WEIGHTS, LARGEST_FILE)
+    entries = deserialize(data)  # type: ignore[no-untyped-call]
+    stored = {name: decoded(name, entry, precision) for name, entry in entries}
+    architecture = _architecture(said)
+    tensors = _arranged(Transformer.of(architecture), stored)
+    queries = {n: x / gain for n, x in tensors.items() if n.endswith(".query")}
+    exact = [np.array_equal(x * gain, tensors[n]) for n, x in queries.items()]
+    demand(exact, "a query is too small to be divided")
+    tensors |= queries
+    if file.architecture.disguise is not None:
+        disguise, told = _disguise(file, architecture["blocks"])
+        architecture, tensors = {**architecture, "disguise": disguise}, tensors | told
+    header = {**file.header, "architecture": architecture}
+    return StoredNetwork(ModelFile(header, tensors, precision), gain)
 
 
 def configuration(file: ModelFile) -> dict[str, Any]:
@@ -149,7 +184,7 @@ def _check(file: ModelFile) -> None:
         )
     for i, block in enumerate(shape.blocks):
         kept = file.tensors.get(f"blocks.{i}.mlp.residual", np.ones(1))
-        if len(block.mlp) > 1 or not kept.all():
+        if len(block.mlp) > 1 or (kept != 1).any():
             raise ExportError(
                 f"block {i} has several hidden layers or overwrites dimensions, which "
                 "TransformerLens cannot; compile it again with --strict"
@@ -179,40 +214,119 @@ def scale(config: Mapping[str, Any]) -> float:
     return float(np.sqrt(float(config["d_head"])))
 
 
-def bridge_tensors(file: ModelFile, config: Mapping[str, Any]) -> dict[str, FloatArray]:
-    """The state of a bridge: `torch.nn.Linear` has outputs as rows."""
-    given = file.tensors
+def bridge_tensors(net: Net[FloatArray]) -> dict[str, FloatArray]:
+    """The state of a bridge: `torch.nn.Linear` has outputs as rows.
+
+    Args:
+        net: Of blocks of equal sizes, with one hidden layer each.
+    """
     found = {
-        "embed.weight": given["embed.token"],
-        "pos_embed.weight": given["embed.position"],
-        "unembed.weight": given["unembed.weight"].T,
-        "unembed.bias": given["unembed.bias"],
+        "embed.weight": net.token,
+        "pos_embed.weight": net.position,
+        "unembed.weight": net.out.weight.T,
+        "unembed.bias": net.out.bias,
     }
-    d, units, head = config["d_model"], config["d_mlp"], config["d_head"]
-    heads = (config["n_heads"], head, d)
-    for i in range(config["n_layers"]):
-        at = f"blocks.{i}"
-        for ours, theirs in (("query", "q"), ("key", "k"), ("value", "v")):
-            matrix = given.get(f"{at}.attention.{ours}", np.zeros((0, 0, 0)))
-            flat = _padded(matrix.transpose(0, 2, 1), heads).reshape(-1, d)
-            found[f"{at}.attn.{theirs}.weight"] = flat * (
-                scale(config) if theirs == "q" else 1
-            )
-            found[f"{at}.attn.{theirs}.bias"] = np.zeros(len(flat))
-        out = _padded(given.get(f"{at}.attention.out", np.zeros((0, 0, 0))), heads)
-        found[f"{at}.attn.o.weight"] = out.reshape(-1, d).T
+    d = net.token.shape[1]
+    for i, block in enumerate(net.blocks):
+        at, heads = f"blocks.{i}", block.heads
+        assert heads is not None
+        for name, matrix in (("q", heads.query), ("k", heads.key), ("v", heads.value)):
+            flat = matrix.transpose(0, 2, 1).reshape(-1, d)
+            found[f"{at}.attn.{name}.weight"] = flat
+            found[f"{at}.attn.{name}.bias"] = np.zeros(len(flat))
+        found[f"{at}.attn.o.weight"] = heads.out.reshape(-1, d).T
         found[f"{at}.attn.o.bias"] = np.zeros(d)
-        for j, theirs, size in ((0, "in", (units, d)), (1, "out", (d, units))):
-            weight = given.get(f"{at}.mlp.{j}.weight", np.zeros((0, 0))).T
-            bias = given.get(f"{at}.mlp.{j}.bias", np.zeros(0))
-            found[f"{at}.mlp.{theirs}.weight"] = _padded(weight, size)
-            found[f"{at}.mlp.{theirs}.bias"] = _padded(bias, size[:1])
+        for name, layer in zip(("in", "out"), block.layers, strict=True):
+            found[f"{at}.mlp.{name}.weight"] = layer.weight.T
+            found[f"{at}.mlp.{name}.bias"] = layer.bias
     return found
 
 
-def _padded(array: FloatArray, shape: tuple[int, ...]) -> FloatArray:
-    widths = [(0, n - m) for n, m in zip(shape, array.shape, strict=True)]
-    return np.pad(array, widths)
+# The network in a directory.
+
+
+def _check_said(said: Any) -> None:
+    """Refuse a configuration that says what nobody has said anything about."""
+    keys = {*STATED, *SIZES, "act_fn", "dtype"}
+    others = sorted(keys ^ said.keys())
+    demand(not others, f"{CONFIG} has no or another {', '.join(others[:3])}")
+    fixed = {key: said[key] for key in STATED}
+    demand(strict_json.alike(fixed, STATED), f"{CONFIG} is one of another model")
+    whole = [type(said[key]) is int and said[key] > 0 for key in SIZES - {"n_layers"}]
+    blocks = type(said["n_layers"]) is int and said["n_layers"] >= 0
+    demand(all(whole) and blocks, f"a size in {CONFIG} is no whole number")
+    even = np.frexp(scale(said))[0] == 0.5
+    demand(even, "the root of a head's width is no power of 2")
+    known = said["act_fn"] in ACTIVATIONS and said["dtype"] in PRECISIONS
+    demand(known, f"{CONFIG} has an unknown activation or format")
+
+
+def _architecture(said: Mapping[str, Any]) -> dict[str, Any]:
+    """The architecture that a configuration states, as headers have it."""
+    head, units, unit = said["d_head"], said["d_mlp"], said["act_fn"]
+    block = {"heads": said["n_heads"], "d_qk": head, "d_v": head, "mlp": [units]}
+    block |= {} if unit == "relu" else {"activation": [[[unit, units]]]}
+    return {
+        "kind": "transformer",
+        "dtype": said["dtype"],
+        "strict": True,
+        "d_model": said["d_model"],
+        "vocabulary": said["d_vocab"],
+        "positions": said["n_ctx"],
+        "outputs": said["d_vocab_out"],
+        "blocks": [block] * said["n_layers"],
+    }
+
+
+def _arranged(
+    shape: Transformer, stored: Mapping[str, FloatArray]
+) -> dict[str, FloatArray]:
+    """The tensors of a network that is stored as `bridge_tensors` arranges numbers.
+
+    It is given places in the place of numbers; where it has 0 there must be 0.
+    """
+    ends = np.cumsum([1, *map(prod, shape.shapes.values())]).tolist()
+    places = {
+        name: np.arange(first, last).reshape(size)
+        for (name, size), (first, last) in zip(
+            shape.shapes.items(), pairwise(ends), strict=True
+        )
+    }
+    numbers, there = np.zeros(ends[-1]), bridge_tensors(Net.of(shape, places))
+    others = sorted(there.keys() ^ stored.keys())
+    demand(not others, f"there is no or another tensor {', '.join(others[:3])}")
+    for name, moved in there.items():
+        found, at = stored[name], moved.astype(np.int64)
+        demand(found.shape == at.shape, f"the tensor {name!r} has another shape")
+        demand(found[at == 0] == 0, f"the tensor {name!r} is not 0")
+        numbers[at] = found
+    return {name: numbers[at] for name, at in places.items()}
+
+
+def _disguise(
+    file: ModelFile, blocks: Sequence[Mapping[str, Any]]
+) -> tuple[dict[str, Any], dict[str, FloatArray]]:
+    """What a file says of its disguise, which is evidence, with more that stands for none.
+
+    Args:
+        file: The network.
+        blocks: Those that run, as an architecture states them.
+    """
+    said = file.header["architecture"]["disguise"]
+    told = {n: x for n, x in file.tensors.items() if n.startswith(APART)}
+    counts = {
+        "heads": [b["heads"] for b in blocks],
+        "units": [b["mlp"][0] for b in blocks],
+    }
+    more = {
+        key: [[*x, *[0] * (n - len(x))] for x, n in zip(said[key], each, strict=True)]
+        for key, each in counts.items()
+    }
+    for b, block in enumerate(blocks):
+        own, name = said["blocks"][b]["d_qk"], f"disguise.blocks.{b}.attention"
+        turns = told.get(name, np.zeros((0, own, 0)))
+        told[name] = padded(turns, (block["heads"], own, block["d_qk"]))
+    return {**said, **more}, told
 
 
 DESTINATION = Destination(

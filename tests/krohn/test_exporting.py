@@ -15,6 +15,7 @@ import pytest
 import torch
 from every_kind import NETWORKS, compiled
 from safetensors import SafetensorError
+from safetensors.numpy import load_file, save_file
 
 import krohn
 from krohn import exporting
@@ -299,10 +300,33 @@ def test_scores_are_those_of_the_place(to: str, tmp_path: Path) -> None:
     proof = exporting.proof_of(file, home, place)
     proved_there = {"huggingface"}
     assert (proof.verdict == "verified") == (to in proved_there)
+    assert (proof.reason == "a sum can overflow") == (to == "transformer-lens")
     words = torch.full((1, 60), 1)
     with torch.inference_mode():
         finite = bool(home.open(place)(words).isfinite().all())
     assert finite or to not in proved_there
+
+
+@pytest.mark.parametrize(
+    ("name", "at", "number", "verdict"),
+    [
+        ("unembed.bias", (0,), 0.125, "verified"),
+        ("unembed.bias", (0,), 4.0, "undecided"),
+        ("blocks.0.attn.o.weight", (0, -1), 2.0**-20, "undecided"),
+        ("blocks.0.mlp.in.weight", (-1, 0), 0.5, "undecided"),
+    ],
+)
+def test_the_verdict_is_that_of_what_stands_there(
+    name: str, at: tuple[int, ...], number: float, verdict: str, tmp_path: Path
+) -> None:
+    """Not that of the file: it may be right, and another network stand in a directory."""
+    file, home = network("strict outputs").file, destination("transformer-lens")
+    home.write(file, tmp_path, False)
+    assert exporting.proof_of(file, home, tmp_path).verdict == "verified"
+    tensors = load_file(tmp_path / "model.safetensors")
+    tensors[name][at] += number
+    save_file(tensors, tmp_path / "model.safetensors")
+    assert exporting.proof_of(file, home, tmp_path).verdict == verdict
 
 
 def outputs_of_none(header: dict[str, Any]) -> None:

@@ -49,6 +49,8 @@ def hidden_positions(attention: Attention, t: IntArray, size: int) -> BoolArray:
             return unknown(other, "the checker")
 
 
+IDLE = (Softmax, Sparse)
+"""Kinds by which a head whose tensors are all 0 adds 0 (Lemma L6)."""
 ROWS = 2**14
 """Queries, or keys, that are computed at once."""
 Bounds: TypeAlias = tuple[float, float, float, float]
@@ -106,8 +108,12 @@ class Heads:
             demand(self.stream.owner[channel.span] == FREE, "a head overwrites a value")
             both = zip(source.span, channel.span, strict=True)
             expected |= {(channel.head, *pair) for pair in both}
-        serving = len({head for head, _, _ in expected}) == len(self.out)
-        demand(serving, "a head serves no channel")
+        serving = {head for head, _, _ in expected}
+        idle = [head for head in range(len(self.out)) if head not in serving]
+        parts = self.query, self.key, self.value, self.out
+        nothing = not any(part[idle].any() for part in parts)
+        nothing &= not idle or isinstance(self.block.attention, IDLE)
+        demand(nothing, "a head serves no channel")
         single = (self.value != 0).sum(axis=1) <= 1
         demand(single & np.isin(self.value, (0, 1)).all(axis=1), "values are no copies")
         demand(self.value.any(axis=1) == self.out.any(axis=2), "a value is not written")

@@ -2,18 +2,22 @@
 
 import csv
 import json
-from dataclasses import replace
+import shutil
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
 from foreign import flip_flop
+from safetensors.numpy import load_file, save_file
 
 import krohn
 from krohn.network import ExportError
-from krohn.network.exports import StoredNetwork
 from krohn.network.exports.transformer_lens import bridge, open_logits, read, write
+from krohn.network.meaning.net import Net
+from krohn.network.meaning.rewrites import widened
 from krohn.network.model import Model
 from krohn.network.modelfile import ModelFile
 from krohn.program.interpreter import interpret
@@ -51,7 +55,28 @@ def both(file: ModelFile, at: Path) -> tuple[torch.Tensor, torch.Tensor]:
 def test_logits_are_the_same(turnstile: ModelFile, exported: Path) -> None:
     ours, theirs = both(turnstile, exported)
     assert torch.equal(ours, theirs)
-    assert read(turnstile, exported) == StoredNetwork(turnstile, 4.0)
+
+
+def check_read(file: ModelFile, directory: Path, *sizes: int) -> None:
+    """What is read back is the network of a file, widened."""
+    found = read(file, directory)
+    meant = widened(Net.of(file.architecture, file.tensors), *sizes).named
+    assert (
+        found.file.tensors.keys()
+        == meant.keys()
+        == found.file.architecture.shapes.keys()
+    )
+    for name, tensor in meant.items():
+        np.testing.assert_array_equal(found.file.tensors[name], tensor)
+    assert found.gain**2 == sizes[1]
+    assert found.file.claim.digest == file.claim.digest
+
+
+def test_what_is_read_back_is_the_wide_network(
+    turnstile: ModelFile, exported: Path
+) -> None:
+    units = max(block.mlp[0] for block in turnstile.architecture.blocks)
+    check_read(turnstile, exported, 5, 16, units)
 
 
 def test_units_may_all_be_gelus(tmp_path: Path) -> None:
@@ -70,7 +95,7 @@ def test_they_are_so_in_every_format(dtype: str, tmp_path: Path) -> None:
     ours, theirs = both(file, tmp_path)
     assert ours.dtype == theirs.dtype
     assert torch.equal(ours, theirs)
-    assert read(file, tmp_path).file == file
+    check_read(file, tmp_path, 1, 1, 1)
 
 
 def test_a_head_of_two_widths_and_a_bias_of_the_read_out(tmp_path: Path) -> None:
@@ -139,14 +164,98 @@ def test_the_circuit_leads_from_the_letters_to_the_read_out(exported: Path) -> N
     assert named == [v["variable"] for v in table["variables"]]
 
 
-def test_one_number_that_is_not_as_in_the_file_is_seen(
-    turnstile: ModelFile, tmp_path: Path
+Damage = Callable[[dict[str, Any], dict[str, np.ndarray]], None]
+
+
+def key_that_nobody_knows(
+    config: dict[str, Any], tensors: dict[str, np.ndarray]
 ) -> None:
-    damaged = {n: t.copy() for n, t in turnstile.tensors.items()}
-    damaged["blocks.2.attention.out"].flat[-1] += 2.0**-12
-    write(replace(turnstile, tensors=damaged), tmp_path, states=True)
-    with pytest.raises(ExportError, match=r"blocks\.2\.attn\.o\.weight"):
+    config["attn_scores_soft_cap"] = 50.0
+
+
+def key_that_is_not_there(
+    config: dict[str, Any], tensors: dict[str, np.ndarray]
+) -> None:
+    del config["normalization_type"]
+
+
+def other_direction(config: dict[str, Any], tensors: dict[str, np.ndarray]) -> None:
+    config["attention_dir"] = "bidirectional"
+
+
+def head_of_another_width(
+    config: dict[str, Any], tensors: dict[str, np.ndarray]
+) -> None:
+    config["d_head"] = 9
+
+
+def size_that_is_no_number(
+    config: dict[str, Any], tensors: dict[str, np.ndarray]
+) -> None:
+    config["n_layers"] = 4.0
+
+
+def other_format(config: dict[str, Any], tensors: dict[str, np.ndarray]) -> None:
+    config["dtype"] = "bfloat16"
+
+
+def bias_of_a_head(config: dict[str, Any], tensors: dict[str, np.ndarray]) -> None:
+    tensors["blocks.2.attn.v.bias"][-1] = 2.0**-40
+
+
+def tensor_that_nobody_knows(
+    config: dict[str, Any], tensors: dict[str, np.ndarray]
+) -> None:
+    tensors["blocks.2.attn.q_norm.weight"] = np.ones(16, np.float32)
+
+
+def tensor_that_is_not_there(
+    config: dict[str, Any], tensors: dict[str, np.ndarray]
+) -> None:
+    del tensors["pos_embed.weight"]
+
+
+def number_that_is_none(config: dict[str, Any], tensors: dict[str, np.ndarray]) -> None:
+    tensors["embed.weight"][0, 0] = np.nan
+
+
+@pytest.mark.parametrize(
+    ("damage", "reason"),
+    [
+        (key_that_nobody_knows, "no or another attn_scores_soft_cap"),
+        (key_that_is_not_there, "no or another normalization_type"),
+        (other_direction, "of another model"),
+        (head_of_another_width, "no power of 2"),
+        (size_that_is_no_number, "no whole number"),
+        (other_format, "stored as F32"),
+        (bias_of_a_head, r"'blocks\.2\.attn\.v\.bias' is not 0"),
+        (tensor_that_nobody_knows, "no or another tensor .*q_norm"),
+        (tensor_that_is_not_there, "no or another tensor pos_embed"),
+        (number_that_is_none, "not finite"),
+    ],
+)
+def test_what_is_in_no_network_of_krohn_is_refused(
+    damage: Damage, reason: str, turnstile: ModelFile, exported: Path, tmp_path: Path
+) -> None:
+    shutil.copytree(exported, tmp_path, dirs_exist_ok=True)
+    config = json.loads((tmp_path / "config.json").read_text())
+    tensors = load_file(tmp_path / "model.safetensors")
+    damage(config, tensors)
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    save_file(tensors, tmp_path / "model.safetensors")
+    with pytest.raises(ExportError, match=f"cannot be read back: .*{reason}"):
         read(turnstile, tmp_path)
+
+
+def test_a_query_that_is_lost_where_it_is_divided_is_refused(tmp_path: Path) -> None:
+    options = {"length": 12, "strict": True, "dtype": "float64", "proved": False}
+    file = krohn.compile(ROOT / "examples/turnstile.dot", **options).file
+    write(file, tmp_path, states=True)
+    tensors = load_file(tmp_path / "model.safetensors")
+    tensors["blocks.0.attn.q.weight"][-1, -1] = 2.0**-1074
+    save_file(tensors, tmp_path / "model.safetensors")
+    with pytest.raises(ExportError, match="too small to be divided"):
+        read(file, tmp_path)
 
 
 @pytest.mark.sample(2)
