@@ -1,12 +1,15 @@
 """A random Transformer, run in every way that there is, each as numbers of float64."""
 
 from collections.abc import Callable
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 import torch
 from random_networks import RandomNetwork
 
 from krohn.network.cache import Tree
+from krohn.network.exports import destination
 from krohn.network.forward_pass import Hooks
 from krohn.network.meaning.arrays import Arrays, whole
 from krohn.network.transformer import Transformer
@@ -80,10 +83,22 @@ def by_numpy(given: RandomNetwork) -> FloatArray | None:
     return np.asarray(whole(net, Arrays(), given.words), np.float64)
 
 
+def by_onnx(given: RandomNetwork) -> FloatArray | None:
+    """By ONNX Runtime, whose kernels of GeLUs are of float32, and none of bfloat16."""
+    dtype, place = given.architecture["dtype"], destination("onnx")
+    if dtype == "bfloat16" or (dtype == "float64" and "gelu" in str(given.shape)):
+        return None
+    with TemporaryDirectory() as folder:
+        place.write(given.file, Path(folder))
+        said = place.open(Path(folder))(torch.from_numpy(given.words))
+    return said.double().numpy()  # type: ignore[no-any-return]
+
+
 RUNS: dict[str, Run] = {
     "whole words": whole_words,
     "hooked": hooked,
     "letter by letter": letter_by_letter,
     "branches": along_branches,
     "numpy": by_numpy,
+    "onnx": by_onnx,
 }

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from krohn.network.meaning.net import Net
+from krohn.network.modelfile import ModelFile
 from krohn.network.precision import PRECISIONS
 from krohn.program.architecture import architecture_named
 from krohn.program.architectures.transformer import Transformer
@@ -47,6 +48,16 @@ class RandomNetwork:
     def net(self) -> Net[FloatArray]:
         """A Transformer as data."""
         return Net.of(self.shape, self.tensors)
+
+    @property
+    def file(self) -> ModelFile:
+        """A file that claims nothing."""
+        shape = self.architecture
+        tokens = range(shape["vocabulary"] - (shape["kind"] == "transformer"))
+        states = range(shape["outputs"])
+        names = {"letters": [*map(str, tokens)], "states": [f"q{i}" for i in states]}
+        header = {"architecture": shape, "machine": names, "claim": {}}
+        return ModelFile(header, self.tensors, PRECISIONS[shape["dtype"]])
 
 
 def random_transformer(

@@ -16,7 +16,7 @@ WIDE = "float64", "float32"
 FORMATS = dict.fromkeys(WIDE, KINDS)
 FORMATS |= dict.fromkeys(NARROW, ("softmax", "relu", "sparse"))
 """Kinds of heads in each format: nothing is assumed of features in 16 bits."""
-TOGETHER, PARTS = 20, dict.fromkeys(WIDE, 100) | dict.fromkeys(NARROW, 10)
+TOGETHER, PARTS = 10, dict.fromkeys(WIDE, 200) | dict.fromkeys(NARROW, 20)
 """2,000 networks in wide formats, some at a time."""
 
 
@@ -35,7 +35,7 @@ def apart(said: FloatArray, true: Any) -> FloatArray:
     return near(abs(exact(said) - true))
 
 
-@pytest.mark.sample(3, at=205)
+@pytest.mark.sample(6, at=405)
 @pytest.mark.parametrize(
     ("dtype", "part"),
     [(dtype, part) for dtype, parts in PARTS.items() for part in range(parts)],
