@@ -1,10 +1,10 @@
 """The memory that a network has of words, and the running of their continuations."""
 
-import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property, lru_cache
+from functools import cached_property
 from itertools import accumulate
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -21,14 +21,13 @@ class Cache:
         parts: Tensors whose first axis is the batch.
         rooms: For each part the tensor that it is the beginning of, with room for later
             positions; empty where there is none.
-        projections: For each block with heads the matrix that makes their queries, keys
-            and values, put together once for a text; empty where they are not.
+        plan: What a network has made of its parameters, once for a text, to read on.
     """
 
     seen: int
     parts: tuple[Tensor, ...]
     rooms: tuple["Room | None", ...] = ()
-    projections: tuple[Tensor, ...] = ()
+    plan: Any = None
 
 
 @dataclass
@@ -161,138 +160,10 @@ ONE = Tree(1)
 """One more letter."""
 
 
-# Attention and affine maps for many short continuations of many words.
-#
-# The shapes are unusual, thousands of words with a few nodes each and a few
-# dimensions, and so is what is fast: products with few columns are transposed, and
-# what nodes have in common is computed once. A bias is added to the stored product, as
-# in the forward pass.
-
-
-NARROW = 8
-"""The most columns of a product that is faster transposed, measured on a CPU."""
-Both = tuple[Tensor, Tensor]
-"""Keys and values."""
-
-
-def attend(
-    query: Tensor, own: Both, past: Both, tree: Tree, hidden: Tensor | None = None
-) -> Tensor:
-    """The attention of nodes to the past, to the nodes above them and to themselves.
-
-    What others have is added with a score of −∞. So a node that is not finite spoils
-    those below it, and it may spoil others of its generation and of later ones.
-
-    Args:
-        query: ``(batch, heads, nodes, k)``.
-        own: Keys and values of the nodes, in the same shape.
-        past: Keys ``(batch, heads, seen, k)`` and values of the earlier positions.
-        tree: How the nodes hang together.
-        hidden: ``(nodes, seen + nodes)``: −∞ where a node does not look though it could.
-    """
-    if tree.generations == 1 and hidden is None:
-        return _alone(query, own, past)
-    keys, values = (torch.cat(parts, dim=2) for parts in zip(past, own, strict=True))
-    others = _others(tree, past[0].shape[2], query.dtype, query.device)
-    others = others if hidden is None else others + hidden.to(others)
-    batch, heads = query.shape[:2]
-    scores = torch.baddbmm(
-        others.expand(batch * heads, -1, -1),
-        query.flatten(0, 1),
-        keys.flatten(0, 1).transpose(1, 2),
-    )
-    weights = torch.softmax(scores, dim=-1).reshape(batch, heads, *scores.shape[1:])
-    # Few values and many nodes: transposed, the product is up to five times as fast.
-    return (values.transpose(2, 3) @ weights.transpose(2, 3)).transpose(2, 3)
-
-
-@lru_cache(64)
-def _others(tree: Tree, seen: int, dtype: torch.dtype, device: torch.device) -> Tensor:
-    """``(nodes, seen + nodes)``: −∞ for nodes that are neither above a node nor itself."""
-    near = torch.zeros((tree.nodes, tree.nodes)).masked_fill(tree.strangers, -torch.inf)
-    return torch.cat([torch.zeros((tree.nodes, seen)), near], dim=1).to(device, dtype)
-
-
-def _alone(query: Tensor, own: Both, past: Both) -> Tensor:
-    """The attention of one generation: there are no strangers in the sums."""
-    key, value = own
-    score = (query * key).sum(dim=-1, keepdim=True)
-    weights = torch.softmax(torch.cat([_scores(query, past[0]), score], -1), dim=-1)
-    return weights[..., :-1] @ past[1] + weights[..., -1:] * value
-
-
-def _scores(query: Tensor, keys: Tensor) -> Tensor:
-    """``(batch, heads, nodes, seen)``; products of single numbers are slow as matrices."""
-    across = keys.transpose(2, 3)
-    return query * across if query.shape[3] == 1 else query @ across
-
-
-def attend_alike(query: Tensor, own: Both, past: Both, tree: Tree) -> Tensor:
-    """The attention where no head has read yet: nodes of one letter and depth are alike.
-
-    Each of their queries looks at the past once, whatever the nodes above, and what is
-    near does not depend on the word. The two sums are put together as they are where a
-    softmax is computed piece by piece.
-
-    Args:
-        query: ``(1, heads, nodes, k)``, in a format of at least 32 bits.
-        own: Keys and values of the nodes, in the same shape.
-        past: Keys ``(batch, heads, seen, k)`` and values of the earlier positions.
-        tree: How the nodes hang together.
-    """
-    key, value = (part[:, :, tree.above.to(part.device)] for part in own)
-    near = (query.unsqueeze(3) * key).sum(dim=-1) + tree.ended.to(query)
-    most, weight, mixed = _piece(near, lambda w: (w.unsqueeze(4) * value).sum(dim=3))
-    far = _piece(_scores(query[:, :, tree.kinds], past[0]), lambda w: w @ past[1])
-    kind = tree.kind.to(query.device)
-    most_far, weight_far, mixed_far = (part.index_select(2, kind) for part in far)
-    top = torch.maximum(most, most_far)
-    near_is, far_is = _exp(most - top), _exp(most_far - top)
-    total = near_is * weight + far_is * weight_far
-    return (near_is * mixed + far_is * mixed_far) / total
-
-
-def _piece(scores: Tensor, mix: Callable[[Tensor], Tensor]) -> tuple[Tensor, ...]:
-    """Of a part of a softmax: the largest score, the sum of weights, the mixture.
-
-    If all scores are −∞, the part has no weight.
-    """
-    most = scores.amax(dim=-1, keepdim=True).clamp(min=torch.finfo(scores.dtype).min)
-    weights = _exp(scores - most)
-    return most, weights.sum(dim=-1, keepdim=True), mix(weights)
-
-
-def _exp(x: Tensor) -> Tensor:
-    """The exponentials of numbers of which the largest in each sum is 0.
-
-    Those that are not normal numbers take ten times as long, and are raised to the least
-    exponential that is (A6 of docs/soundness.md).
-    """
-    return torch.exp(x.clamp(min=_least_exponent(x.dtype)))
-
-
-@cache
-def _least_exponent(dtype: torch.dtype) -> float:
-    """The least number of a format whose exponential is a normal number."""
-    tiny = torch.finfo(dtype).tiny
-    found = torch.tensor(math.log(tiny), dtype=dtype)
-    if math.exp(found.item()) < tiny:
-        found = torch.nextafter(found, torch.zeros_like(found))
-    return found.item()
-
-
-def affine(x: Tensor, matrix: Tensor, bias: Tensor) -> Tensor:
-    """``(…, m)`` by ``(m, n)`` plus ``(n,)``, rounded as the forward pass rounds it."""
-    rows, shape = x.flatten(0, -2), (*x.shape[:-1], matrix.shape[1])
-    if matrix.shape[1] > NARROW:
-        return (rows @ matrix).add_(bias).reshape(shape)
-    return (matrix.T @ rows.T).add_(bias[:, None]).T.reshape(shape)
-
-
 def grown(
     cache: Cache,
-    added: list[Tensor],
-    running: list[bool],
+    added: Sequence[Tensor],
+    running: Sequence[bool],
     tree: Tree,
     first: int,
     last: int,
@@ -319,10 +190,10 @@ def grown(
         longer = more(part[words], new if len(new) == 1 else new[words], tree)
         parts.append(longer[skipped : skipped + last - first])
     seen = cache.seen + tree.generations
-    return Cache(seen, tuple(parts), projections=cache.projections)
+    return Cache(seen, tuple(parts), plan=cache.plan)
 
 
-def _stepped(cache: Cache, added: list[Tensor]) -> Cache:
+def _stepped(cache: Cache, added: Sequence[Tensor]) -> Cache:
     """The cache of all words after one more letter each."""
     parts, rooms = list[Tensor](), list[Room | None]()
     known = cache.rooms or (None,) * len(added)
@@ -336,7 +207,7 @@ def _stepped(cache: Cache, added: list[Tensor]) -> Cache:
             room = Room.of(part)
         parts.append(room.add(new))
         rooms.append(room)
-    return Cache(cache.seen + 1, tuple(parts), tuple(rooms), cache.projections)
+    return Cache(cache.seen + 1, tuple(parts), tuple(rooms), cache.plan)
 
 
 def _longer(part: Tensor, new: Tensor, tree: Tree) -> Tensor:

@@ -6,8 +6,8 @@ takes there, be it infinite or no number at all.
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from functools import cache, partial
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from krohn.network.meaning.net import Heads
 from krohn.program.attention import (
@@ -31,6 +31,35 @@ SCORES = "bhik,bhjk->bhij"
 """Inner products of queries and keys."""
 WRITE = "bhtv,hvd->btd"
 """What heads took, added to the stream."""
+
+
+class Places(NamedTuple):
+    """What the places of a block are called, for `Engine.at`."""
+
+    query: str
+    key: str
+    value: str
+    pattern: str
+    taken: str
+    after_heads: str
+    after_mlp: str
+    layers: str
+
+    def hidden(self, layer: int) -> str:
+        """The units of a hidden layer, after their functions."""
+        return f"{self.layers}.{layer}"
+
+
+@cache
+def places_of(block: int) -> Places:
+    """The places of a block by its number."""
+    at = f"blocks.{block}.attention"
+    heads = (f"{at}.{name}" for name in ("query", "key", "value", "pattern", "taken"))
+    streams = (f"stream.{2 * block + i}" for i in (1, 2))
+    return Places._make((*heads, *streams, f"blocks.{block}.mlp.hidden"))
+
+
+FIRST = places_of(0)
 
 
 @dataclass(slots=True)
@@ -82,13 +111,13 @@ class View:
         engine: Whose operations say so.
         heads: The heads.
         points: The points.
-        at: Where the heads are, as places are named.
+        places: What the places of their block are called.
     """
 
     engine: "Engine"
     heads: Heads[Any]
     points: Points
-    at: str = ""
+    places: Places = FIRST
 
     @property
     def shown(self) -> Any:

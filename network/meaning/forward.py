@@ -6,10 +6,17 @@ position; the branches of a tree are points of which each sees those on its way.
 """
 
 from collections.abc import Sequence
-from functools import cache
 from typing import Any
 
-from krohn.network.meaning.attention import WRITE, Points, View, definition
+from krohn.network.meaning.attention import (
+    FIRST,
+    WRITE,
+    Places,
+    Points,
+    View,
+    definition,
+    places_of,
+)
 from krohn.network.meaning.engine import Engine
 from krohn.network.meaning.net import Affine, Block, Net
 from krohn.program.attention import visible
@@ -26,15 +33,15 @@ def look(o: Engine, view: View, x: Any, memory: Any = None) -> tuple[Any, Any]:
         x: ``(batch, n, d)``: the stream at new points.
         memory: What is remembered of the points before; None if there are none.
     """
-    heads, (query, key, value, taken) = view.heads, _head_places(view.at)
+    heads, at = view.heads, view.places
     q, k, v = o.asked(heads, x)
-    q, k, v = o.at(query, q), o.at(key, k), o.at(value, v)
+    q, k, v = o.at(at.query, q), o.at(at.key, k), o.at(at.value, v)
     k, v, kept = o.remember(heads, memory, k, v)
-    mixed = o.at(taken, o.attend(heads, q, k, v, view))
-    return o.contract(WRITE, mixed, heads.out), kept
+    taken = o.at(at.taken, o.attend(heads, q, k, v, view))
+    return o.contract(WRITE, taken, heads.out), kept
 
 
-def mlp(o: Engine, block: Block[Any], x: Any, at: str = "") -> Any:
+def mlp(o: Engine, block: Block[Any], x: Any, at: Places = FIRST) -> Any:
     """``mask · x + f(x)``, the stream after an MLP."""
     kept = x if block.mask is None else o.scaled(x, block.mask)
     if not block.layers:
@@ -42,12 +49,12 @@ def mlp(o: Engine, block: Block[Any], x: Any, at: str = "") -> Any:
     return o.add(kept, feed(o, block.layers, x, at))
 
 
-def feed(o: Engine, layers: Sequence[Affine[Any]], x: Any, at: str = "") -> Any:
+def feed(o: Engine, layers: Sequence[Affine[Any]], x: Any, at: Places = FIRST) -> Any:
     """Affine maps one after the other, each with the functions of its units."""
     for j, layer in enumerate(layers):
         x = o.affine(x, layer)
         if layer.runs:
-            x = o.at(f"{at}.hidden.{j}", activated(o, layer.runs, x))
+            x = o.at(at.hidden(j), activated(o, layer.runs, x))
     return x
 
 
@@ -74,30 +81,15 @@ def through(
     x = o.at("stream.0", x)
     kept: list[Any] = []
     for b, block in enumerate(net.blocks):
-        at_heads, between, at_mlp, end = _block_places(b)
-        held = None
+        at, held = places_of(b), None
         if block.heads is not None:
-            view = View(o, block.heads, points, at_heads)
+            view = View(o, block.heads, points, at)
             added, held = look(o, view, x, memory[b] if memory else None)
             x = o.add(x, added)
         kept.append(held)
-        x = o.at(between, x)
-        x = o.at(end, mlp(o, block, x, at_mlp))
+        x = o.at(at.after_heads, x)
+        x = o.at(at.after_mlp, mlp(o, block, x, at))
     return x, kept
-
-
-# To name a place takes as long as a small operation there, so names are kept.
-
-
-@cache
-def _block_places(b: int) -> tuple[str, str, str, str]:
-    at = f"blocks.{b}"
-    return f"{at}.attention", f"stream.{2 * b + 1}", f"{at}.mlp", f"stream.{2 * b + 2}"
-
-
-@cache
-def _head_places(at: str) -> tuple[str, str, str, str]:
-    return f"{at}.query", f"{at}.key", f"{at}.value", f"{at}.taken"
 
 
 def read_out(net: Net[Any], o: Engine, x: Any) -> Any:
@@ -109,13 +101,11 @@ def places(net: Net[Any]) -> list[str]:
     """The places of `Engine.at`, in the order in which a forward pass reaches them."""
     found = ["stream.0"]
     for b, block in enumerate(net.blocks):
+        at = places_of(b)
         if block.heads is not None:
-            seen = ("query", "key", "value", "pattern", "taken")
-            found += [f"blocks.{b}.attention.{name}" for name in seen]
+            found += [at.query, at.key, at.value, at.pattern, at.taken]
         hidden = range(max(0, len(block.layers) - 1))
-        found += [f"stream.{2 * b + 1}"]
-        found += [f"blocks.{b}.mlp.hidden.{j}" for j in hidden]
-        found += [f"stream.{2 * b + 2}"]
+        found += [at.after_heads, *map(at.hidden, hidden), at.after_mlp]
     return [*found, "logits"]
 
 

@@ -7,13 +7,14 @@ is made with care at once.
 """
 
 from collections.abc import Callable, Sequence
+from math import isfinite
 from typing import Any
 
 import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from krohn.network.meaning.attention import SCORES, Points, View, pattern
+from krohn.network.meaning.attention import PROJECT, SCORES, Points, View, pattern
 from krohn.network.meaning.engine import Engine
 from krohn.network.meaning.forward import read_out, through
 from krohn.network.meaning.net import Heads, Net
@@ -37,13 +38,24 @@ class Tensors(Engine):
 
     def gather(self, table: Tensor, index: Any) -> Tensor:
         """Rows of a table."""
-        return table[index]
+        rows: Tensor = table[index]
+        return rows
 
     def contract(self, axes: str, x: Tensor, y: Tensor) -> Tensor:
         """A sum of products."""
         if axes == SCORES:
-            return x @ y.transpose(-1, -2)
-        return torch.einsum(axes, x, y)
+            scores: Tensor = x @ y.transpose(-1, -2)
+            return scores
+        # What torch.einsum makes of the axes, without the reading of a text.
+        if axes == PROJECT:
+            (words, count, d), (heads, _, k) = x.shape, y.shape
+            rows, matrix = x.reshape(1, -1, d), y.transpose(0, 1).reshape(1, d, -1)
+            made = torch.bmm(rows, matrix).view(words, count, heads, k)
+            return made.permute(0, 2, 1, 3)
+        words, heads, count, v = x.shape
+        rows = x.transpose(1, 2).reshape(1, words * count, heads * v)
+        matrix = y.reshape(1, heads * v, -1)
+        return torch.bmm(rows, matrix).view(words, count, -1)
 
     def combine(self, weights: Tensor, values: Tensor, seen: Tensor) -> Tensor:
         """With care, values that are not finite spoil what sees them."""
@@ -101,7 +113,9 @@ class Tensors(Engine):
 
     def append(self, before: Tensor, new: Tensor) -> Tensor:
         """Keys or values, and more of them."""
-        return torch.cat([before.expand(len(new), -1, -1, -1), new], dim=2)
+        batch = max(len(before), len(new))
+        both = (x.expand(batch, -1, -1, -1) for x in (before, new))
+        return torch.cat(list(both), dim=2)
 
     def flags(self, bits: Sequence[bool], like: Any) -> Tensor:
         """``(h, 1, 1)``: truth values, where such positions are."""
@@ -143,7 +157,7 @@ class Tensors(Engine):
             return super().attend(heads, query, key, value, view)
         if not self.careful:
             return kernel(self, query, key, value, view)
-        if _known_finite(key) is False:
+        if known_finite(key) is False:
             return super().attend(heads, query, key, value, view)
         wrong = _not_finite(value) | _not_finite(key)
         key = key.masked_fill(wrong[..., None], 0.0)
@@ -171,12 +185,13 @@ def _not_finite(x: Tensor) -> Tensor:
     return ~x.isfinite().all(dim=-1)
 
 
-def _known_finite(x: Tensor) -> bool | None:
-    """Whether all numbers are finite; None where nobody knows before a graph runs."""
+def known_finite(x: Tensor) -> bool | None:
+    """Whether all numbers are finite, or not surely; None before a graph runs."""
     if torch.compiler.is_compiling():
         return None
     try:
-        return bool(x.isfinite().all())
+        # One pass over the numbers; nothing finite in a format adds up to infinity here.
+        return isfinite(float(x.detach().sum(dtype=torch.float64)))
     except RuntimeError:  # the numbers of many tensors at once, as of `torch.vmap`
         return None
 
@@ -285,6 +300,6 @@ def with_care(run: Callable[[Tensors], Tensor]) -> Tensor:
     """What a pass gives by an engine: with care, if it is not finite without."""
     if not torch.compiler.is_compiling():
         found = run(FAST)
-        if _known_finite(found):
+        if known_finite(found):
             return found
     return run(CAREFUL)

@@ -1,0 +1,319 @@
+"""The engine of torch on the branches of a tree: many short continuations of many words.
+
+The shapes are unusual, thousands of words with a few nodes each and a few dimensions, and
+so is what is fast: products with few columns are transposed, keys and values of the past
+stand where they are, and what nodes have in common is computed once. Each override is held
+against the definition by a test.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from functools import cache as kept_for_good, lru_cache
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from krohn.network.cache import ONE, Cache, Tree
+from krohn.network.meaning.attention import SCORES, WRITE, Points, View, attend
+from krohn.network.meaning.forward import read_out, through
+from krohn.network.meaning.net import Affine, Heads, Net
+from krohn.network.meaning.tensors import FAST, Both, Tensors, known_finite, points
+from krohn.program.attention import Linear, Softmax, Sparse
+
+NARROW = 8
+"""The most columns of a product that is faster transposed, measured on a CPU."""
+
+
+class Branches(Tensors):
+    """One pass over the nodes of a tree below each word.
+
+    Args:
+        tree: How the nodes hang together.
+        cache: What is remembered of the words.
+        alike: Whether the stream is ``(1, nodes, d)``, for all words, and the same at nodes
+            of one kind, until heads have read the past.
+        given: ``(batch, d)``: what is added to the embeddings of a word's nodes.
+        careful: As of `Tensors`.
+    """
+
+    def __init__(
+        self,
+        tree: Tree,
+        cache: Cache,
+        alike: bool,
+        given: Tensor | None,
+        careful: bool = False,
+    ) -> None:
+        super().__init__(careful)
+        self.tree, self.cache, self.given = tree, cache, given
+        self.alike = alike and given is None
+        self.projections = iter(cache.plan.projections)
+        self.past: Both | None = None
+
+    def at(self, place: str, value: Tensor) -> Tensor:
+        """What is given is added to the embedding."""
+        if place != "stream.0":
+            return value
+        if self.given is not None:
+            return value + self.given[:, None]
+        if value.dtype.itemsize >= 4 or not self.cache.parts:
+            return value
+        self.alike = False
+        return value.expand(len(self.cache.parts[0]), -1, -1)
+
+    def affine(self, x: Tensor, layer: Affine[Tensor]) -> Tensor:
+        """The affine map, rounded as the forward pass rounds it: a product is stored."""
+        weight, bias = layer.weight, layer.bias
+        rows, shape = x.flatten(0, -2), (*x.shape[:-1], weight.shape[1])
+        if weight.shape[1] > NARROW:
+            return (rows @ weight).add_(bias).reshape(shape)
+        return (weight.T @ rows.T).add_(bias[:, None]).T.reshape(shape)
+
+    def contract(self, axes: str, x: Tensor, y: Tensor) -> Tensor:
+        """What heads took by one product."""
+        if axes == WRITE:
+            return x.transpose(1, 2).flatten(2) @ y.flatten(0, 1)
+        return super().contract(axes, x, y)
+
+    def asked(self, heads: Heads[Tensor], x: Tensor) -> Sequence[Tensor]:
+        """Queries, keys and values by one product: narrow ones are slow."""
+        count, _, k = heads.query.shape
+        widths = [count * k, count * k, count * heads.value.shape[2]]
+        return [
+            part.reshape(*x.shape[:2], count, -1).transpose(1, 2)
+            for part in torch.split(x @ next(self.projections), widths, dim=2)
+        ]
+
+    def remember(
+        self, heads: Heads[Tensor], before: Any, key: Tensor, value: Tensor
+    ) -> tuple[Tensor, Tensor, Both]:
+        """Keys and values of the nodes alone, and what each adds to the memory."""
+        self.past = before
+        if not isinstance(heads.kind, Linear):
+            return key, value, (key, value)
+        features = self.phi(key)
+        products = (features[..., :, None] * value[..., None, :]).flatten(3)
+        return key, value, (products, features)
+
+    def attend(
+        self,
+        heads: Heads[Tensor],
+        query: Tensor,
+        key: Tensor,
+        value: Tensor,
+        view: View,
+    ) -> Tensor:
+        """The attention of nodes to the past, to the nodes above them and to themselves."""
+        past, own, alike = self.past, (key, value), self.alike
+        assert past is not None
+        self.alike = False
+        if isinstance(heads.kind, Linear):
+            return self._summed(query, own, past, view)
+        fused = type(heads.kind) in (Softmax, Sparse) and heads.divisor == 1
+        if fused and not self.careful:
+            if view.past and alike:
+                return attend_alike(query, own, past, self.tree)
+            if view.past and self.tree.generations == 1:
+                return _alone(query, own, past)
+            return _attend(query, own, past, view)
+        keys, values = (self.append(a, b) for a, b in zip(past, own, strict=True))
+        return attend(self, heads, query, keys, values, view)
+
+    def _summed(self, query: Tensor, own: Both, past: Both, view: View) -> Tensor:
+        """Linear heads: the sums so far, and the nodes above."""
+        key, value = own
+        sums = past[0].reshape(*past[0].shape[:2], key.shape[3], -1)
+        asked, seen = self.phi(query), view.shown[:, -key.shape[2] :]
+        near = self.shown(self.contract(SCORES, asked, self.phi(key)), seen)
+        total = asked @ past[1].transpose(-1, -2) + self.total(near)
+        return (asked @ sums + self.combine(near, value, seen)) / total
+
+
+class Plan:
+    """A network, with what a text needs of its parameters at every letter.
+
+    Attributes:
+        net: The network.
+        projections: For each block with heads the matrix ``(d, …)`` that makes the
+            queries, keys and values of all heads.
+    """
+
+    def __init__(self, net: Net[Tensor]) -> None:
+        self.net, self.projections = net, list[Tensor]()
+        for block in net.blocks:
+            if (heads := block.heads) is not None:
+                three = (heads.query, heads.key, heads.value)
+                flat = [each.transpose(0, 1).flatten(1) for each in three]
+                self.projections.append(torch.cat(flat, dim=1))
+
+
+def start(net: Net[Tensor], batch: int) -> Cache:
+    """The memory of BOS."""
+    bos = torch.full((batch, 1), len(net.token) - 1, device=net.token.device)
+    return Cache(1, flat(through(net, FAST, points(bos))[1]), plan=Plan(net))
+
+
+def flat(kept: Sequence[Both | None]) -> tuple[Tensor, ...]:
+    """What is remembered, block by block, as the parts of a cache."""
+    return tuple([part for both in kept if both is not None for part in both])
+
+
+def branch(
+    tokens: Tensor, cache: Cache, tree: Tree, given: Tensor | None
+) -> tuple[Tensor, tuple[Tensor, ...]]:
+    """Logits ``(batch, nodes, classes)``, and what the nodes add to the parts of a cache.
+
+    Arguments are those of `krohn.network.transformer.Transformer.branch`.
+    """
+    alike = tokens.dim() == 1
+    if alike:
+        tokens = tokens[tree.last.to(tokens.device)][None]
+    at = _points(tree, cache.seen, tokens.device, torch.is_inference_mode_enabled())
+    nodes = Points(tokens, at.index, at.places, True, at.single, at.path, at.masks)
+    net: Net[Tensor] = cache.plan.net
+    parts = iter(cache.parts)
+    memory = [block.heads and (next(parts), next(parts)) for block in net.blocks]
+    logits, kept = torch.empty(0), list[Both | None]()
+    for careful in (False, True):
+        o = Branches(tree, cache, alike, given, careful)
+        x, kept = through(net, o, nodes, memory)
+        logits = read_out(net, o, x)
+        # Where one node alone follows, nothing is hidden but what is not looked at.
+        if at.single or known_finite(logits):
+            break
+    return logits, flat(kept)
+
+
+@lru_cache(64)
+def _points(tree: Tree, seen: int, device: torch.device, inference: bool) -> Points:
+    """The nodes of a tree, without their tokens.
+
+    Tensors that are made in inference mode are not for gradients.
+    """
+    del inference
+    depth = tree.depth.to(device)
+
+    def places() -> tuple[Tensor, Tensor]:
+        t = seen + depth
+        return t[:, None], torch.cat([torch.arange(seen, device=device), t])
+
+    def path() -> Tensor:
+        above = ~tree.strangers.to(device)
+        return torch.cat([above.new_ones(tree.nodes, seen), above], dim=1)
+
+    index = seen if tree.generations == 1 else seen + depth
+    single = tree == ONE
+    return Points(None, index, places, True, single, None if single else path)
+
+
+# Attention for many short continuations of many words.
+
+
+def _attend(query: Tensor, own: Both, past: Both, view: View) -> Tensor:
+    """The attention of nodes to what they see: what is hidden has a score of −∞.
+
+    Of the past only what some node sees is looked at.
+
+    Args:
+        query: ``(batch, heads, nodes, k)``.
+        own: Keys and values of the nodes, in the same shape.
+        past: Keys ``(batch, heads, seen, k)`` and values of the earlier positions.
+        view: What nodes see.
+    """
+    batch, m, seen = len(past[0]), past[0].shape[2], view.shown
+    if not view.past:
+        looked = seen[:, :m].any(dim=0).nonzero()[:, 0]
+        past = past[0][:, :, looked], past[1][:, :, looked]
+        seen = torch.cat([seen[:, looked], seen[:, m:]], dim=1)
+    keys, values = (
+        torch.cat([a, b.expand(batch, -1, -1, -1)], dim=2)
+        for a, b in zip(past, own, strict=True)
+    )
+    heads = query.shape[1]
+    scores = torch.baddbmm(
+        _added(view, seen, query.dtype).expand(batch * heads, -1, -1),
+        query.expand(batch, -1, -1, -1).flatten(0, 1),
+        keys.flatten(0, 1).transpose(1, 2),
+    )
+    weights = torch.softmax(scores, dim=-1).reshape(batch, heads, *scores.shape[1:])
+    # Few values and many nodes: transposed, the product is up to five times as fast.
+    return (values.transpose(2, 3) @ weights.transpose(2, 3)).transpose(2, 3)
+
+
+def _added(view: View, seen: Tensor, dtype: torch.dtype) -> Tensor:
+    """``(nodes, …)``: −∞ where something is hidden, and 0 elsewhere."""
+    masks, key = view.points.masks, (view.heads.kind, dtype)
+    if key not in masks:
+        masks[key] = torch.zeros(seen.shape, dtype=dtype, device=seen.device)
+        masks[key] = masks[key].masked_fill(~seen, -torch.inf)
+    found: Tensor = masks[key]
+    return found
+
+
+def _alone(query: Tensor, own: Both, past: Both) -> Tensor:
+    """The attention of one generation: there are no strangers in the sums."""
+    key, value = own
+    score = (query * key).sum(dim=-1, keepdim=True)
+    weights = torch.softmax(torch.cat([_scores(query, past[0]), score], -1), dim=-1)
+    return weights[..., :-1] @ past[1] + weights[..., -1:] * value
+
+
+def _scores(query: Tensor, keys: Tensor) -> Tensor:
+    """``(batch, heads, nodes, seen)``; products of single numbers are slow as matrices."""
+    across = keys.transpose(2, 3)
+    return query * across if query.shape[3] == 1 else query @ across
+
+
+def attend_alike(query: Tensor, own: Both, past: Both, tree: Tree) -> Tensor:
+    """The attention where no head has read yet: nodes of one letter and depth are alike.
+
+    Each of their queries looks at the past once, whatever the nodes above, and what is
+    near does not depend on the word. The two sums are put together as they are where a
+    softmax is computed piece by piece.
+
+    Args:
+        query: ``(1, heads, nodes, k)``, in a format of at least 32 bits.
+        own: Keys and values of the nodes, in the same shape.
+        past: Keys ``(batch, heads, seen, k)`` and values of the earlier positions.
+        tree: How the nodes hang together.
+    """
+    key, value = (part[:, :, tree.above.to(part.device)] for part in own)
+    near = (query.unsqueeze(3) * key).sum(dim=-1) + tree.ended.to(query)
+    most, weight, mixed = _piece(near, lambda w: (w.unsqueeze(4) * value).sum(dim=3))
+    far = _piece(_scores(query[:, :, tree.kinds], past[0]), lambda w: w @ past[1])
+    kind = tree.kind.to(query.device)
+    most_far, weight_far, mixed_far = (part.index_select(2, kind) for part in far)
+    top = torch.maximum(most, most_far)
+    near_is, far_is = _exp(most - top), _exp(most_far - top)
+    total = near_is * weight + far_is * weight_far
+    return (near_is * mixed + far_is * mixed_far) / total
+
+
+def _piece(scores: Tensor, mix: Callable[[Tensor], Tensor]) -> tuple[Tensor, ...]:
+    """Of a part of a softmax: the largest score, the sum of weights, the mixture.
+
+    If all scores are −∞, the part has no weight.
+    """
+    most = scores.amax(dim=-1, keepdim=True).clamp(min=torch.finfo(scores.dtype).min)
+    weights = _exp(scores - most)
+    return most, weights.sum(dim=-1, keepdim=True), mix(weights)
+
+
+def _exp(x: Tensor) -> Tensor:
+    """The exponentials of numbers of which the largest in each sum is 0.
+
+    Those that are not normal numbers take ten times as long, and are raised to the least
+    exponential that is (A6 of docs/soundness.md).
+    """
+    return torch.exp(x.clamp(min=_least_exponent(x.dtype)))
+
+
+@kept_for_good
+def _least_exponent(dtype: torch.dtype) -> float:
+    """The least number of a format whose exponential is a normal number."""
+    tiny = torch.finfo(dtype).tiny
+    found = torch.tensor(math.log(tiny), dtype=dtype)
+    if math.exp(found.item()) < tiny:
+        found = torch.nextafter(found, torch.zeros_like(found))
+    return found.item()
