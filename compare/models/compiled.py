@@ -1,6 +1,7 @@
 """Compiled networks beside trained ones: frozen, or free to learn."""
 
 from abc import abstractmethod
+from functools import partial
 from pathlib import Path
 
 import torch
@@ -11,10 +12,11 @@ from krohn.compare.models.architecture import Derived, Noisy, Specification
 from krohn.compare.models.network import Inside, Network, recording
 from krohn.network import ModelFileError
 from krohn.network.architecture import kind_of
+from krohn.network.forward_pass import Hooks
 from krohn.network.model import Model
 from krohn.network.modelfile import ModelFile, read
 from krohn.network.recurrent import Rnn
-from krohn.network.transformer import Attention, Transformer
+from krohn.network.transformer import Transformer
 
 MASK = ".mask"
 """Which dimensions an MLP overwrites is no weight: it is never noisy and never learns."""
@@ -115,16 +117,19 @@ class CompiledTransformer(Compiled):
         return 2 * len(self._body.mlp) + 1
 
     def _run(self, letters: Tensor, attention: list[Tensor] | None) -> Tensor:
-        body, taps = self._body, iter(self.taps)
-        x = _through_tap(next(taps), body.embed(body.with_bos(letters)))
-        for look, mlp in zip(body.attention, body.mlp, strict=True):
-            if attention is not None:
-                attention.append(_weights(look, x))
-            if isinstance(look, Attention):
-                x = x + look(x)[0]
-            x = _through_tap(next(taps), x)
-            x = _through_tap(next(taps), mlp(x))
-        return body.read_out(x[:, 1:])
+        hooks = {
+            f"stream.{i}": [partial(_through_tap, tap)]
+            for i, tap in enumerate(self.taps)
+            if tap._forward_hooks
+        }
+        body = self._body
+        if attention is not None:
+            empty = letters.shape[0], 0, letters.shape[1], letters.shape[1] + 1
+            attention += [body.weight.new_zeros(empty) for _ in body.mlp]
+            for b in range(len(body.mlp)):
+                watch = partial(_keep_letters, attention, b)
+                hooks[f"blocks.{b}.attention.pattern"] = [watch]
+        return body.hooked(letters, Hooks(hooks)) if hooks else body(letters)
 
 
 class CompiledRnn(Compiled):
@@ -218,17 +223,12 @@ def _free(model: Model, derived: Derived, seed: int) -> None:
 
 def _through_tap(tap: nn.Module, x: Tensor) -> Tensor:
     """The stream, of which a tap sees the letters and not BOS."""
-    if not tap._forward_hooks:
-        return x
     return torch.cat([x[:, :1], tap(x[:, 1:])], dim=1)
 
 
-def _weights(look: nn.Module, x: Tensor) -> Tensor:
-    """``(count, heads, length, length + 1)`` weights of attention of the letters."""
-    count, positions, _ = x.shape
-    if not isinstance(look, Attention):
-        return x.new_zeros((count, 0, positions - 1, positions))
-    return look.weights(x)[:, :, 1:]
+def _keep_letters(kept: list[Tensor], block: int, weights: Tensor) -> None:
+    """Keep ``(count, heads, length, length + 1)``: what letters take of each position."""
+    kept[block] = weights[:, :, 1:]
 
 
 def with_noise(weight: Tensor, size: float, noisy: Noisy, rng: Generator) -> Tensor:

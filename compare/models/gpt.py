@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from krohn.algebra.errors import KrohnError
 from krohn.compare.models.architecture import EfficientGpt, Gpt, Specification
 from krohn.compare.models.network import Inside, Network, recording
-from krohn.network.mixing import phi
+from krohn.network.meaning.tensors import FAST
 from krohn.program.attention import Sparse
 from krohn.program.user_input import install
 
@@ -329,7 +329,7 @@ def attention_weights(architecture: EfficientGpt, query: Tensor, key: Tensor) ->
     j = torch.arange(1, count + 1, device=key.device)
     i = j[count - asked :, None]
     if architecture.attention == "linear":
-        found = (phi(query) @ phi(key).transpose(-1, -2)).masked_fill(j > i, 0.0)
+        found = (FAST.phi(query) @ FAST.phi(key).transpose(-1, -2)).masked_fill(j > i, 0.0)
         return found / found.sum(dim=-1, keepdim=True)
     scores = query @ key.transpose(-1, -2) / math.sqrt(query.shape[-1])
     seen: Tensor = Sparse(architecture.block, 1, 1).sees(i, j)

@@ -11,9 +11,11 @@ from torch import Tensor
 from krohn.network import ModelFileError
 from krohn.network.architecture import expected_shapes
 from krohn.network.cache import Tree
-from krohn.network.mixing import SoftmaxMixing, SparseMixing
+from krohn.network.meaning.attention import View
+from krohn.network.meaning.net import Heads
+from krohn.network.meaning.tensors import FAST, points
 from krohn.network.transformer import Attention, Transformer
-from krohn.program.attention import Sight, Sparse
+from krohn.program.attention import Sight, Softmax, Sparse
 from krohn.program.claim import first_version
 
 LINEAR = {"kind": "linear"}
@@ -90,8 +92,8 @@ def test_whole_words_are_as_defined(kind: Mapping[str, Any]) -> None:
     attention = net.attention[0]
     assert isinstance(attention, Attention)
     for length in (1, 5, 12, POSITIONS - 1):
-        x = net.embed(net.with_bos(words(2, length)))
-        found, expected = attention(x)[0], by_definition(attention, x, kind)
+        x = net.snapshots(words(2, length))[0]
+        found, expected = attention(x), by_definition(attention, x, kind)
         torch.testing.assert_close(found, expected, rtol=1e-12, atol=1e-12)
         value = torch.einsum("btd,hdv->bhtv", x, attention.value)
         weighed = torch.einsum(
@@ -156,9 +158,16 @@ def test_other_formats_run(kind: Mapping[str, Any], dtype: torch.dtype) -> None:
     assert far < (1e-4 if dtype == torch.float32 else 0.3)
 
 
+def view(kind: Softmax | Sparse, count: int, device: str = "cpu") -> View:
+    """What one causal head sees on a whole word."""
+    none = torch.empty(0)
+    heads = Heads(kind, (Sight.CAUSAL,), none, none, none, none)
+    return View(FAST, heads, points(torch.zeros((1, count), device=device)))
+
+
 @pytest.mark.parametrize("last", [1, 2])
 def test_bos_is_seen_from_everywhere(last: int) -> None:
-    seen = SparseMixing(Sparse(4, 1, last)).seen(20, torch.device("cpu"))
+    seen = view(Sparse(4, 1, last), 20).shown
     assert seen[:, 0].all()
     assert seen.diagonal().all()
     assert not seen.triu(1).any()
@@ -211,7 +220,7 @@ def test_relus_add_up_what_comes_later_too() -> None:
     net = Transformer(shape, tensors).eval()
     attention, tokens = net.attention[0], words(2)
     assert isinstance(attention, Attention)
-    x = net.embed(net.with_bos(tokens))
+    x = net.snapshots(tokens)[0]
     scores = [
         (x @ q) @ (x @ k).transpose(1, 2)
         for q, k in zip(attention.query, attention.key, strict=True)
@@ -234,5 +243,6 @@ def test_scores_of_float32_have_all_their_digits(device: str) -> None:
     key[0, 0, 0, 0] = 2049
     key[0, 0, 1, :2] = torch.tensor([2048, 2049])
     value[0, 0, 1, 0] = 1 + 2.0**-23
-    mixed = SoftmaxMixing([Sight.CAUSAL]).whole(query, key, value)
+    seen = view(Softmax(), 2, device)
+    mixed = FAST.attend(seen.heads, query, key, value, seen)
     assert mixed[0, 0, 1, 0] == 0.5 * (1 + 2.0**-23)

@@ -198,7 +198,7 @@ def test_laws_and_weights_are_computed_with_it(tmp_path: Path) -> None:
     network, words = load(tmp_path / "g.safetensors"), torch.zeros((1, 2)).long()
     heads = Model(krohn.compile("FlipFlop", 8).file).network
     assert isinstance(heads, Transformer)
-    x = heads.embed(words)
+    x = heads.snapshots(words)[0]
     by_precision()
     with Products() as products:
         wanted = network(words)

@@ -1,6 +1,7 @@
 """A model answers words of its letters, up to its length, and nothing else."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import product
 from typing import Any
 
@@ -9,7 +10,7 @@ import torch
 
 import krohn
 from krohn.network import ModelFileError
-from krohn.network.cache import Cache, Tree
+from krohn.network.cache import Tree
 
 Build = Callable[..., Any]
 
@@ -77,7 +78,7 @@ def test_caches_can_be_shared_by_words_with_a_common_beginning(
     length = None if construction == "elman" else 3
     model = krohn.load(place(parts("C3", construction, length).pack()))
     _, cache = model.network.step(torch.tensor([1]), model.network.start())
-    three = Cache(cache.seen, tuple(part[[0, 0, 0]] for part in cache.parts))
+    three = replace(cache, parts=tuple(part[[0, 0, 0]] for part in cache.parts))
     logits, _ = model.network.step(torch.tensor([0, 1, 2]), three)
     assert logits.argmax(-1).tolist() == [1, 2, 0]
     assert cache.seen == three.seen

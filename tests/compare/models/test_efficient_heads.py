@@ -10,8 +10,10 @@ from krohn.algebra.errors import KrohnError
 from krohn.compare.models import EfficientGpt, Gpt, build, load, save
 from krohn.compare.models.cost import flops
 from krohn.compare.models.gpt import attention_weights
-from krohn.network.mixing import mixing
-from krohn.program.attention import Linear, Sparse
+from krohn.network.meaning.attention import View, pattern
+from krohn.network.meaning.net import Heads
+from krohn.network.meaning.tensors import FAST, points
+from krohn.program.attention import Linear, Sight, Sparse
 
 pytest.importorskip("transformers")
 
@@ -34,7 +36,9 @@ def test_weights_are_those_of_compiled_networks(seed: int) -> None:
     """But for BOS, which a compiled network sees from everywhere, and the scale."""
     query, key = heads(seed)
     own = attention_weights(KINDS["linear"], query, key)
-    wanted = mixing(Linear(), (True,)).weights(query, key)
+    compiled = Heads(Linear(), (Sight.CAUSAL,) * 2, query, key, key, key)
+    view = View(FAST, compiled, points(torch.zeros((2, 11))))
+    wanted = pattern(FAST, compiled, query, key, view)
     assert torch.allclose(own, wanted, atol=1e-6)
     own = attention_weights(KINDS["sparse"], query, key)
     kind = Sparse(3, 1, 1)

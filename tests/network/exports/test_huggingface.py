@@ -246,9 +246,9 @@ def test_what_krohn_saves_carries_its_code(
 
 def test_changed_code_is_seen(machine: ModelFile, tmp_path: Path) -> None:
     place().write(machine, tmp_path)
-    changed = tmp_path / "krohn_network_mixing.py"
+    changed = tmp_path / "krohn_network_meaning_forward.py"
     changed.write_text(changed.read_text() + "\n")
-    with pytest.raises(ExportError, match="krohn_network_mixing"):
+    with pytest.raises(ExportError, match="krohn_network_meaning_forward"):
         place().read(machine, tmp_path)
 
 
