@@ -155,22 +155,23 @@ Weights = tuple[Any, Any]
 Weigh = Callable[["Engine", Heads[Any], Any, Any, View], Weights]
 
 
-def _scores(o: "Engine", heads: Heads[Any], q: Any, k: Any) -> Any:
-    scores = o.contract(SCORES, q, k)
-    return scores if heads.divisor == 1 else o.scaled(scores, 1 / heads.divisor)
+def scores(o: "Engine", heads: Heads[Any], q: Any, k: Any) -> Any:
+    """``(batch, heads, n, m + n)``: inner products, divided as the heads say."""
+    products = o.contract(SCORES, q, k)
+    return products if heads.divisor == 1 else o.scaled(products, 1 / heads.divisor)
 
 
 def _softmax(o: "Engine", heads: Heads[Any], q: Any, k: Any, view: View) -> Weights:
-    return o.softmax(_scores(o, heads, q, k), view.shown), None
+    return o.softmax(scores(o, heads, q, k), view.shown), None
 
 
 def _linear(o: "Engine", heads: Heads[Any], q: Any, k: Any, view: View) -> Weights:
-    weights = o.shown(_scores(o, heads, o.phi(q), o.phi(k)), view.shown)
+    weights = o.shown(scores(o, heads, o.phi(q), o.phi(k)), view.shown)
     return weights, o.total(weights)
 
 
 def _rectified(o: "Engine", heads: Heads[Any], q: Any, k: Any, view: View) -> Weights:
-    return o.shown(o.relu(_scores(o, heads, q, k)), view.shown), None
+    return o.shown(o.relu(scores(o, heads, q, k)), view.shown), None
 
 
 WEIGH: dict[type[Any], Weigh] = {

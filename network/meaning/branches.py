@@ -135,12 +135,15 @@ class Plan:
 
     Attributes:
         net: The network.
+        engine: Makes the engine of a pass.
         projections: For each block with heads the matrix ``(d, …)`` that makes the
             queries, keys and values of all heads.
     """
 
-    def __init__(self, net: Net[Tensor]) -> None:
-        self.net, self.projections = net, list[Tensor]()
+    def __init__(
+        self, net: Net[Tensor], engine: Callable[..., Branches] = Branches
+    ) -> None:
+        self.net, self.engine, self.projections = net, engine, list[Tensor]()
         for block in net.blocks:
             if (heads := block.heads) is not None:
                 three = (heads.query, heads.key, heads.value)
@@ -176,7 +179,7 @@ def branch(
     memory = [block.heads and (next(parts), next(parts)) for block in net.blocks]
     logits, kept = torch.empty(0), list[Both | None]()
     for careful in (False, True):
-        o = Branches(tree, cache, alike, given, careful)
+        o = cache.plan.engine(tree, cache, alike, given, careful)
         x, kept = through(net, o, nodes, memory)
         logits = read_out(net, o, x)
         # Where one node alone follows, nothing is hidden but what is not looked at.

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar, cast
 
 from krohn.network import ModelFileError
 from krohn.program.architectures.transformer import Block as Declared, Transformer
@@ -64,6 +64,12 @@ class Heads(Generic[A]):
         """With their tensors changed."""
         query, key, value, out = (change(getattr(self, name)) for name in MATRICES)
         return Heads(self.kind, self.sights, query, key, value, out, self.divisor)
+
+    def alone(self, head: int) -> "Heads[Any]":
+        """One of them."""
+        one = slice(head, head + 1)
+        found = self.each(lambda tensor: cast(Any, tensor)[one])
+        return replace(found, sights=self.sights[one])
 
 
 @dataclass(frozen=True)

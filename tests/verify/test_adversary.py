@@ -27,7 +27,7 @@ from krohn.network.modelfile import ModelFile, pack
 from krohn.network.precision import PRECISIONS, FloatArray
 from krohn.program.errors import Refused
 from krohn.program.statement import parse
-from krohn.verify.attack.rounding import Arithmetic, network, still
+from krohn.verify.attack.rounding import Arithmetic, network
 from krohn.verify.checker.network import recheck
 from krohn.verify.proof import Verdict, prove
 from krohn.verify.search import refinement
@@ -576,11 +576,11 @@ def test_what_is_flushed_is_not_erased() -> None:
 
 def bad_answers(attack: Attack, letter: int) -> set[int]:
     """The states after a letter, by bad arithmetics that the proof allows."""
-    net = network(attack.file, attack.file.tensors)
+    net = network(attack.file).net
     found, words = set[int](), torch.tensor([[letter]])
     for seed in range(10):
         worst = Arithmetic(attack.file.precision, np.random.default_rng(seed))
-        found.add(int(worst.run(net, words, still)[1].argmax()))
+        found.add(int(worst.run(net, words)[1].argmax()))
     return found
 
 

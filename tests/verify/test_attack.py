@@ -17,7 +17,7 @@ from krohn.network.precision import FloatArray
 from krohn.program.interpreter import interpret
 from krohn.verify.attack.campaign import Attack, Extent, attack, legal_words
 from krohn.verify.attack.residual_stream import Stored, values
-from krohn.verify.attack.rounding import Arithmetic, network, permute, still, whole
+from krohn.verify.attack.rounding import Arithmetic, network, permuted, still, whole
 from krohn.verify.attack.worst_seen import EvolutionarySearch, Worst
 from krohn.verify.checker.established import Established
 from krohn.verify.checker.residual_stream import Stream
@@ -170,9 +170,9 @@ def test_the_program_of_a_file_means_what_was_compiled(
 @pytest.mark.parametrize("order", range(3))
 def test_other_orders_are_the_same_function(order: int) -> None:
     built = krohn.compile("Grid4", 8, "gridworld", dtype="float64")
-    net = network(built.file, built.file.tensors)
+    net = network(built.file).net
     words = torch.randint(2, (16, 8), generator=torch.Generator().manual_seed(order))
-    run = permute(built.file, np.random.default_rng(order))
+    run = permuted(built.file, np.random.default_rng(order))
     for one, other in zip(whole(net, words)[0], run(words, still)[0], strict=True):
         assert torch.allclose(one, other, rtol=0, atol=1e-9)
 
@@ -197,10 +197,10 @@ def test_the_worst_arithmetic_stays_near_the_real_one(
 ) -> None:
     options: dict[str, Any] = {"dtype": dtype, "activation": activation}
     built = krohn.compile("C2", 6, "counter", proved=False, **options)
-    net = network(built.file, built.file.tensors)
+    net = network(built.file).net
     words = torch.randint(2, (64, 6), generator=torch.Generator().manual_seed(0))
     bad = Arithmetic(built.file.precision, np.random.default_rng(0))
-    real, worst = whole(net, words)[1], bad.run(net, words, still)[1]
+    real, worst = whole(net, words)[1], bad.run(net, words)[1]
     far = (real.double() - worst.double()).abs().max()
     units = 2**8 if activation == "relu" else 2**11
     assert far <= units * built.file.precision.unit
@@ -213,7 +213,7 @@ def test_pushing_stays_within_bounds_and_reaches_them(dtype: str) -> None:
     stored = Stored.of(bounds, built.file.tensors["embed.position"], dtype)
     words = torch.randint(2, (32, 6), generator=torch.Generator().manual_seed(0))
     right, allowed = stored.expected(values(bounds.program, words))
-    seen = whole(network(built.file, built.file.tensors), words)[0]
+    seen = whole(network(built.file).net, words)[0]
     narrow, rng = seen[0].dtype, np.random.default_rng(0)
     moved = stored.push((right, allowed), rng, narrow, 1, seen[1])
     known = stored.snapshots[1]

@@ -115,7 +115,7 @@ def summed(file: ModelFile) -> Stream:
 
 def held(file: ModelFile, words: torch.Tensor) -> torch.Tensor:
     """The values after each letter where the sum is stored, by several kernels."""
-    seen = whole(network(file, file.tensors), words)[0][1][:, 1:, place(file, SUM)]
+    seen = whole(network(file).net, words)[0][1][:, 1:, place(file, SUM)]
     return seen.double()
 
 

@@ -12,10 +12,8 @@ from krohn.algebra.automaton import Automaton, IntArray
 from krohn.network.generator import Generator
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import BoolArray
-from krohn.program.architectures.transformer import Block, Transformer
-from krohn.program.attention import Linear, Rectified, Softmax, Sparse
-from krohn.program.errors import unknown
 from krohn.verify.attack import rnns, transformers
+from krohn.verify.attack.rounding import BLOCKS
 from krohn.verify.attack.worst_seen import (
     Batch,
     EvolutionarySearch,
@@ -124,28 +122,18 @@ def check_attackable(file: ModelFile, proof: Proof) -> None:
 
     Raises:
         CheckError: With the reason.
+        Refused: If its blocks have something of which no worst arithmetic is known.
     """
     if proof.verdict != "verified":
         raise CheckError(
             f"there is nothing to attack: the proof is {proof.verdict} ({proof.reason})"
         )
     shape = file.architecture
-    for block in shape.blocks if isinstance(shape, Transformer) else ():
-        _check_block(block)
+    BLOCKS.check(shape)
     if getattr(shape, "disguise", None) is not None:
         raise CheckError("there is no attack on disguised networks yet")
     if shape.kind not in ROUNDS or getattr(shape, "ranks", None) is not None:
         raise CheckError(f"there is no attack on networks of kind {shape.kind!r} yet")
-
-
-def _check_block(block: Block) -> None:
-    match block.attention:
-        case Softmax() | Sparse() | Rectified():
-            pass
-        case Linear():
-            raise CheckError("there is no attack on blocks of linear attention yet")
-        case other:
-            unknown(other, "the attack")
 
 
 def attack(
@@ -172,8 +160,8 @@ def attack(
 
     Raises:
         CheckError: If it is not verified: then there are no bounds to violate. Or if it
-            has linear attention or is an LSTM or a GRU, of which no worst arithmetic is
-            known yet.
+            is an LSTM or a GRU, of which no worst arithmetic is known yet.
+        Refused: If its blocks have something of which none is known.
     """
     check_attackable(file, proof)
     kind = file.architecture.kind

@@ -1,25 +1,31 @@
 """Ways to run a Transformer that differ in nothing but rounding, and the worst of them."""
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass
-from functools import partial, reduce
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import reduce
 from math import e, log2
 from operator import add
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from krohn.algebra.automaton import IntArray
 from krohn.network import forward_pass
-from krohn.network.mixing import SoftmaxMixing
+from krohn.network.meaning.attention import PROJECT, SCORES, View, scores
+from krohn.network.meaning.branches import Branches, Plan
+from krohn.network.meaning.engine import Engine
+from krohn.network.meaning.forward import read_out, through
+from krohn.network.meaning.net import Affine, Block, Heads, Net, Runs
+from krohn.network.meaning.tensors import Tensors, points, with_bos
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FloatArray, Precision
-from krohn.network.transformer import Attention, Mlp, Transformer, activated
-from krohn.program.architectures.transformer import StrArray
+from krohn.network.transformer import Transformer
+from krohn.program.attention import Sight, Softmax, Sparse
+from krohn.program.block_kinds import BlockKinds
+from krohn.program.errors import demand
 from krohn.verify.checker.arithmetic import (
     AT_ZERO,
     COARSE,
@@ -88,68 +94,80 @@ def still(snapshot: int, x: Tensor) -> Tensor:
     return x
 
 
-def network(file: ModelFile, tensors: Mapping[str, FloatArray]) -> Transformer:
-    """The runtime with some tensors, in the format of a file."""
+def tensors(net: Net[FloatArray], precision: Precision) -> Net[Tensor]:
+    """A network as tensors of a format."""
+    dtype = getattr(torch, precision.name)
+    return net.each(lambda array: torch.from_numpy(array.copy()).to(dtype))
+
+
+def network(file: ModelFile) -> Transformer:
+    """The runtime, in the format of a file."""
     dtype = getattr(torch, file.precision.name)
-    loaded = {n: torch.from_numpy(a.copy()).to(dtype) for n, a in tensors.items()}
+    loaded = {n: torch.from_numpy(a.copy()).to(dtype) for n, a in file.tensors.items()}
     return Transformer(file.header["architecture"], loaded).eval()
 
 
-def whole(net: Transformer, words: Tensor, push: Push = still) -> Seen:
+class Snapshots(Engine):
+    """An engine that keeps the stream at every snapshot, and has it pushed then.
+
+    Args:
+        push: What becomes of the stream after each sublayer.
+        rest: The arguments of the engine that it is.
+    """
+
+    def __init__(self, push: Push, *rest: Any) -> None:
+        super().__init__(*rest)
+        self.push, self.streams = push, list[Tensor]()
+
+    def at(self, place: str, value: Tensor) -> Tensor:
+        """The stream, pushed; the embedding is as it is."""
+        value = super().at(place, value)
+        if not place.startswith("stream."):
+            return value
+        self.streams.append(value)
+        last = len(self.streams) - 1
+        return self.push(last, value) if last else value
+
+    def run(self, net: Net[Tensor], words: Tensor) -> Seen:
+        """The stream at every snapshot, and the logits."""
+        x, _ = through(net, self, points(with_bos(net, words)))
+        return self.streams, read_out(net, self, x[:, 1:])
+
+
+class Words(Snapshots, Tensors):
+    """The runtime's engine of whole words."""
+
+
+class Letters(Snapshots, Branches):
+    """The runtime's engine of single letters."""
+
+
+@forward_pass.in_full
+def whole(net: Net[Tensor], words: Tensor, push: Push = still) -> Seen:
     """By the forward pass on whole words."""
-    del push
-    seen = net.snapshots(words)
-    return seen, net.read_out(seen[-1][:, 1:])
+    return Words(push).run(net, words)
 
 
-def apart(net: Transformer, words: Tensor, push: Push) -> Seen:
-    """Sublayer by sublayer, each on the pushed output of the one before."""
-    x = net.embed(net.with_bos(words))
-    seen = [x]
-    for attention, mlp in zip(net.attention, net.mlp, strict=True):
-        seen.append(x + attention(x)[0] if isinstance(attention, Attention) else x)
-        x = push(len(seen) - 1, seen[-1])
-        seen.append(mlp(x))
-        x = push(len(seen) - 1, seen[-1])
-    return seen, net.read_out(x[:, 1:])
-
-
-def one_by_one(net: Transformer, words: Tensor, push: Push = still) -> Seen:
+def one_by_one(network: Transformer, words: Tensor, push: Push = still) -> Seen:
     """Letter by letter, with a cache of keys and values."""
-    del push
-    with _listening(net) as heard:
-        cache = net.start(len(words))
-        logits = []
-        for letters in words.unbind(1):
-            now, cache = net.step(letters, cache)
-            logits.append(now)
-    embedded = net.embed(net.with_bos(words))
-    seen = [torch.cat(parts, dim=1) for parts in heard]
-    return [embedded, *seen], torch.stack(logits, dim=1)
+    passes = list[Letters]()
 
+    def listen(*given: Any) -> Letters:
+        passes.append(Letters(push, *given))
+        return passes[-1]
 
-@contextmanager
-def _listening(net: Transformer) -> Iterator[list[list[Tensor]]]:
-    """The input and the output of every MLP, by snapshot."""
-    heard: list[list[Tensor]] = [[] for _ in range(2 * len(net.mlp))]
-
-    def hear(block: int, _: nn.Module, given: tuple[Any, ...], left: Tensor) -> None:
-        heard[2 * block].append(given[0])
-        heard[2 * block + 1].append(left)
-
-    hooks = [
-        mlp.register_forward_hook(partial(hear, block))
-        for block, mlp in enumerate(net.mlp)
-    ]
-    try:
-        yield heard
-    finally:
-        for hook in hooks:
-            hook.remove()
+    seen, logits = [whole(network.net, words[:, :0])[0]], []
+    cache = replace(network.start(len(words)), plan=Plan(network.net, listen))
+    for letters in words.unbind(1):
+        now, cache = network.step(letters, cache)
+        seen.append(passes[-1].streams)
+        logits.append(now)
+    streams = [torch.cat(parts, dim=1) for parts in zip(*seen, strict=True)]
+    return streams, torch.stack(logits, dim=1)
 
 
 def with_backend(
-    net: Transformer, backend: SDPBackend, words: Tensor, push: Push = still
+    net: Net[Tensor], backend: SDPBackend, words: Tensor, push: Push = still
 ) -> Seen:
     """With one kernel of attention.
 
@@ -161,84 +179,101 @@ def with_backend(
 
 
 def with_threads(
-    net: Transformer, threads: int, words: Tensor, push: Push = still
+    net: Net[Tensor], threads: int, words: Tensor, push: Push = still
 ) -> Seen:
     """With another number of threads."""
     with forward_pass.threads(threads):
         return whole(net, words, push)
 
 
-def _run_permuted(net: Transformer, back: Tensor, words: Tensor, push: Push) -> Seen:
-    seen, logits = whole(net, words, push)
-    return [x[..., back] for x in seen], logits
+def with_equal_widths(net: Net[FloatArray]) -> Net[FloatArray]:
+    """With keys and values of one width, as flash kernels want them."""
+
+    def even(block: Block[FloatArray]) -> Block[FloatArray]:
+        if (heads := block.heads) is None:
+            return block
+        width = max(heads.key.shape[2], heads.value.shape[2])
+        query, key, value = (
+            np.pad(m, ((0, 0), (0, 0), (0, width - m.shape[2])))
+            for m in (heads.query, heads.key, heads.value)
+        )
+        out = np.pad(heads.out, ((0, 0), (0, width - heads.out.shape[1]), (0, 0)))
+        wide = replace(heads, query=query, key=key, value=value, out=out)
+        return replace(block, heads=wide)
+
+    return net.with_blocks(even)
 
 
-def with_equal_widths(tensors: Mapping[str, FloatArray]) -> dict[str, FloatArray]:
-    """Tensors with keys and values of one width, as flash kernels want them."""
-    new = dict(tensors)
-    for at in {name.rpartition(".")[0] for name in tensors if "attention" in name}:
-        width = max(tensors[f"{at}.{n}"].shape[2] for n in ("key", "value"))
-        for name in ("query", "key", "value"):
-            matrix = tensors[f"{at}.{name}"]
-            more = width - matrix.shape[2]
-            new[f"{at}.{name}"] = np.pad(matrix, ((0, 0), (0, 0), (0, more)))
-        out = tensors[f"{at}.out"]
-        new[f"{at}.out"] = np.pad(out, ((0, 0), (0, width - out.shape[1]), (0, 0)))
-    return new
-
-
-def permute(file: ModelFile, rng: np.random.Generator) -> Run:
+def permute(
+    net: Net[FloatArray], rng: np.random.Generator
+) -> tuple[Net[FloatArray], IntArray]:
     """The network with dimensions, units and heads in another order.
 
     Matrix products then add up the same terms in another order.
+
+    Returns:
+        The network, and where each dimension now stands.
     """
-    order = rng.permutation(file.tensors["embed.token"].shape[1])
-    new = dict(file.tensors)
-    for name in ("embed.token", "embed.position"):
-        new[name] = new[name][:, order]
-    new["unembed.weight"] = new["unembed.weight"][order]
-    for i, block in enumerate(file.architecture.blocks):
-        if block.heads:
-            _permute_heads(new, f"blocks.{i}.attention", order, rng)
-        if block.mlp:
-            _permute_units(new, f"blocks.{i}.mlp", order, block.activations, rng)
-        residual = f"blocks.{i}.mlp.residual"
-        if residual in new:
-            new[residual] = new[residual][order]
-    back = torch.from_numpy(np.argsort(order))
-    return partial(_run_permuted, network(file, new), back)
+    order = rng.permutation(net.token.shape[1])
+
+    def moved(block: Block[FloatArray]) -> Block[FloatArray]:
+        heads = None if block.heads is None else _permute_heads(block.heads, order, rng)
+        mask = None if block.mask is None else block.mask[order]
+        return Block(heads, mask, _permute_units(block.layers, order, rng))
+
+    blocks = net.with_blocks(moved).blocks
+    out = replace(net.out, weight=net.out.weight[order])
+    new = Net(net.token[:, order], net.position[:, order], blocks, out)
+    return new, np.argsort(order)
+
+
+def permuted(file: ModelFile, rng: np.random.Generator) -> Run:
+    """By the network in another order; what is seen is in its own."""
+    moved, back = permute(Net.of(file.architecture, file.tensors), rng)
+    net, places = tensors(moved, file.precision), torch.from_numpy(back)
+
+    def run(words: Tensor, push: Push = still) -> Seen:
+        seen, logits = whole(net, words, push)
+        return [x[..., places] for x in seen], logits
+
+    return run
 
 
 def _permute_heads(
-    new: dict[str, FloatArray], at: str, order: IntArray, rng: np.random.Generator
-) -> None:
-    count, _, narrow = new[f"{at}.query"].shape
-    heads, keys = rng.permutation(count), rng.permutation(narrow)
-    values = rng.permutation(new[f"{at}.value"].shape[2])
-    for name, inner in (("query", keys), ("key", keys), ("value", values)):
-        new[f"{at}.{name}"] = new[f"{at}.{name}"][np.ix_(heads, order, inner)]
-    new[f"{at}.out"] = new[f"{at}.out"][np.ix_(heads, values, order)]
+    heads: Heads[FloatArray], order: IntArray, rng: np.random.Generator
+) -> Heads[FloatArray]:
+    count, _, narrow = heads.query.shape
+    chosen, keys = rng.permutation(count), rng.permutation(narrow)
+    values = rng.permutation(heads.value.shape[2])
+    return replace(
+        heads,
+        sights=tuple(heads.sights[head] for head in chosen),
+        query=heads.query[np.ix_(chosen, order, keys)],
+        key=heads.key[np.ix_(chosen, order, keys)],
+        value=heads.value[np.ix_(chosen, order, values)],
+        out=heads.out[np.ix_(chosen, values, order)],
+    )
 
 
 def _permute_units(
-    new: dict[str, FloatArray],
-    at: str,
-    order: IntArray,
-    layers: tuple[StrArray, ...],
-    rng: np.random.Generator,
-) -> None:
-    above = order
-    for j, names in enumerate(layers):
-        # Units stay among those that have their activation.
-        units = np.arange(len(names))
-        for name in np.unique(names):
-            units[names == name] = rng.permutation(units[names == name])
-        new[f"{at}.{j}.weight"] = new[f"{at}.{j}.weight"][np.ix_(above, units)]
-        new[f"{at}.{j}.bias"] = new[f"{at}.{j}.bias"][units]
+    layers: tuple[Affine[FloatArray], ...], order: IntArray, rng: np.random.Generator
+) -> tuple[Affine[FloatArray], ...]:
+    new, above = list[Affine[FloatArray]](), order
+    for layer in layers:
+        units = _other_units(layer.runs, rng) if layer.runs else order
+        weight, bias = layer.weight[np.ix_(above, units)], layer.bias[units]
+        new.append(Affine(weight, bias, layer.runs))
         above = units
-    last = f"{at}.{len(layers)}"
-    new[f"{last}.weight"] = new[f"{last}.weight"][np.ix_(above, order)]
-    new[f"{last}.bias"] = new[f"{last}.bias"][order]
+    return tuple(new)
+
+
+def _other_units(runs: Runs, rng: np.random.Generator) -> IntArray:
+    """Units in another order, each among those that have its function."""
+    names = np.repeat([name for name, _ in runs], [count for _, count in runs])
+    units = np.arange(len(names))
+    for name in np.unique(names):
+        units[names == name] = rng.permutation(units[names == name])
+    return units
 
 
 # The forward pass by the worst arithmetic that a proof allows for.
@@ -252,19 +287,34 @@ def _permute_units(
 
 
 BRACKETS = (1, 2, 3, 8)
+BLOCKS = BlockKinds(
+    "the attack",
+    (Softmax, Sparse),
+    (Sight.CAUSAL, Sight.WHOLE),
+    ("relu", "sine", "gelu"),
+)
+"""Those of which a worst arithmetic is known."""
 
 
-@dataclass(frozen=True)
-class Arithmetic:
+class Arithmetic(Snapshots, Tensors):
     """A bad arithmetic, drawn anew at every turn.
 
-    Attributes:
+    It is about what `BLOCKS` lists.
+
+    Args:
         precision: The format of the network.
         rng: Where chance comes from.
+        push: What becomes of the stream after each sublayer.
     """
 
-    precision: Precision
-    rng: np.random.Generator
+    who = BLOCKS.who
+    units: ClassVar[Mapping[str, str]] = {name: name for name in BLOCKS.units}
+
+    def __init__(
+        self, precision: Precision, rng: np.random.Generator, push: Push = still
+    ) -> None:
+        super().__init__(push)
+        self.precision, self.rng = precision, rng
 
     @property
     def wide(self) -> torch.dtype:
@@ -385,6 +435,29 @@ class Arithmetic:
         )
         return self.store(total if early else total / whole)
 
+    # The operations of a forward pass.
+
+    def gather(self, table: Tensor, index: Any) -> Tensor:
+        """Rows of a table."""
+        return super().gather(table, index).to(self.wide)
+
+    def add(self, x: Tensor, y: Tensor) -> Tensor:
+        """A sum, stored."""
+        return self.store(x + y)
+
+    def affine(self, x: Tensor, layer: Affine[Tensor]) -> Tensor:
+        """The affine map, stored."""
+        return self.product(x, layer.weight, layer.bias)
+
+    def contract(self, axes: str, x: Tensor, y: Tensor) -> Tensor:
+        """Sums of products, head by head; scores are stored or not."""
+        if axes == PROJECT:
+            return torch.stack([self.product(x, matrix) for matrix in y], dim=1)
+        if axes == SCORES:
+            both = zip(x.unbind(1), y.unbind(1), strict=True)
+            return torch.stack([self.scores(q, k) for q, k in both], dim=1)
+        return self.product(x.transpose(1, 2).flatten(2), y.flatten(0, 1))
+
     def scores(self, query: Tensor, key: Tensor) -> Tensor:
         """``(batch, t, j)``, stored or not."""
 
@@ -394,41 +467,32 @@ class Arithmetic:
         found = self.add_up(query.shape[2], term)
         return self.store(found) if self.coin() else found
 
-    def attention(self, layer: Attention, x: Tensor) -> Tensor:
-        """The sum of the heads' outputs, which is added to ``x``."""
-        assert isinstance(layer.mixing, SoftmaxMixing)
-        seen = layer.mixing.seen(x.shape[1], x.device).expand(len(layer.query), -1, -1)
-        parts = []
-        for *matrices, shown in zip(
-            layer.query, layer.key, layer.value, seen, strict=True
-        ):
-            query, key, value = (self.product(x, matrix) for matrix in matrices)
-            hidden = self.scores(query, key).masked_fill(~shown, -torch.inf)
-            parts.append(self.head_output(hidden, value))
-        return self.product(torch.cat(parts, dim=-1), layer.out.flatten(0, 1))
+    def attend(
+        self,
+        heads: Heads[Tensor],
+        query: Tensor,
+        key: Tensor,
+        value: Tensor,
+        view: View,
+    ) -> Tensor:
+        """A softmax, head by head.
 
-    def mlp(self, layer: Mlp, x: Tensor) -> Tensor:
-        """``mask · x + f(x)``."""
-        kept = x if layer.mask is None else x * layer.mask.to(self.wide)
-        if not len(layer.weights):
-            return kept
-        h = x
-        inner = zip(
-            layer.weights[:-1], layer.biases[:-1], layer.activations, strict=True
-        )
-        functions = {"relu": torch.relu, "sine": self.sines, "gelu": self.gelus}
-        for weight, bias, runs in inner:
-            h = activated(self.product(h, weight, bias), runs, functions)
-        last = self.product(h, layer.weights[-1], layer.biases[-1])
-        return self.store(kept + last)
+        Raises:
+            Refused: If it is not known how wrong heads of this kind may be.
+        """
+        known = isinstance(heads.kind, BLOCKS.attention)
+        demand(known, f"{self.who} is not about {heads.kind.kind!r}")
+        found = scores(self, heads, query, key).masked_fill(~view.shown, -torch.inf)
+        both = zip(found.unbind(1), value.unbind(1), strict=True)
+        return torch.stack([self.head_output(s, v) for s, v in both], dim=1)
 
-    def sines(self, x: Tensor) -> Tensor:
+    def sine(self, x: Tensor) -> Tensor:
         """Sines that are as far off as A11 allows."""
         signs = torch.from_numpy(self.rng.choice([-1.0, 1.0], size=x.shape))
         far = (SINE - 1) * self.precision.accumulator_unit
         return self.store((x.double().sin() + far * signs).to(self.wide))
 
-    def gelus(self, x: Tensor) -> Tensor:
+    def gelu(self, x: Tensor) -> Tensor:
         """GeLUs that are as far off as A12 allows."""
         wide = x.double()
         signs = torch.from_numpy(self.rng.choice([-1.0, 1.0], size=x.shape))
@@ -438,20 +502,7 @@ class Arithmetic:
         exact = wide * torch.special.ndtr(wide)
         return self.store((exact + far * signs).to(self.wide))
 
-    def run(self, net: Transformer, words: Tensor, push: Push) -> Seen:
+    def run(self, net: Net[Tensor], words: Tensor) -> Seen:
         """The stream at every snapshot, and the logits."""
-        tokens = net.with_bos(words)
-        table = net.position[: tokens.shape[1]].to(self.wide)
-        x = self.store(net.token[tokens].to(self.wide) + table)
-        seen = [x]
-        for attention, mlp in zip(net.attention, net.mlp, strict=True):
-            if isinstance(attention, Attention):
-                x = self.store(x + self.attention(attention, x))
-            seen.append(x)
-            x = push(len(seen) - 1, x)
-            assert isinstance(mlp, Mlp)
-            x = self.mlp(mlp, x)
-            seen.append(x)
-            x = push(len(seen) - 1, x)
-        logits = self.product(x[:, 1:], net.weight, net.bias)
+        seen, logits = super().run(net, words)
         return [x.to(self.narrow) for x in seen], logits

@@ -7,8 +7,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from krohn.network.mixing import SoftmaxMixing, mixing
-from krohn.network.modelfile import ModelFile
+from krohn.network.meaning.attention import View
+from krohn.network.meaning.net import Heads, Net
+from krohn.network.meaning.tensors import FAST, points
 from krohn.network.precision import FloatArray
 from krohn.program import LookBack, Operation, Table, table
 from krohn.verify.attack.residual_stream import Stored, Values, sources
@@ -28,23 +29,32 @@ class Head:
         operation: The operation of that channel.
         look: The proved bounds.
         snapshot: The snapshot that it reads.
-        query: ``(d, k)`` in the format of the network.
-        key: ``(d, k)``.
-        mixing: The way from its scores to its weights.
+        alone: Its tensors, in the format of the network, and what it sees.
     """
 
     channel: str
     operation: Operation
     look: Look
     snapshot: int
-    query: Tensor
-    key: Tensor
-    mixing: SoftmaxMixing
+    alone: Heads[Tensor]
+
+    @property
+    def query(self) -> Tensor:
+        """``(d, k)``."""
+        return self.alone.query[0]
+
+    @property
+    def key(self) -> Tensor:
+        """``(d, k)``."""
+        return self.alone.key[0]
+
+    def seen(self, x: Tensor) -> Tensor:
+        """``([1,] time, time)``: which positions of a stream it sees from which."""
+        return torch.as_tensor(View(FAST, self.alone, points(x)).shown)
 
 
-def heads(file: ModelFile, bounds: Established) -> Iterator[Head]:
+def heads(net: Net[Tensor], bounds: Established) -> Iterator[Head]:
     """Every head once for each way of looking."""
-    dtype = getattr(torch, file.precision.name)
     seen = set()
     for name, look in bounds.looks.items():
         channel = bounds.program.channels[name]
@@ -54,16 +64,11 @@ def heads(file: ModelFile, bounds: Established) -> Iterator[Head]:
         if alike in seen:
             continue
         seen.add(alike)
-        at = f"blocks.{(place.born - 1) // 2}.attention"
-        query, key = (
-            torch.from_numpy(file.tensors[f"{at}.{n}"][place.head]).to(dtype)
-            for n in ("query", "key")
-        )
-        shape = file.architecture.blocks[(place.born - 1) // 2]
+        block = net.blocks[(place.born - 1) // 2]
+        assert block.heads is not None
         assert place.head is not None
-        kind = mixing(shape.attention, [shape.sights[place.head]])
-        assert isinstance(kind, SoftmaxMixing)
-        yield Head(name, operation, look, place.born - 1, query, key, kind)
+        alone = block.heads.alone(place.head)
+        yield Head(name, operation, look, place.born - 1, alone)
 
 
 def judge(
@@ -118,19 +123,21 @@ def _true_scores(head: Head, x: Tensor) -> FloatArray:
 
 def _judge_scores(batch: Batch, head: Head, scores: Tensor, true: FloatArray) -> None:
     far = np.abs(scores.double().numpy().astype(np.longdouble) - true)
-    off = torch.from_numpy(far.astype(np.float64)).tril()
+    off = torch.from_numpy(far.astype(np.float64))
+    seen = head.seen(off)
+    off = off.where(seen, 0.0)
     name = f"{head.operation.wire}: score"
     worst = off.amax(dim=2, keepdim=True)
     bound = off.new_full((1,), head.look.widest)
     batch.judge([(name, head.channel, head.snapshot)], worst, bound)
-    batch.record.numbers[name] += off.numel() // 2
+    batch.record.numbers[name] += int(seen.sum()) * len(off)
 
 
 def _judge_leak(batch: Batch, head: Head, scores: Tensor, source: Tensor) -> None:
     """The weights of wrong positions, in units of the right one."""
     wide = scores.double()
     at = source[..., None]
-    hidden = ~head.mixing.seen(wide.shape[1], wide.device)
+    hidden = ~head.seen(wide)
     ahead = (wide - wide.gather(2, at)).masked_fill(hidden, -torch.inf)
     leak = ahead.scatter(2, at, -torch.inf).exp().sum(dim=2, keepdim=True)
     name = f"{head.operation.wire}: leak"

@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 from torch.nn.attention import SDPBackend
 
+from krohn.network.meaning.net import Net
 from krohn.verify.attack import scores as looks
 from krohn.verify.attack.residual_stream import Stored, Values, values
 from krohn.verify.attack.rounding import (
@@ -19,11 +20,11 @@ from krohn.verify.attack.rounding import (
     Push,
     Seen,
     Way,
-    apart,
     network,
     one_by_one,
-    permute,
+    permuted,
     still,
+    tensors,
     whole,
     with_backend,
     with_equal_widths,
@@ -62,18 +63,24 @@ def _at_once(target: Target) -> int:
 def ways(target: Target) -> list[Way]:
     """Every way to run a network here, with how much goes by each."""
     file, most, rng = target.file, _at_once(target), target.rng
-    net = network(file, file.tensors)
-    bad, some = Arithmetic(file.precision, rng), min(most, WORST)
+    runtime = network(file)
+    net, some = runtime.net, min(most, WORST)
+
+    def worst(words: Tensor, push: Push) -> Seen:
+        return Arithmetic(file.precision, rng, push).run(net, words)
+
     found = [
         Way("eager", partial(whole, net), most, 40),
         *(Way(f"batches of {n}", partial(whole, net), n, n / 5) for n in SMALL),
         Way("batches of 64", partial(whole, net), 64, 4),
-        Way("letter by letter", partial(one_by_one, net), most, 2),
-        Way("pushed", partial(apart, net), most, 10, pushes=True),
-        Way("worst arithmetic", partial(bad.run, net), some, 0.5),
-        Way("pushed, worst arithmetic", partial(bad.run, net), some, 0.5, pushes=True),
+        Way("letter by letter", partial(one_by_one, runtime), most, 2),
+        Way("pushed", partial(whole, net), most, 10, pushes=True),
+        Way("worst arithmetic", worst, some, 0.5),
+        Way("pushed, worst arithmetic", worst, some, 0.5, pushes=True),
     ]
-    found += [Way(f"order {i + 1}", permute(file, rng), most, 8) for i in range(ORDERS)]
+    found += [
+        Way(f"order {i + 1}", permuted(file, rng), most, 8) for i in range(ORDERS)
+    ]
     if (cpu_count() or 1) > 1:
         found.append(Way("2 threads", partial(with_threads, net, 2), most, 0.2))
     if target.compiled:
@@ -94,7 +101,8 @@ def _compiled_way(run: Callable[[Tensor], Seen], most: int) -> Way:
 
 def _by_kernels(target: Target) -> list[Way]:
     file = target.file
-    net = network(file, with_equal_widths(file.tensors))
+    even = with_equal_widths(Net.of(file.architecture, file.tensors))
+    net = tensors(even, file.precision)
     return [
         Way(f"attention: {name}", partial(with_backend, net, b), _at_once(target), 4)
         for name, b in BACKENDS.items()
@@ -142,7 +150,7 @@ class Judges:
             bounds,
             Stored.of(bounds, positions, dtype),
             Answers.of(bounds),
-            tuple(looks.heads(file, bounds)),
+            tuple(looks.heads(network(file).net, bounds)),
         )
 
     def run(

@@ -201,7 +201,7 @@ def test_sums_stay_within_their_bounds_whatever_the_weights() -> None:
             continue
         accepted += 1
         at = stated(file, "sum0")["dims"][0]
-        seen = whole(network(file, file.tensors), words)[0][1][:, 1:, at].double()
+        seen = whole(network(file).net, words)[0][1][:, 1:, at].double()
         off = (seen - expected).abs().numpy()
         largest = max(largest, float(off.max()))
         assert looks["sum0"].gap == 0

@@ -74,9 +74,10 @@ def test_the_worst_word_meets_the_gap(
     letters = len(file.header["machine"]["letters"])
     words = torch.tensor(list(product(range(letters), repeat=length)))
     true = values(found.program, words)
-    seen = network(file, file.tensors).snapshots(words)
+    runtime = network(file)
+    seen = runtime.snapshots(words)
     future = torch.ones((length + 1,) * 2, dtype=torch.bool).triu(1)
-    for head in heads(file, found):
+    for head in heads(runtime.net, found):
         x = seen[head.snapshot].double()
         query, key = x @ head.query.double(), x @ head.key.double()
         scores = (query @ key.transpose(1, 2)).masked_fill(future, -torch.inf)
