@@ -13,10 +13,11 @@ from torch import Tensor, nn
 from krohn.network import ModelFileError
 from krohn.network.cache import ONE, Cache, Grow, Tree, grown
 from krohn.network.forward_pass import Hooks, in_full
-from krohn.network.meaning import forward, net as data
 from krohn.network.meaning.attention import View, pattern
 from krohn.network.meaning.branches import branch, start
+from krohn.network.meaning.forward import check, look, mlp, places, read_out, through
 from krohn.network.meaning.hooked import Hooked
+from krohn.network.meaning.net import Affine, Block, Heads, Net
 from krohn.network.meaning.tensors import FAST, points, whole, with_bos
 from krohn.program.architectures.transformer import Transformer as Declared
 from krohn.program.attention import Linear
@@ -30,7 +31,7 @@ class Mlp(nn.Module):
         runs: For each layer its name, and how many units in a row have which function.
     """
 
-    def __init__(self, block: data.Block[Tensor]) -> None:
+    def __init__(self, block: Block[Tensor]) -> None:
         super().__init__()
         self.runs = [(str(j), layer.runs) for j, layer in enumerate(block.layers)]
         self.weights = nn.ParameterList([layer.weight for layer in block.layers])
@@ -38,28 +39,21 @@ class Mlp(nn.Module):
         self.mask = None if block.mask is None else nn.Parameter(block.mask)
 
     @property
-    def layers(self) -> tuple[data.Affine[Tensor], ...]:
+    def layers(self) -> tuple[Affine[Tensor], ...]:
         """The layers as data, of the parameters as they are now."""
         if not self.runs:
             return ()
         weights, biases = self.weights, self.biases
         return tuple(
             [
-                data.Affine(getattr(weights, j), getattr(biases, j), runs)
+                Affine(getattr(weights, j), getattr(biases, j), runs)
                 for j, runs in self.runs
             ]
         )
 
     def forward(self, x: Tensor) -> Tensor:
         """``(…, d)``: ``mask · x + f(x)``."""
-        return torch.as_tensor(
-            forward.mlp(FAST, data.Block(None, self.mask, self.layers), x)
-        )
-
-    @property
-    def widths(self) -> list[int]:
-        """How many units each layer has, the one that writes included."""
-        return [int(bias.shape[0]) for bias in self.biases]
+        return torch.as_tensor(mlp(FAST, Block(None, self.mask, self.layers), x))
 
 
 class Attention(nn.Module):
@@ -70,21 +64,21 @@ class Attention(nn.Module):
         sights: The positions that each sees.
     """
 
-    def __init__(self, heads: data.Heads[Tensor]) -> None:
+    def __init__(self, heads: Heads[Tensor]) -> None:
         super().__init__()
         self.kind, self.sights = heads.kind, heads.sights
         self.query, self.key = nn.Parameter(heads.query), nn.Parameter(heads.key)
         self.value, self.out = nn.Parameter(heads.value), nn.Parameter(heads.out)
 
     @property
-    def heads(self) -> data.Heads[Tensor]:
+    def heads(self) -> Heads[Tensor]:
         """The heads as data, of the parameters as they are now."""
         query, key, value, out = self.query, self.key, self.value, self.out
-        return data.Heads(self.kind, self.sights, query, key, value, out)
+        return Heads(self.kind, self.sights, query, key, value, out)
 
     def forward(self, x: Tensor) -> Tensor:
         """The sum that the heads add to the stream of whole words ``(batch, time, d)``."""
-        return torch.as_tensor(forward.look(FAST, self._view(x), x)[0])
+        return torch.as_tensor(look(FAST, self._view(x), x)[0])
 
     @in_full
     def weights(self, x: Tensor) -> Tensor:
@@ -108,8 +102,8 @@ class Transformer(nn.Module):
         self, architecture: Mapping[str, Any], tensors: Mapping[str, Tensor]
     ) -> None:
         super().__init__()
-        given = data.Net.of(Declared.of(architecture), tensors)
-        forward.check(given, FAST)
+        given = Net.of(Declared.of(architecture), tensors)
+        check(given, FAST)
         self.token, self.position = (
             nn.Parameter(given.token),
             nn.Parameter(given.position),
@@ -127,14 +121,12 @@ class Transformer(nn.Module):
         self.requires_grad_(False)
 
     @property
-    def net(self) -> data.Net[Tensor]:
+    def net(self) -> Net[Tensor]:
         """The network as data, of the parameters as they are now."""
-        blocks = tuple(
-            data.Block(getattr(attention, "heads", None), mlp.mask, mlp.layers)
-            for attention, mlp in zip(self.attention, self.mlp, strict=True)
-        )
-        out = data.Affine(self.weight, self.bias)
-        return data.Net(self.token, self.position, blocks, out)
+        both = zip(self.attention, self.mlp, strict=True)
+        blocks = tuple([_block(attention, mlp) for attention, mlp in both])
+        out = Affine[Tensor](self.weight, self.bias)
+        return Net(self.token, self.position, blocks, out)
 
     @property
     def _heads(self) -> list[Attention]:
@@ -176,12 +168,12 @@ class Transformer(nn.Module):
         Position 0 of what they see is BOS.
         """
         net, o = self.net, Hooked(hooks)
-        x, _ = forward.through(net, o, points(with_bos(net, tokens)))
-        return torch.as_tensor(forward.read_out(net, o, x)[:, 1:])
+        x, _ = through(net, o, points(with_bos(net, tokens)))
+        return torch.as_tensor(read_out(net, o, x)[:, 1:])
 
     def hook_places(self) -> list[str]:
         """The places at which `hooked` calls functions, in order."""
-        return forward.places(self.net)
+        return places(self.net)
 
     @in_full
     def forward(self, tokens: Tensor) -> Tensor:
@@ -254,13 +246,20 @@ class Transformer(nn.Module):
             heads.append(count * (3 * (seen + self.bushy) + (seen // FEW + 10) * both))
             kept += count * (narrow * both if _sums(attention) else both)
         # A product, its ReLU, and the layer before.
-        hidden = [4 * width for mlp in self.mlp for width in mlp.widths]
+        layers = (layer for block in self.net.blocks for layer in block.layers)
+        hidden = (4 * len(layer.bias) for layer in layers)
         width, outputs = self.weight.shape
         return 4 * width + kept + max(*heads, *hidden, 6 * outputs)
 
     def read_out(self, x: Tensor) -> Tensor:
         """The stream ``(…, d)`` to logits ``(…, states)``."""
         return x @ self.weight + self.bias
+
+
+def _block(attention: nn.Module, mlp: nn.Module) -> Block[Tensor]:
+    assert isinstance(mlp, Mlp)
+    heads = attention.heads if isinstance(attention, Attention) else None
+    return Block(heads, mlp.mask, mlp.layers)
 
 
 def _sums(attention: Attention) -> bool:

@@ -12,7 +12,7 @@ from krohn.compare.models.architecture import Derived, Noisy, Specification
 from krohn.compare.models.network import Inside, Network, recording
 from krohn.network import ModelFileError
 from krohn.network.architecture import kind_of
-from krohn.network.forward_pass import Hooks
+from krohn.network.forward_pass import Hook, Hooks
 from krohn.network.model import Model
 from krohn.network.modelfile import ModelFile, read
 from krohn.network.recurrent import Rnn
@@ -117,7 +117,7 @@ class CompiledTransformer(Compiled):
         return 2 * len(self._body.mlp) + 1
 
     def _run(self, letters: Tensor, attention: list[Tensor] | None) -> Tensor:
-        hooks = {
+        hooks: dict[str, list[Hook]] = {
             f"stream.{i}": [partial(_through_tap, tap)]
             for i, tap in enumerate(self.taps)
             if tap._forward_hooks

@@ -329,7 +329,9 @@ def attention_weights(architecture: EfficientGpt, query: Tensor, key: Tensor) ->
     j = torch.arange(1, count + 1, device=key.device)
     i = j[count - asked :, None]
     if architecture.attention == "linear":
-        found = (FAST.phi(query) @ FAST.phi(key).transpose(-1, -2)).masked_fill(j > i, 0.0)
+        found = (FAST.phi(query) @ FAST.phi(key).transpose(-1, -2)).masked_fill(
+            j > i, 0.0
+        )
         return found / found.sum(dim=-1, keepdim=True)
     scores = query @ key.transpose(-1, -2) / math.sqrt(query.shape[-1])
     seen: Tensor = Sparse(architecture.block, 1, 1).sees(i, j)

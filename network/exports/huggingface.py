@@ -278,7 +278,7 @@ def _stem(module: str) -> str:
 def _rewritten(module: str, text: str, named: Sequence[str]) -> str:
     text = IMPORTS.sub(lambda m: f"{m[1]}.{_stem(m[2])}", text)
     text = NAMED.sub(lambda m: f".{_stem(m[1])}", text)
-    first = text.index("\nfrom ") + 1
+    first = text.find("\nfrom ") + 1  # a module that imports nothing asks for nothing
     asked = "".join(f"from .{_stem(each)} import __name__ as _\n" for each in named)
     path = module.replace(".", "/")
     return f"# {path}.py of Krohn; Apache-2.0.\n{text[:first]}{asked}{text[first:]}"

@@ -250,8 +250,7 @@ def _added(view: View, seen: Tensor, dtype: torch.dtype) -> Tensor:
     if key not in masks:
         masks[key] = torch.zeros(seen.shape, dtype=dtype, device=seen.device)
         masks[key] = masks[key].masked_fill(~seen, -torch.inf)
-    found: Tensor = masks[key]
-    return found
+    return masks[key]
 
 
 def _alone(query: Tensor, own: Both, past: Both) -> Tensor:

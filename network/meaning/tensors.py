@@ -38,14 +38,12 @@ class Tensors(Engine):
 
     def gather(self, table: Tensor, index: Any) -> Tensor:
         """Rows of a table."""
-        rows: Tensor = table[index]
-        return rows
+        return table[index]
 
     def contract(self, axes: str, x: Tensor, y: Tensor) -> Tensor:
         """A sum of products."""
         if axes == SCORES:
-            scores: Tensor = x @ y.transpose(-1, -2)
-            return scores
+            return x @ y.transpose(-1, -2)
         # What torch.einsum makes of the axes, without the reading of a text.
         if axes == PROJECT:
             (words, count, d), (heads, _, k) = x.shape, y.shape
@@ -174,7 +172,7 @@ class Tensors(Engine):
         ``(batch, heads, 1, k)`` (Katharopoulos et al. 2020).
         """
         if not isinstance(heads.kind, Linear):
-            return super().remember(heads, before, key, value)  # type: ignore[return-value]
+            return super().remember(heads, before, key, value)
         features = self.phi(key)
         mixed = (features.transpose(-1, -2) @ value).flatten(2)[:, :, None]
         return key, value, (mixed, features.sum(dim=2, keepdim=True))
