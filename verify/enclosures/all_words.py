@@ -129,7 +129,7 @@ class Ranges(Enclosed):
     ) -> Interval:
         """A mean is between the values that are seen, a sum in the sum of all."""
         weights, total = weigh(self, heads, query, key, view)
-        self._reached(f"{view.at}.pattern")
+        self._reached(view.places.pattern)
         mixed = self.combine(weights, value, view.shown)
         match heads.kind:
             case Rectified():
