@@ -1,26 +1,27 @@
 """Networks that read token by token, many texts side by side, on arrays of numpy.
 
 So a text is read without torch, whose import takes longer than most texts, and whose
-operations on a few numbers take longer than those of numpy. Torch reads the rest: heads
-that see the whole word, other kinds of attention and units, and numbers of 16 bits.
+operations on a few numbers take longer than those of numpy. Torch reads the rest:
+numbers of 16 bits, networks that say laws or vectors, and those that are open.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from krohn.network import ModelFileError
 from krohn.network.architecture import Step, is_index, kind_of
-from krohn.network.meaning.arrays import Arrays
+from krohn.network.meaning.arrays import Arrays, points, whole
+from krohn.network.meaning.fast_arrays import FastArrays, packed
+from krohn.network.meaning.forward import check, read_out, through
+from krohn.network.meaning.net import AS_A_WHOLE, Net
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import BoolArray, one_thread
-from krohn.program.architectures.transformer import Block, Transformer
-from krohn.program.attention import Linear, Rectified, Softmax, Sparse, sees_ahead
+from krohn.program.architectures.transformer import Transformer
 from krohn.program.completed_texts import BLANK
-from krohn.program.errors import unknown
 
 if TYPE_CHECKING:
     from torch.nn import Module
@@ -34,8 +35,6 @@ Opened: TypeAlias = "Module | None"
 """A network that is open, as a plain torch module; None where that of a file is to run."""
 AT_ONCE = 64
 """Tokens of a word that are read in one pass."""
-ROOM = 32
-"""Positions for which there is room at first."""
 
 
 class Reading(Protocol):
@@ -62,9 +61,11 @@ def plain_reader(file: ModelFile) -> Begin | None:
     tensors = {name: tensor.astype(dtype) for name, tensor in file.tensors.items()}
     if kind.step is not None and not any(map(is_index, tensors)):
         return partial(_Recurrence, kind.step, tensors)
-    if not isinstance(shape, Transformer) or not all(map(_is_plain, shape.blocks)):
+    if not isinstance(shape, Transformer):
         return None
-    return partial(Texts, _Transformer(shape, tensors))
+    net = Net.of(shape, tensors)
+    check(net, Arrays())
+    return partial(Texts, packed(net)) if net.causal else partial(Words, net)
 
 
 def output_function(
@@ -86,22 +87,6 @@ def output_function(
     return lambda words: (
         run_on(opened, words) if words.size else np.empty((*words.shape, 1))
     )
-
-
-def _is_plain(block: Block) -> bool:
-    """Whether a block has causal heads, by a softmax or by ReLUs, and ReLUs as units."""
-    match block.attention:
-        case Softmax() | Rectified():
-            ahead = (
-                sees_ahead(sight, "the runtime by numpy") for sight in block.sights
-            )
-            return not any(ahead) and all(
-                (x == "relu").all() for x in block.activations
-            )
-        case Linear() | Sparse():
-            return False
-        case other:
-            return unknown(other, "the runtime by numpy")
 
 
 def chosen(logits: Array) -> tuple[IntArray, BoolArray]:
@@ -161,163 +146,60 @@ class _Recurrence:
         return np.stack(said, axis=1) if said else np.empty((len(words), 0, 1))
 
 
-@dataclass(frozen=True)
-class _Heads:
-    """The heads of a block.
-
-    Attributes:
-        matrix: ``(d, heads · (2k + v))``: makes query, key and value of each head.
-        out: ``(heads · v, d)``: what they write.
-        count: How many there are.
-        width: k.
-        remembered: k + v: how many numbers a head remembers of each position.
-        rectified: Whether weights are max(score, 0), and not those of a softmax.
-    """
-
-    matrix: Array
-    out: Array
-    count: int
-    width: int
-    remembered: int
-    rectified: bool
-
-    @classmethod
-    def of(cls, block: Block, tensors: Mapping[str, Array], at: str) -> "_Heads":
-        """The heads of the block whose tensors have such names."""
-        *sides, out = (
-            tensors[f"{at}.attention.{name}"]
-            for name in ("query", "key", "value", "out")
-        )
-        count, d, width = sides[0].shape
-        matrix = np.concatenate(sides, axis=2).swapaxes(0, 1).reshape(d, -1)
-        remembered = matrix.shape[1] // count - width
-        rectified = isinstance(block.attention, Rectified)
-        return cls(matrix, out.reshape(-1, d), count, width, remembered, rectified)
-
-
-@dataclass(frozen=True)
-class _Block:
-    """Heads, if it has any; a residual mask, if it is not all 1; affine layers."""
-
-    heads: _Heads | None
-    mask: Array | None
-    layers: Sequence[tuple[Array, Array]]
-
-    @classmethod
-    def of(cls, block: Block, tensors: Mapping[str, Array], at: str) -> "_Block":
-        """The block whose tensors have such names."""
-        affine = range(len(block.mlp) + 1 if block.mlp else 0)
-        layers = [
-            (tensors[f"{at}.mlp.{j}.weight"], tensors[f"{at}.mlp.{j}.bias"])
-            for j in affine
-        ]
-        mask = tensors.get(f"{at}.mlp.residual")
-        kept = None if mask is None or (mask == 1).all() else mask
-        return cls(_Heads.of(block, tensors, at) if block.heads else None, kept, layers)
-
-    def written(self, x: Array) -> Array:
-        """Sums ``(batch, d)`` that the MLP adds to a stream ``(batch, d)``."""
-        kept = x if self.mask is None else x * self.mask
-        if not self.layers:
-            return kept
-        *inner, (weight, bias) = self.layers
-        for matrix, shift in inner:
-            x = x @ matrix
-            x += shift
-            x = np.maximum(x, 0, out=x)
-        written: Array = x @ weight
-        written += bias
-        written += kept
-        return written
-
-
-class _Transformer:
-    """A Transformer of causal heads and ReLUs; the tensors by what reads them."""
-
-    def __init__(self, shape: Transformer, tensors: Mapping[str, Array]) -> None:
-        self.token, self.position = tensors["embed.token"], tensors["embed.position"]
-        self.weight, self.bias = tensors["unembed.weight"], tensors["unembed.bias"]
-        self.blocks = [
-            _Block.of(block, tensors, f"blocks.{i}")
-            for i, block in enumerate(shape.blocks)
-        ]
-
-
 class Texts:
     """Texts that a Transformer reads, with the keys and values of all positions so far."""
 
-    def __init__(self, network: _Transformer, batch: int) -> None:
-        self.network, self.batch, self.seen = network, batch, 0
-        self.room, self.most = 0, len(network.position)
-        heads = [block.heads for block in network.blocks if block.heads is not None]
-        self.memory = [
-            np.empty((batch, each.count, 0, each.remembered), network.token.dtype)
-            for each in heads
-        ]
-        self.read(np.full(batch, len(network.token) - 1))
+    def __init__(self, net: Net[Array], batch: int) -> None:
+        self.net, self.batch, self.engine = net, batch, FastArrays(net, batch)
+        self.seen, self.memory = 0, list[Any]()
+        self.read(np.full(batch, len(net.token) - 1))
 
     def read(self, tokens: IntArray) -> Array:
         """One more token of every text."""
-        return self._together(tokens[:, None])
+        return self._together(tokens, 1)
 
     def read_on(self, words: IntArray) -> Array:
         """More tokens of every text, some of them in one pass."""
         starts = range(0, words.shape[1], AT_ONCE)
+        parts = [words[:, at : at + AT_ONCE] for at in starts]
         with one_thread():
-            said = [self._together(words[:, at : at + AT_ONCE]) for at in starts]
-        each = [x.reshape(self.batch, -1, x.shape[1]) for x in said]
-        return np.concatenate(each, axis=1) if each else np.empty((self.batch, 0, 1))
+            said = [self._together(part.reshape(-1), part.shape[1]) for part in parts]
+        shape = self.batch, -1, self.net.out.weight.shape[1]
+        none = self.net.out.weight[:0].reshape(self.batch, 0, shape[2])
+        return np.concatenate([none, *(x.reshape(shape) for x in said)], axis=1)
 
-    def _together(self, tokens: IntArray) -> Array:
-        """Outputs ``(batch · n, classes)`` of ``(batch, n)`` tokens that follow."""
-        network, at, count = self.network, self.seen, tokens.shape[1]
-        while at + count > self.room:
-            self._make_room()
-        stream = network.token[tokens] + network.position[at : at + count]
-        x: Array = stream.reshape(-1, stream.shape[2])
-        memory = iter(self.memory)
+    def _together(self, tokens: IntArray, n: int) -> Array:
+        """Outputs ``(batch · n, classes)`` of n tokens that follow, ``(batch · n,)``."""
+        net, engine = self.net, self.engine
+        if self.seen + n > engine.most:
+            raise IndexError(f"there are {engine.most} positions, BOS among them")
+        new, self.seen = points(tokens, self.seen, n), self.seen + n
         with np.errstate(all="ignore"):
-            for block in network.blocks:
-                if block.heads is not None:
-                    x += self._taken(block.heads, x, next(memory))
-                x = block.written(x)
-            said: Array = x @ network.weight
-            said += network.bias
-        self.seen += count
+            x, self.memory = through(net, engine, new, self.memory)
+            said: Array = read_out(net, engine, x)
         return said
 
-    def _taken(self, heads: _Heads, x: Array, memory: Array) -> Array:
-        """The sum that heads add to the stream ``(batch · n, d)`` of n more positions."""
-        at, k = self.seen, heads.width
-        made = (x @ heads.matrix).reshape(
-            self.batch, -1, heads.count, k + heads.remembered
-        )
-        n, made = made.shape[1], made.swapaxes(1, 2)
-        memory[:, :, at : at + n] = made[..., k:]
-        seen = memory[:, :, : at + n]
-        weights = made[..., :k] @ seen[..., :k].swapaxes(2, 3)
-        if n > 1:
-            weights[..., at:][..., ~np.tri(n, dtype=bool)] = -np.inf
-        if heads.rectified:
-            np.maximum(weights, 0, out=weights)
-        else:
-            weights -= np.maximum.reduce(weights, axis=3, keepdims=True)
-            np.exp(weights, out=weights)
-        mixed = weights @ seen[..., k:]
-        if not heads.rectified:
-            mixed /= np.add.reduce(weights, axis=3, keepdims=True)
-        taken: Array = mixed.swapaxes(1, 2).reshape(len(x), -1) @ heads.out
-        return taken
 
-    def _make_room(self) -> None:
-        """Room for as many positions again, but not for more than there can be."""
-        if self.room == self.most:
-            raise IndexError(f"there are {self.most} positions, BOS among them")
-        self.room = min(max(ROOM, 2 * self.room), self.most)
-        for i, part in enumerate(self.memory):
-            more = np.empty((*part.shape[:2], self.room, part.shape[3]), part.dtype)
-            more[:, :, : self.seen] = part[:, :, : self.seen]
-            self.memory[i] = more
+class Words:
+    """Words that a Transformer reads as a whole: heads see what comes later."""
+
+    def __init__(self, net: Net[Array], batch: int) -> None:
+        del batch
+        self.net = net
+
+    def read(self, tokens: IntArray) -> Array:
+        """Refuse to read letter by letter.
+
+        Raises:
+            ModelFileError: Always.
+        """
+        raise ModelFileError(AS_A_WHOLE)
+
+    def read_on(self, words: IntArray) -> Array:
+        """Words, with all of their letters."""
+        with one_thread(), np.errstate(all="ignore"):
+            said: Array = whole(self.net, Arrays(), words)
+        return said
 
 
 # Decoding: an output becomes the next token.

@@ -33,13 +33,15 @@ class Arrays(Engine):
         return wide @ y.reshape(-1, y.shape[2])
 
     def combine(self, weights: Any, values: Any, seen: Any) -> Any:
-        """Numbers that are not finite spoil those that see them, and no others."""
+        """A sum that is not finite is made again, of what is seen alone: 0 · ∞ is none."""
         mixed = weights @ values
-        if not np.isfinite(mixed).all():
-            wrong = ~np.isfinite(values).all(axis=-1)
-            values = np.where(wrong[..., None], 0, values)
-            spoilt = (seen & wrong[..., None, :]).any(axis=-1, keepdims=True)
-            mixed = np.where(spoilt, np.nan, weights @ values).astype(values.dtype)
+        wrong = ~np.isfinite(mixed)
+        if wrong.any():
+            apart = np.zeros_like(mixed)
+            for j in range(values.shape[-2]):
+                terms = weights[..., j, None] * values[..., None, j, :]
+                apart += np.where(seen[..., j, None], terms, 0)
+            mixed = np.where(wrong, apart, mixed)
         return mixed
 
     def shown(self, x: Any, seen: Any) -> Any:
@@ -124,15 +126,21 @@ class Arrays(Engine):
         return centred / np.maximum(length, constant)
 
 
-def points(tokens: Any, seen: int = 0) -> Points:
-    """New tokens ``(batch, n)`` after so many, as points of an engine on arrays."""
-    last = seen + tokens.shape[1]
+def points(tokens: Any, seen: int = 0, n: int | None = None) -> Points:
+    """New tokens after so many, as points of an engine on arrays.
+
+    Args:
+        tokens: ``(batch, n)``, or all of them in a row.
+        seen: How many there were before.
+        n: How many are new; None to take it from the tokens.
+    """
+    new = tokens.shape[1] if n is None else n
+    last = seen + new
 
     def places() -> tuple[Any, Any]:
         return np.arange(seen, last)[:, None], np.arange(last)
 
-    single = tokens.shape[1] == 1
-    return Points(tokens, slice(seen, last), places, seen > 0, single)
+    return Points(tokens, slice(seen, last), places, seen > 0, new == 1)
 
 
 def with_bos(net: Net[Any], words: Any) -> Any:

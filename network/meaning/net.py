@@ -15,6 +15,10 @@ N = TypeVar("N")
 Runs = tuple[tuple[str, int], ...]
 """The functions of units, and how many units in a row have each."""
 MATRICES = ("query", "key", "value", "out")
+AS_A_WHOLE = (
+    "it reads a word as a whole, and not letter by letter: heads see what comes later"
+)
+"""Why a Transformer is not read letter by letter."""
 APART = ("plain.", "disguise.")
 """Prefixes of the tensors that a disguised network carries and does not run."""
 

@@ -1,5 +1,6 @@
 """Networks read letter by letter by numpy as torch reads them, and torch reads the rest."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -8,31 +9,42 @@ import torch
 
 import krohn
 from krohn.algebra.errors import KrohnError
-from krohn.network import reading
-from krohn.network.meaning.arrays import Arrays
+from krohn.network import ModelFileError, modelfile, reading
+from krohn.network.meaning.arrays import Arrays, whole
+from krohn.network.meaning.net import Net
 from krohn.network.model import Model
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import PRECISIONS
-from krohn.network.reading import IntArray, chosen, decode, named, plain_reader
+from krohn.network.reading import (
+    IntArray,
+    chosen,
+    decode,
+    named,
+    output_function,
+    plain_reader,
+)
 from krohn.network.stepping import stepping
+from krohn.program.architectures.transformer import Transformer
 from krohn.program.completed_texts import BLANK
 from krohn.running import runner_of
 from krohn.source_kinds.written_texts import reader
 from krohn.verify.checker.arithmetic import FORMATS, GATE
 
-TRANSFORMERS = (
+CAUSAL = (
     *(("FlipFlop", 70, {}), ("C2", 40, {}), ("S3", 33, {}), ("Grid4", 20, {})),
     *(("PermReset3", 20, {}), ("S3", 20, {"dtype": "float64"})),
     *(("D4", 16, {"strict": True}), ("S3", 12, {"disguise": "rotate,dense"})),
+    *(("C4", 8, {"activation": name}) for name in ("sine", "gelu")),
+    *(("LCS2,2", None, {"attention": kind}) for kind in ("linear", "sparse")),
 )
+WHOLE = tuple((f"program:{name}", 6, {}) for name in ("histogram", "reverse", "sort"))
 RECURRENT = (
     *(("S3", None, {"arch": arch}) for arch in ("rnn", "lstm", "gru")),
     ("S3", None, {"arch": "rnn", "dtype": "float64"}),
 )
 BY_TORCH = (
     *(("S3", 8, {"dtype": dtype}) for dtype in ("bfloat16", "float16")),
-    *(("LCS2,2", None, {"attention": kind}) for kind in ("linear", "sparse")),
-    *(("C4", 8, {"activation": "sine"}), ("C4", 8, {"arch": "ssm"})),
+    ("C4", 8, {"arch": "ssm"}),
 )
 Case = tuple[str, int | None, dict[str, Any]]
 
@@ -44,18 +56,19 @@ def file_of(case: Case) -> ModelFile:
 
 
 def words_of(file: ModelFile, count: int, length: int) -> IntArray:
-    letters = len(file.header["machine"]["letters"])
+    shape = file.architecture
+    letters = shape.vocabulary - isinstance(shape, Transformer)
     return np.random.default_rng(0).integers(letters, size=(count, length))
 
 
 @pytest.mark.sample(4)
-@pytest.mark.parametrize("case", TRANSFORMERS + RECURRENT, ids=str)
+@pytest.mark.parametrize("case", CAUSAL + RECURRENT, ids=str)
 def test_logits_are_those_of_torch(case: Case) -> None:
     """Whole numbers are the same; what is rounded differs by the order of sums alone."""
     file = file_of(case)
     begin = plain_reader(file)
     assert begin is not None
-    words = words_of(file, 3, case[1] or 50)
+    words = words_of(file, 3, modelfile.longest(file) or 50)
     network = Model(file).network
     with torch.no_grad():
         right = network(torch.from_numpy(words)).double().numpy()
@@ -68,6 +81,47 @@ def test_logits_are_those_of_torch(case: Case) -> None:
         for other in (right[:, t], stepped, at_once[:, t]):
             np.testing.assert_allclose(said, other, rtol=0, atol=2**14 * unit)
             assert (said.argmax(axis=1) == other.argmax(axis=1)).all()
+
+
+@pytest.mark.parametrize("case", WHOLE, ids=str)
+def test_heads_that_see_the_whole_word_read_words_alone(case: Case) -> None:
+    file = file_of(case)
+    words = words_of(file, 3, 6)
+    with torch.no_grad():
+        right = Model(file).network(torch.from_numpy(words)).numpy()
+    atol = 2**14 * file.precision.unit
+    np.testing.assert_allclose(output_function(file)(words), right, rtol=0, atol=atol)
+    refusals = set()
+    for begin in (plain_reader(file), stepping(Model(file).network)):
+        assert begin is not None
+        with pytest.raises(ModelFileError, match="and not letter by letter") as refused:
+            begin(3).read(words[:, 0])
+        refusals.add(str(refused.value))
+    assert len(refusals) == 1
+
+
+def test_what_is_beyond_a_word_is_absent() -> None:
+    """Logits of 8 letters are those of a network whose position 9 is like any other."""
+    file = file_of(("S3", 20, {}))
+    words = words_of(file, 4, 20)
+    right = output_function(file)(words)
+    tensors = dict(file.tensors)
+    for number in (np.inf, -np.inf, np.nan):
+        position = tensors["embed.position"].copy()
+        position[9, ::2] = number
+        spoilt = replace(file, tensors={**tensors, "embed.position": position})
+        begin = plain_reader(spoilt)
+        assert begin is not None
+        texts = begin(4)
+        letters = np.stack([texts.read(w) for w in words.T], axis=1)
+        at_once = begin(4).read_on(words)
+        with np.errstate(all="ignore"):
+            shape, net = spoilt.architecture, spoilt.tensors
+            as_defined = whole(Net.of(shape, net), Arrays(), words)
+        for said in (letters, at_once, as_defined):
+            np.testing.assert_allclose(said[:, :8], right[:, :8], rtol=0, atol=1e-3)
+            assert (chosen(said[:, 8])[1] == chosen(letters[:, 8])[1]).all()
+            assert not chosen(said[:, 8])[1].any()
 
 
 @pytest.mark.parametrize("case", BY_TORCH, ids=str)

@@ -32,7 +32,7 @@ def test_texts_are_decoded_on_one_thread(monkeypatch: pytest.MonkeyPatch) -> Non
         counts.add(torch.get_num_threads())
         return step(self, *given)  # type: ignore[arg-type]
 
-    model = krohn.compile("LCS2,2", attention="linear", proved=False)
+    model = krohn.compile("LCS2,2", dtype="bfloat16", proved=False)
     with threads(3):
         monkeypatch.setattr(Transformer, "step", counted)
         ChainsOfThought().run(model.file, ["a a | a a"])

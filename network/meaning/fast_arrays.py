@@ -1,0 +1,183 @@
+"""The engine of numpy for texts that are read side by side: `Arrays`, made faster."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from krohn.network.meaning.arrays import Arrays
+from krohn.network.meaning.attention import WRITE, View
+from krohn.network.meaning.net import Affine, Block, Heads, Net
+from krohn.program.attention import Linear, Rectified, Softmax, Sparse
+
+ROOM = 32
+"""Positions for which there is room at first."""
+WEIGHED = Softmax, Sparse, Linear, Rectified
+"""The kinds of heads of which `FastArrays.attend` knows."""
+
+
+@dataclass(frozen=True)
+class _Packed(Heads[Any]):
+    """Heads whose ``out`` is ``(heads · v, d)``.
+
+    Attributes:
+        matrix: ``(d, heads · (2k + v))``: makes query, key and value of each head.
+        count: How many there are.
+        width: k.
+    """
+
+    matrix: Any = None
+    count: int = 0
+    width: int = 0
+
+
+def packed(net: Net[Any]) -> Net[Any]:
+    """A network of arrays as `FastArrays` reads it."""
+    return replace(net, blocks=tuple(map(_packed, net.blocks)), out=_row(net.out))
+
+
+def _packed(block: Block[Any]) -> Block[Any]:
+    heads, mask = block.heads, block.mask
+    if heads is not None:
+        count, d, width = heads.query.shape
+        sides = heads.query, heads.key, heads.value
+        matrix = np.concatenate(sides, axis=2).swapaxes(0, 1).reshape(d, -1)
+        told = vars(heads) | {"out": heads.out.reshape(-1, d)}
+        heads = _Packed(**told, matrix=matrix, count=count, width=width)
+    if mask is not None and (mask == 1).all():
+        mask = None
+    return Block(heads, mask, tuple(map(_row, block.layers)))
+
+
+def _row(layer: Affine[Any]) -> Affine[Any]:
+    """With a bias ``(1, outputs)``: arrays of one shape are added faster."""
+    return replace(layer, bias=layer.bias[None])
+
+
+class Room:
+    """What heads remember of the positions so far, with room for more of them.
+
+    Attributes:
+        filled: How many positions there are.
+        size: How many there is room for.
+        numbers: ``(batch, heads, positions, k + v)``: keys and values, side by side.
+        keys: ``(batch, heads, k, positions)``: a view.
+        values: ``(batch, heads, positions, v)``: a view.
+    """
+
+    def __init__(self, new: Any) -> None:
+        self.filled, self.size, self.numbers = 0, 0, new[:, :, :0]
+
+    def grow(self, written: int, least: int, most: int, k: int) -> None:
+        """Room for as many again, but not for more than there can be."""
+        old = self.numbers
+        self.size = min(max(ROOM, 2 * self.size, least), most)
+        self.numbers = np.empty((*old.shape[:2], self.size, old.shape[3]), old.dtype)
+        self.numbers[:, :, :written] = old[:, :, :written]
+        self.keys = self.numbers[..., :k].swapaxes(2, 3)
+        self.values = self.numbers[..., k:]
+
+
+class FastArrays(Arrays):
+    """Arrays of numpy, for texts side by side in a network that is `packed`.
+
+    The stream is ``(batch · n, d)``. What is done otherwise than by the definitions are
+    assumptions, each with a test: one product makes queries, keys and values; those of
+    linear heads are features at once; sums and units are stored in place; what is
+    remembered goes on once only, in the room that it has; what heads take is divided
+    last.
+
+    Args:
+        net: The network.
+        batch: How many texts there are.
+    """
+
+    def __init__(self, net: Net[Any], batch: int) -> None:
+        self.batch, self.most = batch, len(net.position)
+        self.zero = np.zeros((), net.token.dtype)
+
+    def gather(self, table: Any, index: Any) -> Any:
+        """Rows of a table: of positions, or of tokens ``(batch · n,)``."""
+        if type(index) is not slice:
+            return table.take(index, 0)
+        rows = table[index]
+        return rows if len(rows) == 1 else np.tile(rows, (self.batch, 1))
+
+    def add(self, x: Any, y: Any) -> Any:
+        """In place: nobody else needs the stream."""
+        x += y
+        return x
+
+    def affine(self, x: Any, layer: Affine[Any]) -> Any:
+        """The bias added in place."""
+        made = x.dot(layer.weight)
+        made += layer.bias
+        return made
+
+    def relu(self, x: Any) -> Any:
+        """In place."""
+        return np.maximum(x, self.zero, out=x)
+
+    def asked(self, heads: Any, x: Any) -> Sequence[Any]:
+        """By one product."""
+        made = x.dot(heads.matrix)
+        batch, count, k = self.batch, heads.count, heads.width
+        if len(made) == batch:
+            made = made.reshape(batch, count, 1, -1)
+        else:
+            made = made.reshape(batch, -1, count, made.shape[1] // count)
+            made = made.swapaxes(1, 2)
+        if type(heads.kind) is Linear:
+            made[..., : 2 * k] = self.phi(made[..., : 2 * k])
+        both = made[..., k:]
+        return made[..., :k], both, both
+
+    def remember(
+        self, heads: Any, before: Any, key: Any, value: Any
+    ) -> tuple[Any, Any, Any]:
+        """In the room that there is."""
+        room = before or Room(key)
+        at = room.filled
+        room.filled = end = at + key.shape[2]
+        if end > room.size:
+            room.grow(at, end, self.most, heads.width)
+        room.numbers[:, :, at:end] = key
+        return room.keys[..., :end], room.values[:, :, :end], room
+
+    def attend(
+        self, heads: Heads[Any], query: Any, key: Any, value: Any, view: View
+    ) -> Any:
+        """In place, and divided last."""
+        kind = type(heads.kind)
+        if kind not in WEIGHED:
+            return super().attend(heads, query, key.swapaxes(2, 3), value, view)
+        weights = query @ key
+        if heads.divisor != 1:
+            weights /= heads.divisor
+        hidden = None if view.everything else ~view.shown
+        if kind is Softmax or kind is Sparse:
+            if hidden is not None:
+                np.copyto(weights, -np.inf, where=hidden)
+            weights -= np.maximum.reduce(weights, axis=3, keepdims=True)
+            np.exp(weights, weights)
+        else:
+            if kind is Rectified:
+                self.relu(weights)
+            if hidden is not None:
+                np.copyto(weights, 0, where=hidden)
+        if hidden is None:
+            taken = weights @ value
+        else:
+            taken = self.combine(weights, value, view.shown)
+        if kind is not Rectified:
+            taken /= np.add.reduce(weights, axis=3, keepdims=True)
+        return taken
+
+    def contract(self, axes: str, x: Any, y: Any) -> Any:
+        """What heads write, by one product of rows."""
+        if axes != WRITE:
+            return super().contract(axes, x, y)
+        if x.shape[2] > 1:
+            x = x.swapaxes(1, 2)
+        return x.reshape(-1, len(y)).dot(y)

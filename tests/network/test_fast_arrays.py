@@ -1,0 +1,188 @@
+"""The ways in which texts are read faster come to what the definitions say."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pytest
+from random_networks import random_transformer
+
+from krohn.network.meaning.arrays import Arrays, points, whole
+from krohn.network.meaning.attention import SCORES, WEIGH, WRITE, View
+from krohn.network.meaning.engine import Engine
+from krohn.network.meaning.fast_arrays import FastArrays, packed
+from krohn.network.meaning.forward import look
+from krohn.network.meaning.net import Affine, Block, Heads, Net
+from krohn.network.reading import Texts
+from krohn.program.attention import HeadKind, Linear, Rectified, Sight, Softmax, Sparse
+from krohn.program.domains import FloatArray, IntArray
+
+BATCH, D, K, V, LENGTH = 3, 6, 2, 4, 40
+WINDOW = Sparse(block=3, windows=1, last=1)
+KINDS = pytest.mark.parametrize("kind", [Softmax(), Linear(), Rectified(), WINDOW])
+PARTS = (1, 5, 1, 1, 20, 12)
+"""How many positions are read at once; those of the fifth outgrow the room."""
+DEFINITION = Arrays()
+
+
+def numbers(*shape: int) -> FloatArray:
+    return np.random.default_rng(sum(shape)).normal(size=shape)
+
+
+def net_of(kind: HeadKind, divisor: float = 1.0) -> Net[FloatArray]:
+    """One block of two heads."""
+    sides = numbers(2, D, K), 2 * numbers(2, D, K), numbers(2, D, V), numbers(2, V, D)
+    heads = Heads[Any](kind, (Sight.CAUSAL,) * 2, *sides, divisor)  # type: ignore[arg-type]
+    first = Affine(numbers(D, 5), numbers(5), (("relu", 5),))
+    layers = first, Affine(numbers(5, D), numbers(D))
+    block = Block(heads, numbers(D), layers)
+    out = Affine(numbers(D, 3), numbers(3))
+    return Net(numbers(4, D), numbers(LENGTH + 1, D), (block,), out)
+
+
+def words(length: int = LENGTH) -> IntArray:
+    return np.random.default_rng(0).integers(3, size=(BATCH, length))
+
+
+def close(found: Any, right: Any) -> None:
+    np.testing.assert_allclose(found, right, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("part", range(4))
+def test_texts_are_as_the_definition_says(part: int) -> None:
+    """In pieces, and letter by letter."""
+    for seed in range(10 * part, 10 * part + 10):
+        given = random_transformer(seed, ahead=False, longest=150)
+        right = whole(given.net, DEFINITION, given.words)
+        texts = Texts(packed(given.net), len(given.words))
+        first = [texts.read(letters) for letters in given.words[:, :10].T]
+        close(np.stack(first, axis=1), right[:, :10])
+        close(texts.read_on(given.words[:, 10:]), right[:, 10:])
+
+
+@KINDS
+@pytest.mark.parametrize("divisor", [1.0, 4.0])
+def test_heads_take_and_remember_what_the_definition_says(
+    kind: HeadKind, divisor: float
+) -> None:
+    net, at = net_of(kind, divisor), 0
+    given, o = packed(net), FastArrays(net, BATCH)
+    heads, fast = net.blocks[0].heads, given.blocks[0].heads
+    assert heads is not None
+    assert fast is not None
+    memory: Any = None
+    known: Any = None
+    for n in PARTS:
+        x, new = numbers(BATCH, n, D), points(words(n), at)
+        right, memory = look(DEFINITION, View(DEFINITION, heads, new), x, memory)
+        rows = x.reshape(-1, D)
+        found, known = look(o, View(o, fast, new), rows, known)
+        close(found.reshape(right.shape), right)
+        close(rows.reshape(x.shape), x)  # nothing is done to the stream
+        at += n
+
+
+@pytest.mark.parametrize("n", [1, 7])
+def test_rows_are_as_the_definition_says(n: int) -> None:
+    """Embeddings, sums, affine maps, units, and what heads write."""
+    net = net_of(Softmax())
+    given, o, tokens = packed(net), FastArrays(net, BATCH), words(n)
+    x = DEFINITION.gather(net.token, tokens)
+    rows = o.gather(given.token, tokens.reshape(-1))
+    close(rows.reshape(x.shape), x)
+    at = slice(2, 2 + n)
+    x = DEFINITION.add(x, DEFINITION.gather(net.position, at))
+    rows = o.add(rows, o.gather(given.position, at))
+    close(rows.reshape(x.shape), x)
+    x = DEFINITION.affine(x, net.blocks[0].layers[0])
+    rows = o.affine(rows, given.blocks[0].layers[0])
+    close(rows.reshape(x.shape), x)
+    close(o.relu(rows).reshape(x.shape), DEFINITION.relu(x))
+    taken, heads, fast = (
+        numbers(BATCH, 2, n, V),
+        net.blocks[0].heads,
+        given.blocks[0].heads,
+    )
+    assert heads is not None
+    assert fast is not None
+    right = DEFINITION.contract(WRITE, taken, heads.out)
+    close(o.contract(WRITE, taken, fast.out).reshape(right.shape), right)
+    close(net.token, numbers(4, D))  # nothing is done to the network
+    close(net.position, numbers(LENGTH + 1, D))
+
+
+@KINDS
+@pytest.mark.parametrize("odd", [np.inf, -np.inf, np.nan])
+@pytest.mark.parametrize("side", ["key", "value"])
+def test_what_is_hidden_is_absent(kind: HeadKind, odd: float, side: str) -> None:
+    """Numbers that are not finite change nothing where they are not seen."""
+    net, at, n = net_of(kind), 3, 5
+    heads = net.blocks[0].heads
+    assert heads is not None
+    new = points(words(n), at)
+    q, k, v = numbers(BATCH, 2, n, K), numbers(BATCH, 2, 8, K), numbers(BATCH, 2, 8, V)
+    if isinstance(kind, Linear):
+        q, k = DEFINITION.phi(q), DEFINITION.phi(k)
+    o = FastArrays(net, BATCH)
+    view = View(o, heads, new)
+    hidden = ~np.broadcast_to(view.shown, (n, 8))
+    plain = o.attend(heads, q, k.swapaxes(2, 3), v, view)
+    for j in (2, 5, 7):
+        spoilt = {"key": k.copy(), "value": v.copy()}
+        spoilt[side][1, 0, j, 1] = odd
+        with np.errstate(all="ignore"):
+            keys, values = spoilt["key"].swapaxes(2, 3), spoilt["value"]
+            found = o.attend(heads, q, keys, values, view)
+        close(found[:, :, hidden[:, j]], plain[:, :, hidden[:, j]])
+        if side == "value":
+            with np.errstate(all="ignore"):
+                right = by_itself(kind, q, k, values, view.shown)
+            close(found, right)
+
+
+def by_itself(
+    kind: HeadKind, q: FloatArray, k: FloatArray, v: FloatArray, shown: Any
+) -> FloatArray:
+    """Sums of what each point sees alone, point by point."""
+    found = np.empty((*q.shape[:3], v.shape[3]))
+    for i in range(q.shape[2]):
+        seen = np.flatnonzero(shown[i])
+        scores = q[:, :, i : i + 1] @ k[:, :, seen].swapaxes(2, 3)
+        weights = np.exp(scores) if isinstance(kind, Softmax | Sparse) else scores
+        weights = np.maximum(weights, 0)
+        taken = (weights[..., None] * v[:, :, None, seen]).sum(axis=3)
+        total = 1 if isinstance(kind, Rectified) else weights.sum(axis=3, keepdims=True)
+        found[:, :, i] = (taken / total)[:, :, 0]
+    return found
+
+
+@dataclass(frozen=True)
+class Even(HeadKind):
+    """All that is seen, once: as a test defines it."""
+
+    kind: str = "even"
+
+
+def test_other_kinds_are_read_by_their_definition(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def weigh(o: Engine, heads: Heads[Any], q: Any, k: Any, view: View) -> Any:
+        del heads
+        return o.shown(1 + 0 * o.contract(SCORES, q, k), view.shown), None
+
+    monkeypatch.setitem(WEIGH, Even, weigh)
+    net = net_of(Even())
+    right = whole(net, DEFINITION, words())
+    texts = Texts(packed(net), BATCH)
+    close(texts.read_on(words()), right)
+    letters = Texts(packed(net), BATCH)
+    close(np.stack([letters.read(w) for w in words().T], axis=1), right)
+
+
+def test_masks_of_ones_are_left_out() -> None:
+    net = net_of(Softmax())
+    (block,) = net.blocks
+    ones = replace(net, blocks=(replace(block, mask=np.ones(D)),))
+    assert packed(ones).blocks[0].mask is None
+    assert packed(net).blocks[0].mask is not None
+    close(Texts(packed(ones), BATCH).read_on(words()), whole(ones, DEFINITION, words()))
