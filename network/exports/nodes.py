@@ -245,7 +245,7 @@ class Nodes(Engine):
         """``(b, h, i, v)``: what heads take; weights that nothing divides have a name."""
         weights, total = weigh(self, heads, query, key, view)
         if total is None:
-            self.at(f"{view.at}.pattern", weights)
+            self.at(view.places.pattern, weights)
         return super().attend(heads, query, key, value, view)
 
     def at(self, place: str, value: Value) -> Value:

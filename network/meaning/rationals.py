@@ -47,7 +47,7 @@ class Looking(NamedTuple):
     """A head where it looks.
 
     Attributes:
-        at: Where the heads are, as places are named.
+        at: The place of the pattern of the heads, which tells them from others.
         head: Which of them.
         point: From which point; the first of all, remembered ones too, has number 0.
     """
@@ -97,7 +97,7 @@ class IdealRationals(Arrays):
         self, heads: Heads[Any], query: Any, key: Any, value: Any, view: View
     ) -> Any:
         """By the definition, with a note where it is."""
-        self.now = view.at
+        self.now = view.places.pattern
         return super().attend(heads, query, key, value, view)
 
     def softmax(self, scores: Any, seen: Any) -> Any:

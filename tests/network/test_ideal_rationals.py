@@ -13,7 +13,13 @@ from random_networks import RandomNetwork, random_transformer
 from slow_network import slow_logits
 
 from krohn.network.meaning.arrays import Arrays, points, whole, with_bos
-from krohn.network.meaning.attention import SCORES, WEIGH, View, Weights
+from krohn.network.meaning.attention import (
+    SCORES,
+    WEIGH,
+    View,
+    Weights,
+    places_of,
+)
 from krohn.network.meaning.engine import Engine
 from krohn.network.meaning.forward import read_out, through
 from krohn.network.meaning.net import Block, Heads
@@ -80,7 +86,7 @@ def test_fractions_are_those_of_plain_loops(seed: int) -> None:
             def chosen(
                 b: int, h: int, i: int, scores: Scores, how: Any = choose
             ) -> int:
-                return int(how(Looking(f"blocks.{b}.attention", h, i), scores))
+                return int(how(Looking(places_of(b).pattern, h, i), scores))
 
             right = of_loops(network, number=Fraction, choose=chosen)
             assert in_fractions(network, IdealRationals(choose)).tolist() == right
