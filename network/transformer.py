@@ -125,7 +125,7 @@ class Transformer(nn.Module):
         """The network as data, of the parameters as they are now."""
         both = zip(self.attention, self.mlp, strict=True)
         blocks = tuple([_block(attention, mlp) for attention, mlp in both])
-        out = Affine[Tensor](self.weight, self.bias)
+        out: Affine[Tensor] = Affine(self.weight, self.bias)
         return Net(self.token, self.position, blocks, out)
 
     @property

@@ -6,7 +6,7 @@ takes there, be it infinite or no number at all.
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cache, partial
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from krohn.network.meaning.net import Heads
@@ -50,16 +50,21 @@ class Places(NamedTuple):
         return f"{self.layers}.{layer}"
 
 
-@cache
-def places_of(block: int) -> Places:
-    """The places of a block by its number."""
+def _named(block: int) -> Places:
     at = f"blocks.{block}.attention"
     heads = (f"{at}.{name}" for name in ("query", "key", "value", "pattern", "taken"))
     streams = (f"stream.{2 * block + i}" for i in (1, 2))
     return Places._make((*heads, *streams, f"blocks.{block}.mlp.hidden"))
 
 
-FIRST = places_of(0)
+# To name a place takes as long as a small operation there.
+_FIRST = tuple(map(_named, range(128)))
+FIRST = _FIRST[0]
+
+
+def places_of(block: int) -> Places:
+    """The places of a block by its number."""
+    return _FIRST[block] if block < len(_FIRST) else _named(block)
 
 
 @dataclass(slots=True)
