@@ -17,7 +17,7 @@ from krohn.network.meaning.attention import View, pattern
 from krohn.network.meaning.branches import branch, start
 from krohn.network.meaning.forward import check, look, mlp, places, read_out, through
 from krohn.network.meaning.hooked import Hooked
-from krohn.network.meaning.net import Affine, Block, Heads, Net
+from krohn.network.meaning.net import AS_A_WHOLE, Affine, Block, Heads, Net
 from krohn.network.meaning.tensors import FAST, points, whole, with_bos
 from krohn.program.architectures.transformer import Transformer as Declared
 from krohn.program.attention import Linear
@@ -188,10 +188,7 @@ class Transformer(nn.Module):
             ModelFileError: If heads see the whole word, which must be there at once.
         """
         if not self.causal:
-            raise ModelFileError(
-                "it reads a word as a whole, and not letter by letter: heads see what "
-                "comes later"
-            )
+            raise ModelFileError(AS_A_WHOLE)
         return start(self.net, batch)
 
     def step(

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from many_digits import exactly
 
 import krohn
 from krohn.algebra.errors import KrohnError
@@ -28,7 +29,15 @@ from krohn.program.architectures.transformer import Transformer
 from krohn.program.completed_texts import BLANK
 from krohn.running import runner_of
 from krohn.source_kinds.written_texts import reader
-from krohn.verify.checker.arithmetic import FORMATS, GATE
+from krohn.verify.checker.arithmetic import (
+    FARTHEST,
+    FORMATS,
+    GATE,
+    SINE,
+    SMALL,
+    gelu_units,
+)
+from krohn.verify.checker.block_sum import SILENT_ERROR
 
 CAUSAL = (
     *(("FlipFlop", 70, {}), ("C2", 40, {}), ("S3", 33, {}), ("Grid4", 20, {})),
@@ -197,7 +206,7 @@ def test_heads_of_relus_are_read_as_well() -> None:
 def test_functions_are_as_exact_as_is_assumed(
     dtype: str, wide: Any, deepest: int
 ) -> None:
-    """A6 and A14 of docs/soundness.md, of the functions of numpy."""
+    """A6, A13 and A14 of docs/soundness.md, of the functions of numpy."""
     unit, rng = PRECISIONS[dtype].unit, np.random.default_rng(0)
     form = FORMATS[dtype]
     x = np.concatenate([rng.uniform(-s, 0, 5000) for s in (0.01, 1, 8, deepest)])
@@ -207,8 +216,24 @@ def test_functions_are_as_exact_as_is_assumed(
     both = np.concatenate([x, -x]).astype(wide)
     sigmoid = Arrays().sigmoid(both.astype(dtype)).astype(wide)
     assert np.abs(sigmoid - 1 / (1 + np.exp(-both))).max() <= GATE * unit
+    features = Arrays().phi(x).astype(wide)
+    off = np.abs(features - np.where(x > 0, x + 1, true))
+    assert off.max() <= SILENT_ERROR * unit
     tanh = Arrays().tanh(both.astype(dtype)).astype(wide)
     assert np.abs(tanh - np.tanh(both)).max() <= GATE * unit
+
+
+@pytest.mark.parametrize("dtype", reading.FORMATS)
+def test_units_are_as_exact_as_is_assumed(dtype: str) -> None:
+    """A11 and A12."""
+    unit, rng = PRECISIONS[dtype].unit, np.random.default_rng(0)
+    sizes = (SMALL, 1, 8, 1e3, FARTHEST)
+    x = np.concatenate([rng.uniform(-s, s, 150) for s in sizes]).astype(dtype)
+    wide = x.astype(np.float64)
+    off = np.abs(Arrays().sine(x) - exactly("sine", wide))
+    assert off.max() <= SINE * unit
+    off = np.abs(Arrays().gelu(x) - exactly("gelu", wide))
+    assert (off <= gelu_units(np.abs(wide), FORMATS[dtype]) * unit * np.abs(wide)).all()
 
 
 def test_sums_have_all_digits() -> None:
