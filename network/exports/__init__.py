@@ -50,9 +50,9 @@ class Destination:
         open: Reads what was written, by the place's own library and from the directory
             alone; what comes back computes there.
         arithmetic: What is computed there, beside what the model file computes.
-        read: Reads back the network that a directory holds, with the model file beside
-            it; raises `ExportError` if it is another one. None where the checker reads
-            such a directory by itself.
+        read: Reads back the network that a directory holds, of which the model file says
+            what it computes; raises `ExportError` if there is none, or one that must be
+            that of the file is another. None where the checker reads it by itself.
         program: Lines of Python that set ``logits``, a row after each letter, and
             ``classes``, the names of their columns. ``{text}`` in them is a word as a
             text, ``{letters}`` the indices of its letters. Empty if there are none.

@@ -8,7 +8,6 @@ the directory, with these scores (docs/soundness.md, 6c).
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from itertools import pairwise
 from math import prod
 from pathlib import Path
 from typing import Any
@@ -281,26 +280,27 @@ def _architecture(said: Mapping[str, Any]) -> dict[str, Any]:
 def _arranged(
     shape: Transformer, stored: Mapping[str, FloatArray]
 ) -> dict[str, FloatArray]:
-    """The tensors of a network that is stored as `bridge_tensors` arranges numbers.
+    """The tensors that `bridge_tensors` arranges as what is stored, number by number.
 
-    It is given places in the place of numbers; where it has 0 there must be 0.
+    Places of numbers, arranged like these, say where each is.
     """
-    ends = np.cumsum([1, *map(prod, shape.shapes.values())]).tolist()
+    shapes = shape.shapes
+    *firsts, end = np.cumsum([1, *map(prod, shapes.values())]).tolist()
     places = {
-        name: np.arange(first, last).reshape(size)
-        for (name, size), (first, last) in zip(
-            shape.shapes.items(), pairwise(ends), strict=True
-        )
+        name: np.arange(first, first + prod(size)).reshape(size)
+        for (name, size), first in zip(shapes.items(), firsts, strict=True)
     }
-    numbers, there = np.zeros(ends[-1]), bridge_tensors(Net.of(shape, places))
+    numbers, there = np.zeros(end), bridge_tensors(Net.of(shape, places))
     others = sorted(there.keys() ^ stored.keys())
     demand(not others, f"there is no or another tensor {', '.join(others[:3])}")
     for name, moved in there.items():
-        found, at = stored[name], moved.astype(np.int64)
-        demand(found.shape == at.shape, f"the tensor {name!r} has another shape")
-        demand(found[at == 0] == 0, f"the tensor {name!r} is not 0")
-        numbers[at] = found
-    return {name: numbers[at] for name, at in places.items()}
+        alike = stored[name].shape == moved.shape
+        demand(alike, f"the tensor {name!r} has another shape")
+        numbers[moved.astype(np.int64)] = stored[name]
+    tensors = {name: numbers[at] for name, at in places.items()}
+    for name, again in bridge_tensors(Net.of(shape, tensors)).items():
+        demand(stored[name] == again, f"the tensor {name!r} is of no such network")
+    return tensors
 
 
 def _disguise(

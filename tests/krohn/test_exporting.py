@@ -24,6 +24,9 @@ from krohn.compiled_model import CompiledModel
 from krohn.model_card import NAME, printed
 from krohn.network import ExportError, ModelFileError
 from krohn.network.exports import Destination, destination
+from krohn.network.meaning.arrays import Arrays, whole
+from krohn.network.meaning.net import Net
+from krohn.network.meaning.rewrites import divided
 from krohn.network.modelfile import ModelFile
 from krohn.verify.proof import prove
 
@@ -260,7 +263,7 @@ def test_a_network_that_is_not_proved_says_so_first(
 
 
 def late(file: ModelFile) -> ModelFile:
-    """The network, whose scores overflow where they are multiplied by 4.
+    """The network, whose scores overflow where they are multiplied by 8.
 
     A feature of positions, that of the last alone, is read by queries, and no key reads
     what they say.
@@ -327,6 +330,18 @@ def test_the_verdict_is_that_of_what_stands_there(
     tensors[name][at] += number
     save_file(tensors, tmp_path / "model.safetensors")
     assert exporting.proof_of(file, home, tmp_path).verdict == verdict
+
+
+def test_the_rewritten_network_says_why() -> None:
+    """It is refused since it says nothing there, by any runtime."""
+    file = late(krohn.compile("FlipFlop", length=60, strict=True, proved=False).file)
+    net = Net.of(file.architecture, file.tensors).each(np.float32)
+    words = np.ones((1, 60), np.int64)
+    for factor, right in ((1.0, True), (8.0, False)):
+        with np.errstate(all="ignore"):
+            said = whole(divided(net, factor), Arrays(), words)
+        assert np.isfinite(said[:, :-1]).all()
+        assert bool(np.isfinite(said[:, -1]).all()) == right
 
 
 def outputs_of_none(header: dict[str, Any]) -> None:

@@ -228,7 +228,7 @@ def number_that_is_none(config: dict[str, Any], tensors: dict[str, np.ndarray]) 
         (head_of_another_width, "no power of 2"),
         (size_that_is_no_number, "no whole number"),
         (other_format, "stored as F32"),
-        (bias_of_a_head, r"'blocks\.2\.attn\.v\.bias' is not 0"),
+        (bias_of_a_head, r"'blocks\.2\.attn\.v\.bias' is of no such network"),
         (tensor_that_nobody_knows, "no or another tensor .*q_norm"),
         (tensor_that_is_not_there, "no or another tensor pos_embed"),
         (number_that_is_none, "not finite"),
