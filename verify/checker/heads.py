@@ -9,14 +9,14 @@ import numpy as np
 from krohn.program.architectures.transformer import Block
 from krohn.program.attention import (
     Attention,
-    Linear,
-    Rectified,
+    Sight,
     Softmax,
     Sparse,
     sees_ahead,
+    visible,
 )
 from krohn.program.domains import BoolArray, IntArray, Matrices
-from krohn.program.errors import demand, unknown
+from krohn.program.errors import demand
 from krohn.program.operations.base import LookBack
 from krohn.program.statement import Channel
 from krohn.verify.checker.affine_arithmetic import Noisy, joined, snaps
@@ -39,14 +39,8 @@ from krohn.verify.checker.softmax_weights import at_zero, exponentials, factors
 
 def hidden_positions(attention: Attention, t: IntArray, size: int) -> BoolArray:
     """``(rows, size)``: where positions t do not look, though it may be before."""
-    j, i = np.arange(size), t[:, None]
-    match attention:
-        case Softmax() | Linear() | Rectified():
-            return j > i
-        case Sparse():
-            return ~np.asarray(attention.sees(i, j))
-        case other:
-            return unknown(other, "the checker")
+    i, j, alone = t[:, None], np.arange(size), (Sight.CAUSAL,)
+    return ~np.asarray(visible(attention, alone, i, j, np.asarray, "the checker"))
 
 
 IDLE = (Softmax, Sparse)
