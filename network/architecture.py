@@ -9,10 +9,24 @@ from typing import Any, Generic, Literal, TypeVar
 
 from krohn.network import ModelFileError
 from krohn.network.meaning.engine import Engine
+from krohn.network.meaning.net import Affine
 from krohn.program.architecture import Architecture as Declared, Shapes, load
 from krohn.program.retelling import told_as
 
 # The step of a recurrent network, in operations that every place it runs at has.
+
+
+ByName = Mapping[str, Any]
+"""The tensors of a network by their names on file; those of an engine have ``T`` here."""
+
+
+Read = Callable[[Engine, Any, Any, tuple[Any, ...]], tuple[Any, tuple[Any, ...]]]
+"""What says the logits after letters, and what is remembered then."""
+
+
+def unembed(o: Engine, tensors: ByName, h: Any) -> Any:
+    """Logits h · ``unembed.weight`` + ``unembed.bias``."""
+    return o.affine(h, Affine(tensors["unembed.weight"], tensors["unembed.bias"]))
 
 
 @dataclass(frozen=True)
@@ -21,14 +35,19 @@ class Step:
 
     Attributes:
         starts: The tensors that are remembered before a word.
-        after: What is remembered after a letter, of the tensors by name, the letter, all
-            that was remembered, and an engine, whose tensors have ``T`` here. The first
-            of what is remembered is h: logits are h · ``unembed.weight`` +
-            ``unembed.bias``.
+        after: What says the logits after a letter, and what is remembered then: of an
+            engine, the network, the letter, and all that was remembered.
+        said: The logits, of an engine, the network, and what says them.
+        net: Makes the network, as these read it, of its tensors.
+        many: As `after`, of letters ``(batch, n)`` in one pass; None if nothing is faster
+            than one after the other.
     """
 
     starts: tuple[str, ...]
-    after: Callable[[Mapping[str, Any], Any, tuple[Any, ...], Engine], tuple[Any, ...]]
+    after: Read
+    said: Callable[[Engine, Any, Any], Any] = unembed
+    net: Callable[[ByName], Any] = dict
+    many: Read | None = None
 
 
 # The architectures of networks: what all networks of one architecture have in common.
@@ -65,7 +84,7 @@ class Kind(Generic[A]):
         runtime: The class that runs it, with its module. It takes the architecture and
             the tensors by name; one that says laws takes the file.
         layers_of: For each layer ``heads``, and the hidden widths ``mlp``.
-        step: What a recurrent one makes of a letter, in operations on tensors.
+        step_of: What a recurrent one makes of a letter, in operations of an engine.
         sparse_of: Rows and columns of its sparse matrices.
         recurrent: Whether it reads a letter at a time, and words of every length.
         program: Whether its file can state a Program, and a proof starts from that.
@@ -79,7 +98,7 @@ class Kind(Generic[A]):
     width_of: Callable[[A], int]
     runtime: str = "krohn.network.recurrent:Stepped"
     layers_of: Callable[[A], Sequence[Mapping[str, Any]]] = _one_layer
-    step: Step | None = None
+    step_of: Callable[[A], Step] | None = None
     sparse_of: Callable[[A], Mapping[str, tuple[int, int]]] = _nothing
     recurrent: bool = False
     program: bool = False
@@ -122,6 +141,11 @@ class Kind(Generic[A]):
     def width(self, architecture: Architecture | Declared) -> int:
         """How many numbers a network has for each position."""
         return self.width_of(self.sizes(architecture))
+
+    def step(self, architecture: Architecture | Declared) -> Step | None:
+        """What a network makes of a letter; None if it makes it otherwise."""
+        sizes = self.sizes(architecture)
+        return None if self.step_of is None else self.step_of(sizes)
 
     def layers(
         self, architecture: Architecture | Declared

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from krohn.network import ModelFileError
-from krohn.network.architecture import Step, is_index, kind_of
+from krohn.network.architecture import Read, Step, is_index, kind_of
 from krohn.network.meaning.arrays import Arrays, points, whole
 from krohn.network.meaning.fast_arrays import FastArrays, packed
 from krohn.network.meaning.forward import check, read_out, through
@@ -59,8 +59,9 @@ def plain_reader(file: ModelFile) -> Begin | None:
         return None
     dtype = np.dtype(file.precision.name)
     tensors = {name: tensor.astype(dtype) for name, tensor in file.tensors.items()}
-    if kind.step is not None and not any(map(is_index, tensors)):
-        return partial(_Recurrence, kind.step, tensors)
+    step = kind.step(shape)
+    if step is not None and not any(map(is_index, tensors)):
+        return partial(_Recurrence, step, tensors)
     if not isinstance(shape, Transformer):
         return None
     net = Net.of(shape, tensors)
@@ -125,25 +126,30 @@ class _Recurrence:
     """Texts that a recurrent network reads, by the step of its architecture."""
 
     def __init__(self, step: Step, tensors: Mapping[str, Array], batch: int) -> None:
-        self.step, self.tensors = step, tensors
+        self.step, self.net = step, step.net(tensors)
         starts = (tensors[name] for name in step.starts)
         self.held = tuple(np.broadcast_to(s, (batch, len(s))) for s in starts)
 
     def read(self, tokens: IntArray) -> Array:
         """One more token of every text."""
-        with np.errstate(all="ignore"):
-            self.held = self.step.after(self.tensors, tokens, self.held, Arrays())
-            weight, bias = (
-                self.tensors[f"unembed.{name}"] for name in ("weight", "bias")
-            )
-            said: Array = self.held[0] @ weight + bias
-        return said
+        return self._read(self.step.after, tokens)
 
     def read_on(self, words: IntArray) -> Array:
         """More tokens of every text."""
+        many, starts = self.step.many, range(0, words.shape[1], AT_ONCE)
         with one_thread():
-            said = [self.read(tokens) for tokens in words.T]
-        return np.stack(said, axis=1) if said else np.empty((len(words), 0, 1))
+            if many is None:
+                each = [self.read(tokens)[:, None] for tokens in words.T]
+            else:
+                each = [self._read(many, words[:, at : at + AT_ONCE]) for at in starts]
+        return np.concatenate(each, axis=1) if each else np.empty((len(words), 0, 1))
+
+    def _read(self, read: Read, tokens: IntArray) -> Array:
+        o = Arrays()
+        with np.errstate(all="ignore"):
+            outputs, self.held = read(o, self.net, tokens, self.held)
+            said: Array = self.step.said(o, self.net, outputs)
+        return said
 
 
 class Texts:

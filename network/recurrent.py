@@ -1,7 +1,7 @@
 """Recurrent networks that a model file describes: Elman networks, LSTMs and GRUs."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor, nn
@@ -92,7 +92,7 @@ class Stepped(Stepping):
         self, architecture: Mapping[str, Any], tensors: Mapping[str, Tensor]
     ) -> None:
         super().__init__()
-        step = kind_of(architecture).step
+        step = kind_of(architecture).step(architecture)
         assert step is not None
         self.declared = step
         self.names = list(tensors)
@@ -105,14 +105,9 @@ class Stepped(Stepping):
         return dict(zip(self.names, self.held, strict=True))
 
     @property
-    def weight(self) -> Tensor:
-        """``(hidden, classes)``: what reads h."""
-        return self.tensors["unembed.weight"]
-
-    @property
-    def bias(self) -> Tensor:
-        """``(classes,)``: what the logits begin with."""
-        return self.tensors["unembed.bias"]
+    def net(self) -> Any:
+        """The network of the tensors as they are now, as its step reads it."""
+        return self.declared.net(self.tensors)
 
     def start(self, batch: int = 1) -> Cache:
         """The memory ``(batch, …)`` before a word, which `step` needs."""
@@ -121,19 +116,18 @@ class Stepped(Stepping):
         return Cache(0, tuple(part.expand(batch, -1) for part in parts))
 
     def advance(self, tokens: Tensor, parts: Parts) -> tuple[Tensor, Parts]:
-        """H ``(batch, hidden)`` after a letter, and what is remembered then."""
-        after = self.declared.after(self.tensors, tokens, parts, FAST)
-        return cast(Tensor, after[0]), after
+        """What says the logits after a letter, and what is remembered then."""
+        return self.declared.after(FAST, self.net, tokens, parts)
 
     def said(self, outputs: Tensor) -> Tensor:
-        """Logits of h."""
-        return outputs @ self.weight + self.bias
+        """Logits of what `advance` returned."""
+        return torch.as_tensor(self.declared.said(FAST, self.net, outputs))
 
     def scratch(self, seen: int) -> int:
         """How many numbers a pass of `branch` holds for one node, however many it saw."""
         del seen
         widest = max(tensor.shape[-1] for tensor in self.held)
-        return int(16 * widest + 6 * self.weight.shape[1])
+        return int(22 * widest)
 
 
 # The Elman network with ReLU that a model file describes, as a torch module.

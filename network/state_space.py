@@ -3,7 +3,7 @@
 They hold the parameters; what a letter does `krohn.network.architectures` says.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, cast
 
 import torch
@@ -17,6 +17,7 @@ from krohn.network.architectures.ssm import (
     Layer as LayerNet,
     StateSpace as Net,
     after,
+    many,
     recurrence,
     said,
     symbols,
@@ -69,10 +70,6 @@ def _affines(modules: nn.ModuleList) -> tuple[AffineNet[Tensor], ...]:
     return tuple(cast(Affine, module).data for module in modules)
 
 
-Before = Callable[[Tensor, Tensor, Tensor], Tensor]
-"""All h_{t−1} ``(batch, time, coordinates)`` of h_0, of decays and of addends."""
-
-
 class StateSpace(Stepping):
     """Layers of diagonal recurrences; the last one says the logits. No longest word."""
 
@@ -115,7 +112,9 @@ class StateSpace(Stepping):
 
         Letter by letter within a layer, and layer after layer: this is what is claimed.
         """
-        return self._read(tokens, _one_by_one)
+        return torch.as_tensor(
+            many(FAST, self.net, tokens, self.start(len(tokens)).parts)[0]
+        )
 
     @in_full
     def parallel(self, tokens: Tensor) -> Tensor:
@@ -123,39 +122,28 @@ class StateSpace(Stepping):
 
         Sums of whole numbers are the same; what is held by rounding is not.
         """
-        return self._read(tokens, _by_doubling)
-
-    def _read(self, tokens: Tensor, before: Before) -> Tensor:
-        """The logits, layer after layer instead of letter by letter."""
         net = self.net
         x: Tensor = symbols(FAST, net, tokens)
         for layer in net.layers:
-            a, b = recurrence(layer, x)
-            x = said(FAST, layer, x, before(layer.initial, a.expand_as(b), b))
+            x = said(FAST, layer, x, _scanned(layer, x))
         return x
 
 
-def _one_by_one(initial: Tensor, a: Tensor, b: Tensor) -> Tensor:
-    h, before = initial.expand(len(b), -1), list[Tensor]()
-    for t in range(b.shape[1]):
-        before.append(h)
-        h = a[:, t] * h + b[:, t]
-    return torch.stack(before, dim=1)
+def _scanned(layer: LayerNet[Tensor], x: Tensor) -> Tensor:
+    """All h_{t−1} ``(batch, time, coordinates)``, in ⌈log₂ T⌉ steps.
 
-
-def _by_doubling(initial: Tensor, a: Tensor, b: Tensor) -> Tensor:
-    """Maps h ↦ A h + B are composed in ⌈log₂ T⌉ steps.
-
-    That rounds otherwise than letter by letter (Theorem D6).
+    Maps h ↦ A h + B are composed by doubling; that rounds otherwise than letter by letter
+    (Theorem D6).
     """
-    by = 1
-    while by < b.shape[1]:
+    a, b = recurrence(layer, x)
+    a, by = a.expand_as(b), 1
+    while by < x.shape[1]:
         later = a[:, by:] * b[:, :-by] + b[:, by:]
         a = torch.cat([a[:, :by], a[:, by:] * a[:, :-by]], dim=1)
         b = torch.cat([b[:, :by], later], dim=1)
         by *= 2
-    h = a * initial + b
-    return torch.cat([initial.expand_as(h[:, :1]), h[:, :-1]], dim=1)
+    h = a * layer.initial + b
+    return torch.cat([layer.initial.expand_as(h[:, :1]), h[:, :-1]], dim=1)
 
 
 # Linear recurrent networks that a model file describes, as torch modules.

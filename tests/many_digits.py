@@ -21,6 +21,7 @@ def _each(change: Callable[[Any], Any]) -> Callable[[Any], Any]:
 exact = _each(mpmath.mpf)
 """Numbers as they are, to be computed with in many digits."""
 exp, sine, tanh = (_each(f) for f in (mpmath.exp, mpmath.sin, mpmath.tanh))
+root = _each(mpmath.sqrt)
 gelu = _each(lambda x: x * mpmath.ncdf(x))
 sigmoid = _each(lambda x: 1 / (1 + mpmath.exp(-x)))
 phi = _each(lambda x: x + 1 if x > 0 else mpmath.exp(x))
@@ -50,8 +51,8 @@ class ManyDigits(Arrays):
 
     def combine(self, weights: Any, values: Any, seen: Any) -> Any:
         """What is hidden is left out, whatever it is."""
-        parts = weights[..., None] * values[:, :, None]
-        return np.where(seen[..., None], parts, 0).sum(axis=3)
+        parts = weights[..., None] * values[..., None, :, :]
+        return np.where(seen[..., None], parts, 0).sum(axis=-2)
 
     def softmax(self, scores: Any, seen: Any) -> Any:
         """By exponentials of differences to the largest score that is seen."""
@@ -78,3 +79,9 @@ class ManyDigits(Arrays):
     def phi(self, x: Any) -> Any:
         """True features."""
         return phi(x)
+
+    def layer_norm(self, x: Any, constant: Any) -> Any:
+        """By a true root."""
+        centred = x - x.mean(axis=-1, keepdims=True)
+        length = root((centred * centred).sum(axis=-1, keepdims=True))
+        return centred / np.maximum(length, constant)

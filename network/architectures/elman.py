@@ -1,19 +1,19 @@
 """Elman networks with hyperbolic tangents, as torch has them."""
 
-from collections.abc import Mapping
 from typing import Any
 
-from krohn.network.architecture import Kind, Step, declare
+from krohn.network.architecture import ByName, Kind, Step, declare
 from krohn.network.architectures.lstm import halves
 from krohn.network.meaning.engine import Engine
 from krohn.program.architectures.elman import Elman
 
 
 def _after(
-    t: Mapping[str, Any], letter: Any, held: tuple[Any, ...], o: Engine
-) -> tuple[Any, ...]:
+    o: Engine, t: ByName, letter: Any, held: tuple[Any, ...]
+) -> tuple[Any, tuple[Any, ...]]:
     letters, past = halves(o, t, letter, held[0])
-    return (o.tanh(letters + past),)
+    h = o.tanh(letters + past)
+    return h, (h,)
 
 
 KIND = declare(
@@ -22,7 +22,7 @@ KIND = declare(
         title="Elman network",
         width_of=lambda elman: elman.hidden,
         runtime="krohn.network.recurrent:GatedRecurrent",
-        step=Step(Elman.starts, _after),
+        step_of=lambda elman: Step(elman.starts, _after),
         recurrent=True,
     )
 )

@@ -1,14 +1,13 @@
 """LSTMs, as torch has them."""
 
-from collections.abc import Mapping
 from typing import Any
 
-from krohn.network.architecture import Kind, Step, declare
+from krohn.network.architecture import ByName, Kind, Step, declare
 from krohn.network.meaning.engine import Engine
 from krohn.program.architectures.lstm import Lstm
 
 
-def halves(o: Engine, t: Mapping[str, Any], letter: Any, h: Any) -> tuple[Any, Any]:
+def halves(o: Engine, t: ByName, letter: Any, h: Any) -> tuple[Any, Any]:
     """The contributions of the letter and of the past to all gates."""
     inputs, weight = (t[f"recurrent.weight_{part}_l0"].T for part in ("ih", "hh"))
     embedded = "embed.token" in t
@@ -18,12 +17,13 @@ def halves(o: Engine, t: Mapping[str, Any], letter: Any, h: Any) -> tuple[Any, A
 
 
 def _after(
-    t: Mapping[str, Any], letter: Any, held: tuple[Any, ...], o: Engine
-) -> tuple[Any, ...]:
+    o: Engine, t: ByName, letter: Any, held: tuple[Any, ...]
+) -> tuple[Any, tuple[Any, ...]]:
     letters, past = halves(o, t, letter, held[0])
     write, keep, new, show = o.parts(letters + past, 4)
     cell = o.sigmoid(keep) * held[1] + o.sigmoid(write) * o.tanh(new)
-    return o.sigmoid(show) * o.tanh(cell), cell
+    h = o.sigmoid(show) * o.tanh(cell)
+    return h, (h, cell)
 
 
 KIND = declare(
@@ -32,7 +32,7 @@ KIND = declare(
         title="LSTM",
         width_of=lambda lstm: lstm.hidden,
         runtime="krohn.network.recurrent:GatedRecurrent",
-        step=Step(Lstm.starts, _after),
+        step_of=lambda lstm: Step(lstm.starts, _after),
         recurrent=True,
     )
 )

@@ -1,18 +1,18 @@
 """Elman networks with ReLUs."""
 
-from collections.abc import Mapping
 from typing import Any
 
-from krohn.network.architecture import Kind, Step, declare
+from krohn.network.architecture import ByName, Kind, Step, declare
 from krohn.network.meaning.engine import Engine
 from krohn.program.architectures.rnn import Rnn
 
 
 def _after(
-    t: Mapping[str, Any], letter: Any, held: tuple[Any, ...], o: Engine
-) -> tuple[Any, ...]:
+    o: Engine, t: ByName, letter: Any, held: tuple[Any, ...]
+) -> tuple[Any, tuple[Any, ...]]:
     before = held[0] @ t["hidden.weight"] + t["hidden.bias"]
-    return (o.relu(before + o.gather(t["input.weight"], letter)),)
+    h = o.relu(before + o.gather(t["input.weight"], letter))
+    return h, (h,)
 
 
 KIND = declare(
@@ -21,7 +21,7 @@ KIND = declare(
         title="RNN",
         width_of=lambda rnn: rnn.hidden,
         runtime="krohn.network.recurrent:Rnn",
-        step=Step(("hidden.start",), _after),
+        step_of=lambda _: Step(("hidden.start",), _after),
         sparse_of=lambda rnn: rnn.sparse,
         recurrent=True,
     )

@@ -2,9 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Generic
 
-from krohn.network.architecture import Kind, declare
+from krohn.network.architecture import Kind, Step, declare
 from krohn.network.meaning.engine import Engine
 from krohn.network.meaning.forward import feed
 from krohn.network.meaning.net import A, Affine, affines, every_tensor, relus
@@ -72,7 +73,7 @@ def _layer(
     return Layer(shape.selective, initial, decay, given, decode, table)
 
 
-# A letter of words; what is remembered are h of all layers.
+# The recurrence, and its reading: what is remembered are h of all layers.
 
 
 def after(
@@ -84,6 +85,22 @@ def after(
         a, b = recurrence(layer, x)
         x = said(o, layer, x, h)
         now.append(a * h + b)
+    return x, tuple(now)
+
+
+def many(
+    o: Engine, net: StateSpace[Any], letters: Any, held: Sequence[Any]
+) -> tuple[Any, tuple[Any, ...]]:
+    """The same of letters ``(batch, n)``: a layer reads all before the next one does."""
+    x, now = symbols(o, net, letters), []
+    for layer, h in zip(net.layers, held, strict=True):
+        a, b = recurrence(layer, x)
+        a, before = o.expand(a, b), []
+        for t in range(b.shape[1]):
+            before.append(h)
+            h = a[:, t] * h + b[:, t]
+        x = said(o, layer, x, o.stack(before))
+        now.append(h)
     return x, tuple(now)
 
 
@@ -103,6 +120,13 @@ def said(o: Engine, layer: Layer[Any], x: Any, before: Any) -> Any:
     return feed(o, layer.table, o.join([x, feed(o, layer.decode, before)]))
 
 
+def _step(shape: Declared) -> Step:
+    """The step of a network; its last layer says the logits as they are."""
+    starts = tuple(f"layers.{i}.start" for i in range(len(shape.layers)))
+    made = partial(StateSpace.of, shape)
+    return Step(starts, after, lambda o, net, logits: logits, made, many)
+
+
 KIND = declare(
     Kind(
         Declared,
@@ -112,6 +136,7 @@ KIND = declare(
         layers_of=lambda ssm: [
             {"heads": 0, "mlp": [*layer.decode, layer.hidden]} for layer in ssm.layers
         ],
+        step_of=_step,
         recurrent=True,
         bounded=True,
     )

@@ -239,6 +239,11 @@ class Nodes(Engine):
         """``(h, 1, 1)``: truth values."""
         return like.graph.value(np.array(bits)[:, None, None])
 
+    def one_hot(self, index: Value, count: int, like: Value) -> Value:
+        """Rows of the identity."""
+        number = helper.tensor_dtype_to_np_dtype(like.graph.number)
+        return index.graph.value(np.eye(count, dtype=number)).op("Gather", index)
+
     def attend(
         self, heads: Heads[Value], query: Value, key: Value, value: Value, view: View
     ) -> Any:

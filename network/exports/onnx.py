@@ -21,7 +21,7 @@ from krohn.network.exports.circuit import Labels, labels, possible_labels
 from krohn.network.exports.nodes import Graph, Nodes, Value
 from krohn.network.meaning.attention import Points
 from krohn.network.meaning.forward import read_out, through
-from krohn.network.meaning.net import Affine, Net
+from krohn.network.meaning.net import Net
 from krohn.network.modelfile import ModelFile, alphabets
 from krohn.network.precision import FloatArray
 from krohn.program.architectures.transformer import Transformer
@@ -70,31 +70,29 @@ def recurrent(graph: Graph, file: ModelFile, step: Step, words: Value) -> None:
     ]
     body = Graph(graph.number, front="step.")
     before = [f"{name}.before" for name in step.starts]
-    after = step.after(
-        {name: Value(body, name, graph) for name in tensors},
+    said, after = step.after(
+        o,
+        step.net({name: Value(body, name, graph) for name in tensors}),
         Value(body, LETTER),
         tuple(Value(body, name) for name in before),
-        o,
     )
-    kept = [value.name for value in after]
-    said = after[0].op("Identity").name
+    kept, read = [value.name for value in after], said.op("Identity").name
     letter = body.info(LETTER, TensorProto.INT64, BATCH)
 
     def info(names: list[str]) -> list[ValueInfoProto]:
         sized = zip(names, widths, strict=True)
         return [body.info(name, graph.number, BATCH, size) for name, size in sized]
 
-    writes = [*info(kept), body.info(said, graph.number, BATCH, widths[0])]
+    writes = [*info(kept), body.info(read, graph.number, BATCH, "read")]
     inner = helper.make_graph(
         body.nodes, "step", [*info(before), letter], writes, body.constants
     )
     steps = words.op("Transpose", perm=[1, 0]).name
-    *_, hidden = graph.op(
+    *_, found = graph.op(
         "Scan", *held, steps, outputs=len(held) + 1, body=inner, num_scan_inputs=1
     )
-    h = Value(graph, hidden).op("Transpose", perm=[1, 0, 2])
-    out = Affine(tensors["unembed.weight"], tensors["unembed.bias"])
-    o.at(LOGITS, o.affine(h, out))
+    each = Value(graph, found).op("Transpose", perm=[1, 0, 2])
+    o.at(LOGITS, step.said(o, step.net(tensors), each))
 
 
 def _tensors(graph: Graph, file: ModelFile) -> dict[str, Value]:
@@ -150,7 +148,7 @@ def model_of(file: ModelFile) -> ModelProto:
         stored = file.precision.store(tensor)
         graph.constants.append(numpy_helper.from_array(stored, name))
     words = letters(graph, len(alphabets(file)[0]))
-    step = kind_of(shape).step
+    step = kind_of(shape).step(shape)
     if step is None:
         transformer(graph, file, words)
     else:
@@ -179,7 +177,8 @@ def _packed(model: ModelProto) -> bytes:
 def _check(file: ModelFile) -> None:
     shape = file.architecture
     kind = kind_of(shape)
-    if not kind.program and kind.step is None:
+    step = kind.step(shape)
+    if not kind.program and step is None:
         raise ExportError(f"no graph is known for {kind.called}")
     if any(is_index(name) for name in file.tensors):
         raise ExportError(
@@ -190,7 +189,7 @@ def _check(file: ModelFile) -> None:
             f"ONNX Runtime has no kernels for {dtype}; compile it again with "
             "--dtype float32"
         )
-    if kind.step is not None and dtype == "float16":
+    if step is not None and dtype == "float16":
         raise ExportError(
             "ONNX Runtime crashes on loops in float16; compile it again with "
             "--dtype float32"

@@ -107,6 +107,10 @@ class Arrays(Engine):
         del like
         return np.array(bits)[:, None, None]
 
+    def stack(self, parts: Sequence[Any]) -> Any:
+        """``(batch, n, …)`` of n times ``(batch, …)``."""
+        return np.stack(parts, axis=1)
+
     def one_hot(self, index: Any, count: int, like: Any) -> Any:
         """Rows of the identity."""
         return np.eye(count, dtype=like.dtype)[index]
@@ -114,6 +118,10 @@ class Arrays(Engine):
     def roll(self, x: Any, by: int) -> Any:
         """The last axis turned."""
         return np.roll(x, by, axis=-1)
+
+    def expand(self, x: Any, like: Any) -> Any:
+        """``x``, again and again, in the shape of ``like``."""
+        return np.broadcast_to(x, like.shape)
 
     def spread(self, x: Any, like: Any) -> Any:
         """``x`` for each word of ``like``."""

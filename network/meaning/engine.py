@@ -102,12 +102,20 @@ class Engine:
         """``(h, 1, 1)``: truth values, where such positions are."""
         raise NotImplementedError
 
+    def stack(self, parts: Sequence[Any]) -> Any:
+        """``(batch, n, …)`` of n times ``(batch, …)``."""
+        raise NotImplementedError
+
     def one_hot(self, index: Any, count: int, like: Any) -> Any:
         """``(…, count)``: unit vectors of indices ``(…)``, in the format of ``like``."""
         raise NotImplementedError
 
     def roll(self, x: Any, by: int) -> Any:
         """The last axis turned: number n goes to place n + by."""
+        raise NotImplementedError
+
+    def expand(self, x: Any, like: Any) -> Any:
+        """``x``, again and again, in the shape of ``like``."""
         raise NotImplementedError
 
     def spread(self, x: Any, like: Any) -> Any:

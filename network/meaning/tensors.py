@@ -119,6 +119,10 @@ class Tensors(Engine):
         """``(h, 1, 1)``: truth values, where such positions are."""
         return torch.tensor(list(bits), device=like.device)[:, None, None]
 
+    def stack(self, parts: Sequence[Tensor]) -> Tensor:
+        """``(batch, n, …)`` of n times ``(batch, …)``."""
+        return torch.stack(list(parts), dim=1)
+
     def one_hot(self, index: Tensor, count: int, like: Tensor) -> Tensor:
         """By torch's own."""
         units: Tensor = F.one_hot(index, count)
@@ -127,6 +131,10 @@ class Tensors(Engine):
     def roll(self, x: Tensor, by: int) -> Tensor:
         """The last axis turned."""
         return x.roll(by, -1)
+
+    def expand(self, x: Tensor, like: Tensor) -> Tensor:
+        """``x``, again and again, in the shape of ``like``."""
+        return x.expand_as(like)
 
     def spread(self, x: Tensor, like: Tensor) -> Tensor:
         """``x`` for each word of ``like``."""

@@ -2,13 +2,18 @@
 
 from typing import Any
 
+import mpmath
 import numpy as np
 import pytest
 import torch
+from many_digits import DIGITS, ManyDigits, exact, near
 
 from krohn.network import ModelFileError
 from krohn.network.architecture import expected_shapes, kind_of
+from krohn.network.architectures import attention_layer as declared
 from krohn.network.attention_layer import AttentionLayer
+from krohn.network.meaning.arrays import Arrays, points
+from krohn.network.meaning.engine import Engine
 from krohn.network.model import Model
 from krohn.network.modelfile import ModelFile, pack
 from krohn.network.precision import PRECISIONS
@@ -92,6 +97,45 @@ def test_it_computes_the_formula(changed: Any, dtype: str, most: float) -> None:
         assert found.shape == (1, count, 2)
         right = by_hand(file, x)
         assert np.abs(found[0].double().numpy() - right).max() < most * abs(right).max()
+
+
+def by_engine(o: Engine, tensors: Any, file: ModelFile, x: Any) -> Any:
+    net = declared.AttentionLayer.of(file.architecture, tensors)
+    return declared.through(o, net, x, points(x))
+
+
+@pytest.mark.parametrize("changed", FORMS)
+def test_all_engines_compute_it(changed: Any) -> None:
+    file = made(**changed)
+    x = np.random.default_rng(1).uniform(size=(2, 6, 2))
+    right = np.stack([by_hand(file, each) for each in x])
+    with mpmath.workdps(DIGITS):
+        tensors = {name: exact(tensor) for name, tensor in file.tensors.items()}
+        true = near(by_engine(ManyDigits(), tensors, file, exact(x)))
+    for found in (
+        plain_network(file)(torch.from_numpy(x)).numpy(),
+        by_engine(Arrays(), file.tensors, file, x),
+        true,
+    ):
+        assert np.abs(found - right).max() < 1e-14 * np.abs(right).max()
+
+
+@pytest.mark.parametrize("changed", FORMS)
+def test_what_is_hidden_has_no_part(changed: Any) -> None:
+    """An infinite input spoils what sees it, and nothing else."""
+    file, x = made(**changed), np.random.default_rng(1).uniform(size=(2, 6, 2))
+    network = plain_network(file)
+    wanted = network(torch.from_numpy(x)).numpy()
+    x[:, 4] = np.inf
+    spoilt = [t == 4 or (t > 4 and "causal" in changed) for t in range(6)]
+    if not {"causal", "memory"} & changed.keys():
+        spoilt = [True] * 6
+    with np.errstate(invalid="ignore"):
+        by_numpy = by_engine(Arrays(), file.tensors, file, x)
+    for found in (network(torch.from_numpy(x)).numpy(), by_numpy):
+        kept = np.abs(found - wanted).max(axis=(0, 2)) < 1e-13
+        assert kept.tolist() == [not each for each in spoilt]
+        assert not np.isfinite(found[:, spoilt]).any()
 
 
 def test_it_runs_in_bfloat16() -> None:

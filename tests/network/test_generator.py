@@ -3,16 +3,21 @@
 from pathlib import Path
 from typing import Any
 
+import mpmath
 import numpy as np
 import pytest
 import torch
+from many_digits import DIGITS, ManyDigits, exact, near
 
 from krohn.algebra import zoo
 from krohn.compiler.generator import Freedom
 from krohn.machine_compilation import compile_generator
 from krohn.network import ModelFileError, modelfile
 from krohn.network.architecture import expected_shapes
+from krohn.network.architectures import generator as declared
 from krohn.network.generator import Generator, load
+from krohn.network.meaning.arrays import Arrays, points
+from krohn.network.meaning.engine import Engine
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FloatArray
 from krohn.verify.proof import prove
@@ -53,6 +58,46 @@ def test_the_runtime_is_the_documented_forward_pass(depth: str, dtype: str) -> N
     said = Generator(file)(torch.tensor([word]))[0].double().numpy()
     assert np.allclose(said, by_hand(file, word), rtol=0, atol=1e-6)
     assert np.allclose(said.sum(axis=1), 1, rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize("norm", ["layer", "none"])
+@pytest.mark.parametrize("depth", ["given", "attended"])
+def test_all_engines_compute_it(depth: str, norm: str) -> None:
+    file, word = built(depth), [0, 2, 3, 0, 0, 1, 1, 1, 2]
+    if norm == "none":
+        tensors = {n: t for n, t in file.tensors.items() if "constant" not in n}
+        file = ModelFile(normalised(file, norm), tensors, file.precision)
+    right, generator = by_hand(file, word), Generator(file)
+    tokens = torch.tensor([word])
+    x = generator.embed(tokens).numpy()
+    laws, patterns = by_engine(Arrays(), file.tensors, file, x)
+    with mpmath.workdps(DIGITS):
+        tensors = {name: exact(tensor) for name, tensor in file.tensors.items()}
+        true = near(by_engine(ManyDigits(), tensors, file, exact(x))[0])
+    for found in (generator(tokens).numpy(), laws, true):
+        assert np.abs(found[0] - right).max() < 1e-13
+    for own, other in zip(patterns, generator.attention(tokens), strict=True):
+        assert np.abs(own - other.numpy()).max() < 1e-14
+
+
+def by_engine(o: Engine, tensors: Any, file: ModelFile, x: Any) -> Any:
+    """Laws and patterns, of the start and the letters, embedded."""
+    net = declared.Generator.of(file.architecture, tensors)
+    return declared.through(o, net, x, points(x))
+
+
+def test_what_comes_later_has_no_part_in_a_law() -> None:
+    """Be it infinite: a hidden letter has not the weight 0, it is absent."""
+    file, word = built(), torch.tensor([[0, 2, 1, 3]])
+    wanted = Generator(file)(word)[:, :4]
+    file.tensors["embed.letter"][3] = np.inf
+    generator = Generator(file)
+    x = generator.embed(word).numpy()
+    with np.errstate(invalid="ignore"):
+        laws, _ = by_engine(Arrays(), file.tensors, file, x)
+    for found in (generator(word).numpy(), laws):
+        assert np.abs(found[:, :4] - wanted.numpy()).max() < 1e-13
+        assert not np.isfinite(found[:, 4]).any()
 
 
 def without(file: ModelFile, *names: str) -> dict[str, FloatArray]:

@@ -6,7 +6,10 @@ import torch
 
 from krohn.network import ModelFileError
 from krohn.network.architecture import expected_shapes
+from krohn.network.architectures import linear_recurrence as declared
+from krohn.network.meaning.arrays import Arrays
 from krohn.network.state_space import LinearRecurrence
+from krohn.program.architectures.linear_recurrence import LinearRecurrence as Declared
 
 BASE = {"kind": "linear-recurrence", "dtype": "float64", "inputs": 2, "outputs": 3}
 
@@ -35,6 +38,22 @@ def test_bands_are_a_matrix(units: int) -> None:
         hidden = hidden @ matrix + x[:, t] @ dense["input.weight"]
     last = hidden @ dense["unembed.weight"] + x[:, 8] @ dense["skip.weight"]
     assert torch.allclose(second[:, 8], last, atol=1e-14)
+
+
+@pytest.mark.parametrize("form", ["banded", "dense"])
+def test_numpy_computes_what_torch_does(form: str) -> None:
+    stated = {**BASE, "form": form, "hidden": 5}
+    shape, random = Declared.of(stated), np.random.default_rng(0)
+    tensors = {n: random.uniform(-0.4, 0.4, s) for n, s in shape.shapes.items()}
+    x = random.uniform(-1, 1, (4, 9, 2))
+    net, held = declared.LinearRecurrence.of(shape, tensors), np.zeros((4, 5))
+    found = []
+    for given in x.swapaxes(0, 1):
+        said, held = declared.after(Arrays(), net, given, held)
+        found.append(said)
+    given = {n: torch.from_numpy(tensor) for n, tensor in tensors.items()}
+    right = LinearRecurrence(stated, given)(torch.from_numpy(x)).numpy()
+    assert np.abs(np.stack(found, axis=1) - right).max() < 1e-14
 
 
 @pytest.mark.parametrize("said", [{"form": "round"}, {"hidden": 0}, {"inputs": True}])

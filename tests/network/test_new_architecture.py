@@ -9,7 +9,7 @@ import hashlib
 import json
 import re
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
@@ -24,7 +24,14 @@ import krohn
 from krohn.algebra import zoo
 from krohn.algebra.formats import json_format
 from krohn.network import ExportError, ModelFileError, architecture, modelfile
-from krohn.network.architecture import Kind, Step, declare, every_kind, kind_of
+from krohn.network.architecture import (
+    ByName,
+    Kind,
+    Step,
+    declare,
+    every_kind,
+    kind_of,
+)
 from krohn.network.exports import destination
 from krohn.network.meaning.arrays import Arrays
 from krohn.network.meaning.engine import Engine
@@ -69,19 +76,20 @@ def toy(monkeypatch: pytest.MonkeyPatch) -> type[Architecture]:
             return shapes
 
     def after(
-        t: Mapping[str, Any], letter: Any, held: tuple[Any, ...], o: Engine
-    ) -> tuple[Any, ...]:
+        o: Engine, t: ByName, letter: Any, held: tuple[Any, ...]
+    ) -> tuple[Any, tuple[Any, ...]]:
         (h,) = held
         gate = o.sigmoid(o.gather(t["gate.input"], letter) + h @ t["gate.weight"])
         new = o.tanh(o.gather(t["new.input"], letter) + (gate * h) @ t["new.weight"])
-        return (h + gate * (new - h),)
+        h = h + gate * (new - h)
+        return h, (h,)
 
     declare(
         Kind(
             MinimalGated,
             title="minimal gated unit",
             width_of=lambda shape: shape.hidden,
-            step=Step(("start",), after),
+            step_of=lambda _: Step(("start",), after),
             recurrent=True,
         )
     )
@@ -111,12 +119,13 @@ def network(kind: type[Architecture]) -> ModelFile:
 
 def by_numpy(file: ModelFile, word: list[int]) -> np.ndarray:
     """Logits by the declared step, in float64."""
-    t, step = file.tensors, kind_of(file.header["architecture"]).step
+    t, shape = file.tensors, file.header["architecture"]
+    step = kind_of(shape).step(shape)
     assert step is not None
     parts, logits = tuple(t[name] for name in step.starts), []
     for letter in word:
-        parts = step.after(t, letter, parts, Arrays())
-        logits.append(parts[0] @ t["unembed.weight"] + t["unembed.bias"])
+        h, parts = step.after(Arrays(), step.net(t), letter, parts)
+        logits.append(h @ t["unembed.weight"] + t["unembed.bias"])
     return np.array(logits)
 
 

@@ -50,11 +50,10 @@ WHOLE = tuple((f"program:{name}", 6, {}) for name in ("histogram", "reverse", "s
 RECURRENT = (
     *(("S3", None, {"arch": arch}) for arch in ("rnn", "lstm", "gru")),
     ("S3", None, {"arch": "rnn", "dtype": "float64"}),
-)
-BY_TORCH = (
-    *(("S3", 8, {"dtype": dtype}) for dtype in ("bfloat16", "float16")),
     ("C4", 8, {"arch": "ssm"}),
+    ("Q8", None, {"arch": "ssm", "construction": "selective", "dtype": "float64"}),
 )
+BY_TORCH = (*(("S3", 8, {"dtype": dtype}) for dtype in ("bfloat16", "float16")),)
 Case = tuple[str, int | None, dict[str, Any]]
 
 
