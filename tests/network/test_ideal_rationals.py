@@ -1,9 +1,9 @@
 """Engines held against plain loops, and what the engine of fractions is not about."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
-from typing import Any, Literal
+from typing import Any
 
 import mpmath
 import numpy as np
@@ -14,15 +14,9 @@ from slow_network import slow_logits
 
 from krohn.network.meaning.arrays import Arrays, points, whole, with_bos
 from krohn.network.meaning.attention import (
-    SCORES,
-    WEIGH,
-    View,
-    Weights,
     places_of,
 )
-from krohn.network.meaning.engine import Engine
 from krohn.network.meaning.forward import read_out, through
-from krohn.network.meaning.net import Block, Heads
 from krohn.network.meaning.rationals import (
     IdealRationals,
     Looking,
@@ -31,9 +25,7 @@ from krohn.network.meaning.rationals import (
     exact,
     first,
 )
-from krohn.program.attention import HeadKind, Rectified
 from krohn.program.errors import Refused
-from krohn.verify.smt.network import BLOCKS
 
 IDEAL: Any = {"kinds": ("softmax", "sparse", "relu"), "units": ("relu",), "longest": 6}
 """What is rational of random networks."""
@@ -155,56 +147,3 @@ def test_numbers_that_words_meet_must_be_finite() -> None:
     assert in_fractions(longer, IdealRationals()).tolist() == right.tolist()
     with pytest.raises(Refused, match="not finite"):
         exact(longer.net, given.words.shape[1] + 1)
-
-
-@dataclass(frozen=True)
-class Absolute(HeadKind):
-    """Weights are absolute values of scores."""
-
-    kind: Literal["absolute"] = "absolute"
-
-
-def absolute(o: Engine, _: Any, q: Any, k: Any, view: View) -> Weights:
-    """Their definition."""
-    scores = o.contract(SCORES, q, k)
-    return o.shown(o.relu(scores) + o.relu(-scores), view.shown), None
-
-
-def doubled(heads: Heads[Any] | None) -> Heads[Any] | None:
-    """The same by ReLU heads, of which one has the opposite scores: |x| = (x)+ + (−x)+."""
-    if heads is None:
-        return None
-    both = np.concatenate([heads.query, -heads.query])
-    twice = heads.each(lambda matrix: np.concatenate([matrix, matrix]))
-    return replace(twice, query=both, kind=Rectified(), sights=heads.sights * 2)
-
-
-@pytest.mark.parametrize("seed", range(8))
-def test_a_kind_of_attention_is_run_by_its_definition(
-    seed: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Which is told in one place; whoever needs a rule for it refuses it by name."""
-    kind: Any = Absolute()
-    given = random_transformer(seed, "float16", **IDEAL)
-    length = given.words.shape[1]
-
-    def absolutely(block: Block[Any]) -> Block[Any]:
-        heads = block.heads
-        return replace(block, heads=heads and replace(heads, kind=kind))
-
-    net = given.net.with_blocks(absolutely)
-    other = net.with_blocks(lambda block: replace(block, heads=doubled(block.heads)))
-    if any(block.heads for block in net.blocks):
-        with pytest.raises(Refused, match="fractions is not about 'absolute'"):
-            whole(exact(net, length), IdealRationals(), given.words)
-    monkeypatch.setitem(WEIGH, Absolute, absolute)
-    said, right = (
-        whole(exact(each, length), IdealRationals(), given.words)
-        for each in (net, other)
-    )
-    assert said.tolist() == right.tolist()
-    near = said.astype(float)
-    np.testing.assert_allclose(whole(net, Arrays(), given.words), near, rtol=1e-9)
-    blocks = tuple(replace(block, attention=kind) for block in given.shape.blocks)
-    with pytest.raises(Refused, match="SMT is not about 'absolute'"):
-        BLOCKS.check(replace(given.shape, blocks=blocks))

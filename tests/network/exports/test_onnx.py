@@ -2,9 +2,8 @@
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,18 +14,12 @@ import krohn
 from krohn.network import ExportError
 from krohn.network.architecture import expected_shapes
 from krohn.network.exports import destination
-from krohn.network.meaning import attention
 from krohn.network.meaning.arrays import Arrays, whole
-from krohn.network.meaning.attention import SCORES, View, Weights
-from krohn.network.meaning.engine import Engine
-from krohn.network.meaning.net import Heads, Net
+from krohn.network.meaning.net import Net
 from krohn.network.model import Model
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import PRECISIONS, FloatArray
-from krohn.program.architectures.transformer import Block
-from krohn.program.attention import Attention, HeadKind
 from krohn.program.domains import IntArray
-from krohn.program.errors import Refused
 
 onnx = pytest.importorskip("onnx")
 pytest.importorskip("onnxruntime")
@@ -119,39 +112,6 @@ def test_what_is_not_finite_spoils_those_alone_who_see_it(
     np.testing.assert_allclose(theirs[kept], ours[kept], rtol=1e-12, atol=1e-12)
     assert not kept[:, 4].any()
     assert kept[:, :4].all() == (False not in block.get("causal", ()))
-
-
-@dataclass(frozen=True)
-class Squares(HeadKind):
-    """A kind of attention that the project does not have: squares, every second place."""
-
-    kind: Literal["squares"] = "squares"
-
-    def sees(self, i: Any, j: Any) -> Any:
-        """Places before, at even distances."""
-        return super().sees(i, j) & ((i - j) % 2 < 1)
-
-
-def weigh(o: Engine, heads: Heads[Any], q: Any, k: Any, view: View) -> Weights:
-    """Weights are squares of scores, divided by their sum and 1."""
-    scores = o.contract(SCORES, q, k)
-    weights = o.shown(scores * scores, view.shown)
-    return weights, o.total(weights) + 1.0
-
-
-def test_a_kind_of_attention_that_is_told_once_goes_there(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    field = Block.__dataclass_fields__["attention"]
-    monkeypatch.setattr(field, "type", Attention | Squares)
-    file = network("float64", attention={"kind": "squares"})
-    with pytest.raises(Refused, match="export to ONNX is not about 'squares'"):
-        PLACE.write(file, tmp_path)
-    monkeypatch.setitem(attention.WEIGH, Squares, weigh)
-    PLACE.write(file, tmp_path)
-    words = np.random.default_rng(0).integers(3, size=(4, LENGTH))
-    theirs = PLACE.open(tmp_path)(torch.from_numpy(words)).numpy()
-    np.testing.assert_allclose(theirs, defined(file, words), rtol=1e-12, atol=1e-12)
 
 
 def test_gelus_are_those_of_the_error_function(tmp_path: Path) -> None:
