@@ -47,7 +47,8 @@ class HeadKind(Part):
     def sees(self, i: Any, j: Any) -> Any:
         """Whether positions i see positions j, BOS being 0, where no head sees ahead.
 
-        Positions are whole numbers, arrays of them, or nodes of a graph.
+        Positions are whole numbers, arrays of them, or nodes of a graph, which have
+        ``+ - * %``, ``< <= > >=`` and, of truth values, ``& |``, but no ``==``.
         """
         return j <= i
 
