@@ -1,7 +1,6 @@
 """The engine of numpy."""
 
 from collections.abc import Sequence
-from math import erf
 from typing import Any
 
 import numpy as np
@@ -10,8 +9,6 @@ from krohn.network.meaning.attention import PROJECT, SCORES, Points
 from krohn.network.meaning.engine import Engine
 from krohn.network.meaning.forward import read_out, through
 from krohn.network.meaning.net import Net
-
-_erf = np.frompyfunc(erf, 1, 1)
 
 
 class Arrays(Engine):
@@ -68,11 +65,11 @@ class Arrays(Engine):
         return np.sin(x)
 
     def gelu(self, x: Any) -> Any:
-        """By the error function."""
+        """By the distribution function, in float64."""
+        from scipy.special import ndtr
+
         wide = x.astype(np.float64)
-        return (wide * (1 + _erf(wide / np.sqrt(2)).astype(np.float64)) / 2).astype(
-            x.dtype
-        )
+        return (wide * ndtr(wide)).astype(x.dtype)
 
     def sigmoid(self, x: Any) -> Any:
         """1 / (1 + e^−x)."""
