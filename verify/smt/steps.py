@@ -180,15 +180,15 @@ def gadgets(file: ModelFile) -> Iterator[Gadget]:
             yield from found.gadgets()
 
 
-def _blocks(file: ModelFile) -> Iterator[NetBlock[Rationals]]:
-    """The MLPs of a file.
+def _blocks(file: ModelFile) -> tuple[NetBlock[Rationals], ...]:
+    """The blocks of a file without their heads.
 
     Raises:
         Rejected: If a number of theirs is not finite.
     """
+    blocks = Net.of(file.architecture, file.tensors).blocks
     with told_as(Rejected):
-        for block in Net.of(file.architecture, file.tensors).blocks:
-            yield replace(block, heads=None).each(fractions)
+        return tuple(replace(block, heads=None).each(fractions) for block in blocks)
 
 
 def _statement(file: ModelFile) -> Statement:
@@ -291,7 +291,7 @@ class _Network:
 
     Attributes:
         statement: The Program of the file.
-        stack: The blocks' MLPs.
+        stack: The blocks without their heads.
         table: The position table plus the common part of all tokens.
         free: For each dimension the least and the most that tokens add to that.
         heads: The channels that heads write.
@@ -354,7 +354,7 @@ def _network(file: ModelFile) -> _Network:
     (output,) = said.outputs
     return _Network(
         said,
-        tuple(_blocks(file)),
+        _blocks(file),
         position + least,
         (0 * least, token[:-1].max(axis=0) - least),
         tuple(heads),

@@ -19,6 +19,7 @@ from slow_network import Choose, slow_logits
 import krohn
 from krohn.algebra.automaton import Automaton, Semiautomaton
 from krohn.network.meaning.arrays import whole
+from krohn.network.meaning.attention import places_of
 from krohn.network.meaning.rationals import IdealRationals, Looking
 from krohn.network.model import Model
 from krohn.network.modelfile import ModelFile
@@ -95,7 +96,7 @@ def decided(file: ModelFile, machine: Automaton, length: int) -> Decision:
         (o,) = asked
 
         def choose(block: int, head: int, t: int, scores: dict[int, Fraction]) -> int:
-            return o.choose(Looking(f"blocks.{block}.attention", head, t), scores)
+            return o.choose(Looking(places_of(block).pattern, head, t), scores)
 
         both = zip(found.said, found.expected, strict=True)
         wrong = [t for t, (said, right) in enumerate(both) if said != right]
