@@ -94,13 +94,13 @@ class Ranges(Enclosed):
         return super().total(many)
 
     def combine(self, weights: Interval, values: Interval, seen: Maybe) -> Interval:
-        """Of each position of a stretch its part may be there, or not."""
+        """Of each position that is seen, its part."""
         many = self.counts[:, None] * values
         terms = (weights[..., None] * many[:, :, None]).where(
             seen.flags[..., None], 0.0
         )
         self._inside(_sized(terms).sum(axis=3))
-        return terms.joined(0.0).sum(axis=3)
+        return terms.sum(axis=3)
 
     # Heads.
 
@@ -192,7 +192,8 @@ def ranges(net: Net[FloatArray], stretches: Sequence[range] | None = None) -> Ra
     Args:
         net: The network.
         stretches: Positions that one point stands for, in order, BOS, at 0, in one of its
-            own; by default all letters in another one. More of them give closer bounds.
+            own; by default all letters in another one. More of them give closer bounds,
+            and take time and memory with the square of their number.
 
     Returns:
         Boxes ``(1, points, …)`` by place, and sizes.

@@ -9,7 +9,7 @@ from math import erfc
 import numpy as np
 
 from krohn.program.domains import BoolArray, FloatArray
-from krohn.verify.checker.arithmetic import FARTHEST, TINY, Interval, own_error
+from krohn.verify.checker.arithmetic import TINY, Interval, own_error
 
 _erfc = np.frompyfunc(erfc, 1, 1)
 LOWEST, TURN = -0.16997120748, (-0.7517915247, -0.7517915246)
@@ -21,7 +21,6 @@ def sine(x: Interval) -> Interval:
     """The sine, of what is finite: it moves no faster than its argument."""
     middle, radius = x.middle()
     near = Interval.of(np.sin(middle)).wider(Interval.of(radius) + own_error(2, 1.0))
-    near = near.where(np.abs(middle) <= FARTHEST, Interval(-_ones(x), _ones(x)))
     return near.maximum(-1.0).minimum(1.0).where(np.isfinite(x.size), np.nan)
 
 
@@ -35,8 +34,7 @@ def gelu(x: Interval) -> Interval:
 
 def elu_and_one(x: Interval) -> Interval:
     """The features of linear heads, x + 1 above 0 and e^x below: they rise with x."""
-    rising = x.through(lambda y: np.where(y > 0, y + 1, np.exp(np.minimum(y, 0))))
-    return rising.maximum(0.0)
+    return x.through(lambda y: np.where(y > 0, y + 1, np.exp(np.minimum(y, 0))))
 
 
 def shares(exponents: Interval, seen: BoolArray) -> Interval:
@@ -71,7 +69,3 @@ def _gelu_at(x: FloatArray) -> Interval:
     """GeLUs, within 2^-50 of |x|."""
     value = x * _erfc(-x / np.sqrt(2)).astype(np.float64) / 2
     return Interval.of(value).wider(own_error(2, np.abs(x)))
-
-
-def _ones(x: Interval) -> FloatArray:
-    return np.ones(x.shape)

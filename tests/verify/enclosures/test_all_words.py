@@ -1,7 +1,7 @@
 """Between the bounds for all words lie the numbers of each word, and partial sums."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise, product
 from typing import Any, Literal
 
@@ -24,7 +24,7 @@ from krohn.program.attention import (
 )
 from krohn.program.domains import BoolArray, FloatArray
 from krohn.program.errors import Refused
-from krohn.verify.checker.arithmetic import Interval
+from krohn.verify.checker.arithmetic import FORMATS, Interval
 from krohn.verify.enclosures.all_words import Ranges, ranges
 from krohn.verify.enclosures.positions import Among, Maybe
 from krohn.verify.enclosures.words import enclosed
@@ -130,27 +130,92 @@ def test_results_and_partial_sums_are_no_larger(first: int) -> None:
 
 
 LENGTH = 9
+LETTERS = (1.0, -1.0)
 
 
-def one_head(kind: Attention, sight: Sight = Sight.CAUSAL) -> Net[FloatArray]:
-    """Two letters, 1 and −1; a head whose scores are 4 reads them from the stream."""
-    one, none = np.ones((1, 1)), np.zeros((1, 1))
+def one_head(
+    kind: Attention,
+    sight: Sight = Sight.CAUSAL,
+    letters: Sequence[float] = LETTERS,
+    key: float = 2.0,
+) -> Net[FloatArray]:
+    """A head that reads letters, which are numbers, and BOS, which is 0.
+
+    All queries are 2, and all keys alike; what it takes is added to the letter.
+    """
     matrices = (
         np.array(x, np.float64).reshape(1, *np.shape(x))
-        for x in ([[0], [2]], [[0], [2]], [[1], [0]], [[1, 0]])
+        for x in ([[0], [2]], [[0], [key]], [[1], [0]], [[1, 0]])
     )
     block = Block(Heads(kind, (sight,), *matrices), None, ())
-    token = np.array([[1.0, 1.0], [-1.0, 1.0], [0.0, 1.0]])
-    out = Affine(np.concatenate([one, none]), np.zeros(1))
+    token = np.array([[x, 1.0] for x in (*letters, 0.0)])
+    out = Affine(np.array([[1.0], [0.0]]), np.zeros(1))
     return Net(token, np.zeros((LENGTH + 1, 2)), (block,), out)
 
 
 def test_a_mean_stays_between_and_a_sum_adds_up() -> None:
-    """Letters themselves are there, too; weights of sums are scores, and BOS is 0."""
+    """Weights of sums are scores, which are 4; words may be short."""
     sparse = Sparse(2, 1, 1)
     for kind, most in ((Softmax(), 2), (Linear(), 2), (sparse, 2), (Rectified(), 37)):
         (box,) = ranges(one_head(kind)).boxes["logits"][:, 1]
         assert (box.low, box.high) == (pytest.approx(-most), pytest.approx(most))
+        (box,) = ranges(one_head(kind, letters=[1.0])).boxes["logits"][:, 1]
+        assert box.low <= 1 + (4 if most > 2 else 0.5)
+        assert box.high == pytest.approx(most)
+
+
+def sizes(net: Net[FloatArray]) -> list[tuple[float, ...]]:
+    """What is stored, and added up, of queries, of weights, and of what a head takes."""
+    found = ranges(net).sizes
+    each = (found[f"blocks.0.attention.{n}"] for n in ("query", "pattern", "taken"))
+    return [tuple(round(x, 6) for x in size) for size in each]
+
+
+@pytest.mark.parametrize("value", [1.0, 2.0])
+def test_all_that_is_stored_or_added_up_counts(value: float) -> None:
+    """Ten positions, of which BOS is 0; features of 2 are 3, and divided last."""
+    query, letters = (2, 2), [value, -value]
+    softmax = [query, (4, 10), (value, 9 * value)]
+    assert sizes(one_head(Softmax(), letters=letters)) == softmax
+    sums = [query, (4, 4), (36 * value, 36 * value)]
+    assert sizes(one_head(Rectified(), letters=letters)) == sums
+    linear = [query, (9, 90), (max(90, 81 * value), 81 * value)]
+    assert sizes(one_head(Linear(), letters=letters)) == linear
+    few = [round(x, 6) for x in (np.exp(-9.0) * 3, np.exp(-9.0) * 30)]
+    assert sizes(one_head(Linear(), key=-9.0))[1] == (3, few[1])
+
+
+def test_a_bias_counts_apart_from_what_it_is_added_to() -> None:
+    net = one_head(Softmax(), letters=[1.0])
+    net.out.bias[:] = -1.5
+    found = ranges(net)
+    assert found.boxes["logits"].size.max() == pytest.approx(1.5)
+    assert found.sizes["logits"].stored == pytest.approx(2)
+    assert found.sizes["logits"].inside == pytest.approx(3.5)
+
+
+def test_what_an_mlp_keeps_counts_apart_from_what_it_adds() -> None:
+    less = Affine(np.zeros((2, 2)), np.array([-3.0, 0.0]))
+    net = one_head(Softmax(), letters=[1.0])
+    net = replace(net, blocks=(Block(None, np.array([5.0, 1.0]), (less,)),))
+    found = ranges(net)
+    assert found.boxes["stream.2"].size.max() == pytest.approx(3)
+    assert found.sizes["stream.2"].stored == pytest.approx(5)
+
+
+def test_sums_need_more_room_than_what_is_stored() -> None:
+    """They may overflow on the way, and be half of the largest number in the end."""
+    form = FORMATS["float32"]
+    for part, refused in ((0.2, False), (0.5, True)):
+        net = one_head(Softmax())
+        net.out.weight[0] = part / 2 * form.largest
+        found = ranges(net)
+        assert found.sizes["logits"].stored == pytest.approx(part * form.largest)
+        if refused:
+            with pytest.raises(Refused, match="a sum before logits can overflow"):
+                found.check(form)
+        else:
+            found.check(form)
 
 
 @pytest.mark.parametrize("sight", Sight)

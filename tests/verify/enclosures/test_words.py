@@ -7,7 +7,8 @@ import pytest
 from many_digits import many_digits
 from random_networks import RandomNetwork, random_transformer
 
-from krohn.verify.enclosures.words import enclosed
+from krohn.verify.checker.arithmetic import Interval
+from krohn.verify.enclosures.words import Enclosed, enclosed
 
 NARROW = 1e-9
 """Logits of random networks are of the size of 1; 9e-11 was measured, of 100."""
@@ -62,3 +63,15 @@ def test_queries_and_divisors_cancel() -> None:
     both = [enclosed(net, given.words)["logits"] for net in (given.net, divided)]
     assert np.allclose(both[0].low, both[1].low, rtol=0, atol=NARROW)
     assert np.allclose(both[0].high, both[1].high, rtol=0, atol=NARROW)
+
+
+def test_values_that_are_not_finite_are_absent_where_they_are_hidden() -> None:
+    """Even where weights are known, as with values that are too large for float64."""
+    seen = np.array([[True, False], [True, True]])
+    weights = Interval.of(np.where(seen, 0.5, 0.0)[None, None])
+    values = Interval.of(np.array([[3.0, 1.0], [np.inf, 1.0]])[None, None])
+    with np.errstate(all="ignore"):
+        found = Enclosed().combine(weights, values, seen)[0, 0]
+    assert (found.low[0] <= [1.5, 0.5]).all()
+    assert (found.high[0] >= [1.5, 0.5]).all()
+    assert np.isnan(found.low[1]).all()
