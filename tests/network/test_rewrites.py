@@ -95,6 +95,30 @@ def test_a_network_that_reads_less_ground_sees_no_shift(seed: int) -> None:
     np.testing.assert_allclose(plain, other, rtol=0, atol=1e-12)
 
 
+class Watched(Sums):
+    """Keeps the stream, from one sublayer to the next."""
+
+    def __init__(self) -> None:
+        self.streams = list[FloatArray]()
+
+    def at(self, place: str, value: Any) -> Any:
+        """What stands at a place."""
+        if place.startswith("stream."):
+            self.streams.append(value)
+        return value
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_mirror_is_minus_the_stream_and_ground_is_0(seed: int) -> None:
+    given, engine = random(seed), Watched()
+    whole(grounded(mirrored(given.net)), engine, given.words)
+    d = given.shape.d_model
+    for x in engine.streams:
+        np.testing.assert_array_equal(x[..., d:-1], -x[..., :d])
+        assert not x[..., -1].any()
+    assert len(engine.streams) == 1 + 2 * len(given.net.blocks)
+
+
 @pytest.mark.parametrize("seed", range(8))
 def test_sizes_are_those_asked_for(seed: int) -> None:
     net = REWRITES["widened"](random(seed).net)
