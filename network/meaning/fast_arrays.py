@@ -19,7 +19,7 @@ WEIGHED = Softmax, Sparse, Linear, Rectified
 
 @dataclass(frozen=True)
 class _Packed(Heads[Any]):
-    """Heads whose ``out`` is ``(heads · v, d)``.
+    """Heads whose ``out`` is ``(heads · v, d)``, of one sight if all have the same.
 
     Attributes:
         matrix: ``(d, heads · (2k + v))``: makes query, key and value of each head.
@@ -43,7 +43,9 @@ def _packed(block: Block[Any]) -> Block[Any]:
         count, d, width = heads.query.shape
         sides = heads.query, heads.key, heads.value
         matrix = np.concatenate(sides, axis=2).swapaxes(0, 1).reshape(d, -1)
-        told = vars(heads) | {"out": heads.out.reshape(-1, d)}
+        alike = len(set(heads.sights)) == 1
+        sights = heads.sights[:1] if alike else heads.sights
+        told = vars(heads) | {"out": heads.out.reshape(-1, d), "sights": sights}
         heads = _Packed(**told, matrix=matrix, count=count, width=width)
     if mask is not None and (mask == 1).all():
         mask = None
