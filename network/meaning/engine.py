@@ -23,6 +23,8 @@ class Engine:
     Attributes:
         who: Who runs a network, as a message begins.
         units: The functions that hidden units may have, by name.
+        looks: Whether `at` does anything; nobody is asked else, as that takes as long as a
+            small operation.
     """
 
     who: str = "the runtime"
@@ -31,6 +33,12 @@ class Engine:
         "sine": "sine",
         "gelu": "gelu",
     }
+
+    looks: ClassVar[bool] = False
+
+    def __init_subclass__(cls) -> None:
+        """Say whether it looks at places."""
+        cls.looks = cls.at is not Engine.at
 
     # Operations.
 

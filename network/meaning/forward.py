@@ -35,9 +35,12 @@ def look(o: Engine, view: View, x: Any, memory: Any = None) -> tuple[Any, Any]:
     """
     heads, at = view.heads, view.places
     q, k, v = o.asked(heads, x)
-    q, k, v = o.at(at.query, q), o.at(at.key, k), o.at(at.value, v)
+    if o.looks:
+        q, k, v = o.at(at.query, q), o.at(at.key, k), o.at(at.value, v)
     k, v, kept = o.remember(heads, memory, k, v)
-    taken = o.at(at.taken, o.attend(heads, q, k, v, view))
+    taken = o.attend(heads, q, k, v, view)
+    if o.looks:
+        taken = o.at(at.taken, taken)
     return o.contract(WRITE, taken, heads.out), kept
 
 
@@ -54,7 +57,9 @@ def feed(o: Engine, layers: Sequence[Affine[Any]], x: Any, at: Places = FIRST) -
     for j, layer in enumerate(layers):
         x = o.affine(x, layer)
         if layer.runs:
-            x = o.at(at.hidden(j), activated(o, layer.runs, x))
+            x = activated(o, layer.runs, x)
+            if o.looks:
+                x = o.at(at.hidden(j), x)
     return x
 
 
@@ -87,8 +92,11 @@ def through(
             added, held = look(o, view, x, memory[b] if memory else None)
             x = o.add(x, added)
         kept.append(held)
-        x = o.at(at.after_heads, x)
-        x = o.at(at.after_mlp, mlp(o, block, x, at))
+        if o.looks:
+            x = o.at(at.after_heads, x)
+        x = mlp(o, block, x, at)
+        if o.looks:
+            x = o.at(at.after_mlp, x)
     return x, kept
 
 
