@@ -106,7 +106,7 @@ class Heads:
         idle = [head for head in range(len(self.out)) if head not in serving]
         parts = self.query, self.key, self.value, self.out
         nothing = not any(part[idle].any() for part in parts)
-        nothing &= not idle or isinstance(self.block.attention, IDLE)
+        nothing &= not idle or type(self.block.attention) in IDLE
         demand(nothing, "a head serves no channel")
         single = (self.value != 0).sum(axis=1) <= 1
         demand(single & np.isin(self.value, (0, 1)).all(axis=1), "values are no copies")
