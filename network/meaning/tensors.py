@@ -48,8 +48,11 @@ class Tensors(Engine):
         if axes == PROJECT:
             (words, count, d), (heads, _, k) = x.shape, y.shape
             rows, matrix = x.reshape(1, -1, d), y.transpose(0, 1).reshape(1, d, -1)
-            made = torch.bmm(rows, matrix).view(words, count, heads, k)
-            return made.permute(0, 2, 1, 3)
+            made = torch.bmm(rows, matrix)
+            if k == 1:  # with the strides of einsum: kernels are chosen by these
+                strides = count * heads, 1, heads, heads
+                return made.as_strided((words, heads, count, 1), strides)
+            return made.view(words, count, heads, k).permute(0, 2, 1, 3)
         words, heads, count, v = x.shape
         rows = x.transpose(1, 2).reshape(1, words * count, heads * v)
         matrix = y.reshape(1, heads * v, -1)
