@@ -12,6 +12,7 @@ from krohn.network.cache import Tree
 from krohn.network.exports import destination
 from krohn.network.forward_pass import Hooks
 from krohn.network.meaning.arrays import Arrays, whole
+from krohn.network.reading import plain_reader
 from krohn.network.transformer import Transformer
 from krohn.program.domains import FloatArray
 
@@ -83,6 +84,19 @@ def by_numpy(given: RandomNetwork) -> FloatArray | None:
     return np.asarray(whole(net, Arrays(), given.words), np.float64)
 
 
+def numpy_by_letters(given: RandomNetwork) -> FloatArray | None:
+    """By numpy, after each letter; words as a whole where heads see what comes later."""
+    if given.architecture["dtype"] in NARROW:
+        return None
+    begin = plain_reader(given.file)
+    assert begin is not None
+    texts = begin(len(given.words))
+    if not given.net.causal:
+        return np.asarray(texts.read_on(given.words), np.float64)
+    said = [texts.read(letters) for letters in given.words.T]
+    return np.stack(said, axis=1).astype(np.float64)
+
+
 def by_onnx(given: RandomNetwork) -> FloatArray | None:
     """By ONNX Runtime, whose kernels of GeLUs are of float32, and none of bfloat16."""
     dtype, place = given.architecture["dtype"], destination("onnx")
@@ -100,5 +114,6 @@ RUNS: dict[str, Run] = {
     "letter by letter": letter_by_letter,
     "branches": along_branches,
     "numpy": by_numpy,
+    "numpy by letters": numpy_by_letters,
     "onnx": by_onnx,
 }
