@@ -15,6 +15,7 @@ import numpy as np
 from krohn.compiler import CompileError
 from krohn.compiler.transformer import Network, attention_layer_network
 from krohn.network.precision import FloatArray, Precision
+from krohn.program.architectures.attention_layer import seen
 from krohn.sources.kernels import Kernel
 
 MOST_INPUTS = 512
@@ -72,13 +73,13 @@ def _weighing(kernel: Kernel, matrix: FloatArray, precision: Precision) -> Heads
     if kernel.order is not None:
         times[list(kernel.order)] = np.arange(size)
     causal = kernel.order is None
-    seen = np.tri(size, dtype=bool) if causal else np.ones((size, size), bool)
+    shown = seen(causal, size)
     if causal and not kernel.values and len(kernel.modes) == 1:
         ((weight, base),) = kernel.modes
         if weight.imag == base.imag == 0 and weight.real > 0 and base.real > 0:
             pairs = np.stack([np.ones(size), times], axis=1)
             rate = -np.log(base.real)
-            logits = np.where(seen, rate * times, -np.inf)
+            logits = np.where(shown, rate * times, -np.inf)
             one, other = np.hsplit(np.eye(2), 2)
             return Heads(pairs, one, rate * other, logits)
     # What is not to be seen is so far below that its exponential is 0.
@@ -91,7 +92,7 @@ def _weighing(kernel: Kernel, matrix: FloatArray, precision: Precision) -> Heads
     code: FloatArray = np.column_stack([np.eye(size), times])
     first: FloatArray = np.eye(size + 1)[:, :size]
     key: FloatArray = np.vstack([logits.T, np.zeros(size)])
-    return Heads(code, first, key, np.where(seen, logits, -np.inf))
+    return Heads(code, first, key, np.where(shown, logits, -np.inf))
 
 
 def _plain(kernel: Kernel) -> Heads:
@@ -100,9 +101,8 @@ def _plain(kernel: Kernel) -> Heads:
     times = np.arange(size, dtype=float)
     code: FloatArray = np.column_stack([np.eye(size), times])
     first = np.eye(size + 1)[:, :size]
-    logits: FloatArray = np.log(2.0) * np.eye(size)
-    if kernel.causal:
-        logits = np.where(np.tri(size, dtype=bool), logits, -np.inf)
+    shown = seen(kernel.causal, size)
+    logits = np.where(shown, np.log(2.0) * np.eye(size), -np.inf)
     return Heads(code, first, np.log(2.0) * first, logits)
 
 

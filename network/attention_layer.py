@@ -86,9 +86,8 @@ class AttentionLayer(nn.Module):
 
     def weights(self, features: Tensor) -> Tensor:
         """``(batch, time, time)``, or ``(batch, time, slots)``: what is looked at."""
-        net = self.net
-        seen = meaning.visible(CAREFUL, net, features, points(features))
-        return torch.as_tensor(meaning.weights(CAREFUL, net, features, seen))
+        weights, _ = meaning.looked(CAREFUL, self.net, features, points(features))
+        return torch.as_tensor(weights)
 
     @in_full
     def forward(self, x: Tensor) -> Tensor:

@@ -19,6 +19,7 @@ from torch import Tensor, nn
 from krohn.algebra.errors import KrohnError
 from krohn.compare.models.gpt import OWN
 from krohn.compare.models.network import recording
+from krohn.network.architectures.attention_layer import asked
 from krohn.network.attention_layer import AttentionLayer
 from krohn.network.forward_pass import evaluation_mode
 from krohn.network.precision import FloatArray
@@ -181,8 +182,7 @@ def of_layer(layer: AttentionLayer, inputs: Tensor) -> Head:
     if layer.remembers:
         raise KrohnError("this layer looks at a memory, not at other positions")
     with torch.no_grad():
-        features = layer.encoded(inputs)
-        sides = (features @ layer.query, features @ layer.key)
+        sides = asked(layer.net, layer.encoded(inputs))
     return Head("head", *(side.double().numpy() for side in sides))
 
 

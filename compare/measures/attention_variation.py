@@ -21,7 +21,7 @@ from krohn.network.generator import Generator
 from krohn.network.model import Model
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FloatArray
-from krohn.network.transformer import Transformer
+from krohn.network.transformer import Attention, Transformer
 from krohn.verify.attention_limits.balance import balance
 from krohn.verify.testing.bracket_words import laws_of
 
@@ -126,20 +126,19 @@ def _stack_like(
     with torch.inference_mode():
         tokens = torch.tensor([list(word)], dtype=torch.int64)
         snapshots = network.snapshots(tokens)
-    heads = {c["name"]: c for c in file.header["program"]["channels"] if "head" in c}
+    channels = {c["name"]: c for c in file.header["program"]["channels"] if "head" in c}
     found = np.zeros((len(word) + 1, len(word) + 1))
     for t, stack in enumerate(stacks):
         if not stack:
             found[t, 0] = 1.0  # nothing is looked for
             continue
-        channel = heads[f"latest{len(stack)}"]
+        channel = channels[f"latest{len(stack)}"]
         born, head = channel["snapshots"][0], channel["head"]
-        x = snapshots[born - 1][0].double().numpy()
-        at = f"blocks.{born // 2}.attention"
-        query, key = (file.tensors[f"{at}.{name}"][head] for name in ("query", "key"))
-        scores = (x[: t + 1] @ key) @ (x[t] @ query)
-        weights = np.exp(scores - scores.max())
-        found[t, : t + 1] = weights / weights.sum()
+        heads = network.attention[born // 2]
+        assert isinstance(heads, Attention)
+        with torch.inference_mode():
+            weights = heads.weights(snapshots[born - 1])[0, head, t]
+        found[t] = weights.double().numpy()
     return found
 
 

@@ -9,7 +9,10 @@ from krohn.network.meaning.attention import SCORES, Points
 from krohn.network.meaning.engine import Engine
 from krohn.network.meaning.forward import feed
 from krohn.network.meaning.net import A, Affine, affines, every_tensor, relus
-from krohn.program.architectures.attention_layer import AttentionLayer as Declared
+from krohn.program.architectures.attention_layer import (
+    AttentionLayer as Declared,
+    sight,
+)
 from krohn.program.attention import Sight, Softmax
 
 
@@ -52,7 +55,7 @@ class AttentionLayer(Generic[A]):
         def made(left: dict[str, A]) -> "AttentionLayer[A]":
             held = "memory" if shape.memory else "attention"
             return cls(
-                Sight.CAUSAL if shape.causal else Sight.WHOLE,
+                sight(shape.causal),
                 left.pop("code") if shape.codes else None,
                 left.pop("attention.query"),
                 left.pop(f"{held}.key"),
@@ -68,10 +71,9 @@ class AttentionLayer(Generic[A]):
 def through(o: Engine, net: AttentionLayer[Any], x: Any, points: Points) -> Any:
     """``(batch, n, outputs)`` for inputs ``(batch, n, d)`` at points from 0 on."""
     features = encoded(o, net, x, points)
-    seen = visible(o, net, features, points)
     value = net.value if net.bias is not None else features @ net.value
-    taken = o.combine(weights(o, net, features, seen), value, seen)
-    return feed(o, net.output, taken)
+    weights, seen = looked(o, net, features, points)
+    return feed(o, net.output, o.combine(weights, value, seen))
 
 
 def encoded(o: Engine, net: AttentionLayer[Any], x: Any, points: Points) -> Any:
@@ -81,11 +83,26 @@ def encoded(o: Engine, net: AttentionLayer[Any], x: Any, points: Points) -> Any:
     return feed(o, net.features, x)
 
 
-def visible(o: Engine, net: AttentionLayer[Any], features: Any, points: Points) -> Any:
-    """Whether positions see others; a slot has no position, and all see it."""
-    if net.bias is not None:
-        return o.flags([True], features)
-    return _behind_bos(points).shown(o, Softmax(), (net.sight,))
+def looked(
+    o: Engine, net: AttentionLayer[Any], features: Any, points: Points
+) -> tuple[Any, Any]:
+    """How much is taken of each position or slot, ``(batch, n, …)``, and what is seen.
+
+    A slot has no position, and all see it.
+    """
+    scores = o.contract(SCORES, *asked(net, features))
+    if net.bias is None:
+        seen = _behind_bos(points).shown(o, Softmax(), (net.sight,))
+    else:
+        scores = scores + net.bias
+        seen = o.flags([True], features)
+    return o.softmax(scores, seen), seen
+
+
+def asked(net: AttentionLayer[Any], features: Any) -> tuple[Any, Any]:
+    """Queries ``(batch, n, k)``, and keys; those of slots are the same for all."""
+    query = features @ net.query
+    return query, net.key if net.bias is not None else features @ net.key
 
 
 def _behind_bos(points: Points) -> Points:
@@ -96,14 +113,6 @@ def _behind_bos(points: Points) -> Points:
         return i + 1, j + 1
 
     return replace(points, places=places, masks={})
-
-
-def weights(o: Engine, net: AttentionLayer[Any], features: Any, seen: Any) -> Any:
-    """``(batch, n, n)``, or ``(batch, n, slots)``: what is looked at."""
-    asked = features @ net.query
-    if net.bias is not None:
-        return o.softmax(o.contract(SCORES, asked, net.key) + net.bias, seen)
-    return o.softmax(o.contract(SCORES, asked, features @ net.key), seen)
 
 
 KIND = declare(

@@ -34,7 +34,7 @@ class Arrays(Engine):
         mixed = weights @ values
         wrong = ~np.isfinite(mixed)
         if wrong.any():
-            apart = np.zeros_like(mixed)
+            apart, seen = np.zeros_like(mixed), np.broadcast_to(seen, weights.shape)
             for j in range(values.shape[-2]):
                 terms = weights[..., j, None] * values[..., None, j, :]
                 apart += np.where(seen[..., j, None], terms, 0)

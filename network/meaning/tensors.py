@@ -69,8 +69,11 @@ class Tensors(Engine):
         return x.masked_fill(~seen, 0.0)
 
     def softmax(self, scores: Tensor, seen: Tensor) -> Tensor:
-        """By torch's own."""
-        return scores.masked_fill(~seen, -torch.inf).softmax(dim=-1)
+        """By torch's own; nothing is masked where all is known to be seen."""
+        unknown = torch.compiler.is_compiling() or seen.is_cuda
+        if unknown or not seen.all():
+            scores = scores.masked_fill(~seen, -torch.inf)
+        return scores.softmax(dim=-1)
 
     def total(self, x: Tensor) -> Tensor:
         """The sum over j."""

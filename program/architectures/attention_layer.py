@@ -2,7 +2,11 @@
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from krohn.program.architecture import Architecture, Count, Shapes, Size, Sizes, affine
+from krohn.program.attention import Sight, Softmax, visible
+from krohn.program.domains import BoolArray
 from krohn.program.errors import demand
 
 
@@ -36,3 +40,18 @@ class AttentionLayer(Architecture):
         read = [self.inputs + self.codes, *self.features_units, n]
         said = [self.d_v, *self.output_units, outputs]
         return {**shapes, **affine("features", read), **affine("output", said)}
+
+
+def sight(causal: bool) -> Sight:
+    """The inputs that a layer sees."""
+    return Sight.CAUSAL if causal else Sight.WHOLE
+
+
+def seen(causal: bool, size: int) -> BoolArray:
+    """``(size, size)``: which inputs a layer sees from each, the first at position 1."""
+    t = np.arange(1, size + 1)
+    who = "an attention layer"
+    found: BoolArray = visible(
+        Softmax(), (sight(causal),), t[:, None], t, np.array, who
+    )
+    return found

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from krohn.program.domains import BoolArray, FloatArray
+from krohn.program.architectures.attention_layer import seen
+from krohn.program.domains import FloatArray
 from krohn.program.errors import demand
 from krohn.verify.checker.arithmetic import (
     STEPS,
@@ -93,11 +94,7 @@ def _looked(layer: Layer, code: FloatArray, slots: int) -> Weights:
         for matrix in (layer.query, layer.key)
     )
     logits = product(asked, keys.each(np.transpose), layer.form, "a logit")
-    return weights(logits, _seen(len(code), layer.causal), layer.form)
-
-
-def _seen(size: int, causal: bool) -> BoolArray:
-    return np.tri(size, dtype=bool) if causal else np.ones((size, size), bool)
+    return weights(logits, seen(layer.causal, len(code)), layer.form)
 
 
 def _taken(
@@ -185,7 +182,7 @@ def _shown(
     rows = np.broadcast_to(taken, (size, size))
     apart = looked.share * rows - _matrix(source)
     gains = abs(looked.whole * rows).sum(axis=1)
-    slots = np.minimum(taken.shape[1], _seen(size, causal).sum(axis=1))
+    slots = np.minimum(taken.shape[1], seen(causal, size).sum(axis=1))
     read = gamma(slots + 2, form.sum_unit)
     below = lost(size, most) * (2 + np.abs(rows).sum(axis=1))
     sums = abs(looked.share * rows * looked.rounded).sum(axis=1)
