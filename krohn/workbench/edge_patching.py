@@ -16,6 +16,10 @@ from krohn.algebra.errors import KrohnError
 from krohn.network.disguise import running_tensors
 from krohn.network.exports import circuit as circuits
 from krohn.network.exports.circuit import EMBEDDING, READ_OUT
+from krohn.network.meaning.attention import View
+from krohn.network.meaning.forward import embed, feed, look, read_out
+from krohn.network.meaning.net import Net
+from krohn.network.meaning.tensors import FAST, points, with_bos
 from krohn.network.modelfile import ModelFile
 from krohn.program.block_kinds import BlockKinds
 from krohn.program.domains import IntArray
@@ -33,6 +37,7 @@ class Components:
 
     Attributes:
         edges: All edges that its circuit could have.
+        shape: The architecture.
         tensors: Those that run, by their names in the file.
 
     Raises:
@@ -53,6 +58,7 @@ class Components:
             node: [u for u, v in self.edges if v == node]
             for node in circuits.nodes(told)
         }
+        self.shape = shape
         self.tensors = {
             n: torch.from_numpy(t).double() for n, t in running_tensors(file).items()
         }
@@ -70,12 +76,9 @@ class Components:
             change: For some edges what is added to what the later component reads.
             watch: Called with each component after the first, and what it reads.
         """
-        tensors = self.tensors
-        letters = torch.nn.functional.pad(
-            torch.from_numpy(np.ascontiguousarray(words)), (1, 0), value=-1
-        )
-        stream = tensors["embed.token"][letters]  # the last row is BOS
-        written = {EMBEDDING: stream + tensors["embed.position"][: letters.shape[1]]}
+        net = Net.of(self.shape, self.tensors)
+        letters = with_bos(net, torch.from_numpy(np.ascontiguousarray(words)))
+        written = {EMBEDDING: embed(net, FAST, points(letters))}
         if torch.is_grad_enabled() and not written[EMBEDDING].requires_grad:
             written[EMBEDDING].requires_grad_()
         for node, sources in self._sources.items():
@@ -86,28 +89,20 @@ class Components:
                 if change and (u, node) in change:
                     read = read + change[u, node]
             watch(node, read)
-            written[node] = self._written(node, read)
+            written[node] = _written(net, node, read)
         return written
 
-    def _written(self, node: str, read: Tensor) -> Tensor:
-        tensors = self.tensors
-        if node == READ_OUT:
-            return read @ tensors["unembed.weight"] + tensors["unembed.bias"]
-        _, layer, part, *head = node.split(".")
-        at = f"blocks.{layer}"
-        if part == "mlp":
-            units = read @ tensors[f"{at}.mlp.0.weight"] + tensors[f"{at}.mlp.0.bias"]
-            return (
-                units.relu() @ tensors[f"{at}.mlp.1.weight"]
-                + tensors[f"{at}.mlp.1.bias"]
-            )
-        query, key, value, out = (
-            tensors[f"{at}.attention.{name}"][int(head[0])]
-            for name in ("query", "key", "value", "out")
-        )
-        scores = (read @ query) @ (read @ key).mT
-        later = torch.ones(scores.shape[-2:], dtype=torch.bool).triu(1)
-        return scores.masked_fill(later, -torch.inf).softmax(-1) @ (read @ value) @ out
+
+def _written(net: Net[Tensor], node: str, read: Tensor) -> Tensor:
+    if node == READ_OUT:
+        return torch.as_tensor(read_out(net, FAST, read))
+    _, layer, part, *head = node.split(".")
+    block = net.blocks[int(layer)]
+    if part == "mlp":
+        return torch.as_tensor(feed(FAST, block.layers, read))
+    assert block.heads is not None
+    view = View(FAST, block.heads.alone(int(head[0])), points(read))
+    return torch.as_tensor(look(FAST, view, read)[0])
 
 
 def edge_effects(

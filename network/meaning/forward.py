@@ -75,6 +75,12 @@ def activated(o: Engine, runs: Sequence[tuple[str, int]], h: Any) -> Any:
 # The whole network.
 
 
+def embed(net: Net[Any], o: Engine, points: Points) -> Any:
+    """The stream ``(batch, n, d)`` at new points, before all blocks."""
+    letters = o.gather(net.token, points.tokens)
+    return o.add(letters, o.gather(net.position, points.index))
+
+
 def through(
     net: Net[Any], o: Engine, points: Points, memory: Sequence[Any] = ()
 ) -> tuple[Any, list[Any]]:
@@ -82,8 +88,7 @@ def through(
 
     Places are named as `places` lists them.
     """
-    x = o.add(o.gather(net.token, points.tokens), o.gather(net.position, points.index))
-    x = o.at("stream.0", x)
+    x = o.at("stream.0", embed(net, o, points))
     kept: list[Any] = []
     for b, block in enumerate(net.blocks):
         at, held = places_of(b), None
