@@ -55,7 +55,7 @@ def _depends(heads: Attention, x: Tensor) -> BoolArray:
     other = (other * x.double().abs().sum(dim=(0, 1)).clamp(min=1)).to(x.dtype)
     changed = x.repeat(count, 1, 1)
     changed[torch.arange(count), torch.arange(count)] += other
-    before, after = heads(x)[0], heads(changed)[0]
+    before, after = heads(x), heads(changed)
     # [j, i] of the batch: what is written at i when j is another one.
     apart = (after != before).any(dim=2) | ~after.isfinite().all(dim=2)
     return np.asarray(apart.T.numpy())

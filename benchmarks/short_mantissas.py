@@ -6,6 +6,8 @@ within itself is not. Exponents stay as they are.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import torch
@@ -13,7 +15,10 @@ from torch import Tensor, nn
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_map
 
-from krohn.network.transformer import Attention, Transformer
+from krohn.network.cache import Cache
+from krohn.network.meaning.attention import WRITE
+from krohn.network.meaning.branches import Branches, Plan
+from krohn.network.transformer import Transformer
 
 DOUBLE = 53
 """Digits of float64, in which the numbers are held."""
@@ -62,9 +67,29 @@ def shorten(network: nn.Module, digits: int) -> None:
 def shorten_heads(network: Transformer, digits: int) -> None:
     """Make only the heads of a network compute with few digits, their weights included."""
     for attention in network.attention:
-        if isinstance(attention, Attention):
-            shorten(attention, digits)
-            attention.branch = _within(attention.branch, digits)  # type: ignore[method-assign]
+        shorten(attention, digits)
+    start = network.start
+
+    def with_plan(batch: int = 1) -> Cache:
+        plan = Plan(network.net, partial(_ShortHeads, digits))
+        return replace(start(batch), plan=plan)
+
+    network.start = with_plan  # type: ignore[method-assign]
+
+
+class _ShortHeads(Branches):
+    """The engine of a pass whose heads have few digits."""
+
+    def __init__(self, digits: int, *given: Any) -> None:
+        super().__init__(*given)
+        for name in ("asked", "remember", "attend"):
+            setattr(self, name, _within(getattr(self, name), digits))
+        self.write = _within(super().contract, digits)
+
+    def contract(self, axes: str, x: Tensor, y: Tensor) -> Tensor:
+        """What heads write; the rest is a part of the others, and rounded there."""
+        write: Tensor = (self.write if axes == WRITE else super().contract)(axes, x, y)
+        return write
 
 
 def _within(function: Callable[..., Any], digits: int) -> Callable[..., Any]:

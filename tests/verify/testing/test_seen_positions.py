@@ -1,5 +1,7 @@
 """Heads see the positions that the mask says: measured for emitted networks."""
 
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -8,13 +10,17 @@ import torch
 from seen_positions import Seen, equation_6, observe_heads
 
 import krohn
-from krohn.network.mixing import SparseMixing
+from krohn.network.meaning import arrays, tensors
+from krohn.network.meaning.arrays import Arrays
+from krohn.network.meaning.net import Net
 from krohn.network.model import Model
 from krohn.network.modelfile import ModelFile
 from krohn.network.transformer import Transformer
+from krohn.program.attention import Sparse
 from krohn.source_kinds.chains_of_thought import ChainsOfThought
+from krohn.verify.attack.rounding import Arithmetic, network
 
-KIND = ChainsOfThought()
+KIND, SEES = ChainsOfThought(), Sparse.sees
 
 
 def looked(file: ModelFile) -> list[Seen]:
@@ -48,31 +54,47 @@ def test_sparse_heads_depend_on_nothing_outside_of_equation_6(name: str) -> None
         assert (i - (j + 1)).max() < max(source.locality, 1)
 
 
-def test_a_runtime_with_another_mask_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    """One position more in the window, or no causality (E1)."""
+def wider(kind: Sparse, i: Any, j: Any) -> Any:
+    """One position more in the window."""
+    return SEES(kind, i, j) | (i - j == kind.window)
+
+
+def printed(kind: Sparse, i: Any, j: Any) -> Any:
+    """No causality (E1)."""
+    return SEES(kind, i, j) | ((j - 1) % kind.block >= kind.block - kind.last)
+
+
+@pytest.mark.parametrize("wrong", [wider, printed])
+def test_who_runs_heads_sees_what_the_mask_says(
+    wrong: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another one is found; numpy and the worst arithmetic of attacks follow it."""
     file = krohn.compile("EditDistance3,3:letters=2", attention="sparse").file
-    right = SparseMixing.sees
+    # The kernel is of this mask: it only looks at windows, and at the ends of blocks.
+    monkeypatch.setattr(tensors, "KERNELS", {})
+    # All that is seen has the same weight, so that each position counts.
+    alike = {n: t * (not n.endswith("query")) for n, t in file.tensors.items()}
+    flat = replace(file, tensors=alike)
+    shape, net = flat.architecture, Net.of(flat.architecture, alike)
+    size = 4, shape.positions - 1
+    words = np.random.default_rng(0).integers(shape.vocabulary - 1, size=size)
 
-    def wider(self: SparseMixing, i: Any, j: Any) -> Any:
-        return right(self, i, j) | (i - j == self.kind.window)
+    def said() -> list[Any]:
+        torches = network(flat).net
+        bad = Arithmetic(file.precision, np.random.default_rng(0))
+        return [
+            tensors.whole(torches, torch.from_numpy(words)).numpy(),
+            arrays.whole(net, Arrays(), words),
+            bad.run(torches, torch.from_numpy(words))[1].numpy(),
+        ]
 
-    def printed(self: SparseMixing, i: Any, j: Any) -> Any:
-        ends = (j - 1) % self.kind.block >= self.kind.block - self.kind.last
-        return right(self, i, j) | ends
-
-    for wrong in (wider, printed):
-
-        def whole(
-            self: SparseMixing, q: Any, k: Any, v: Any, wrong: Any = wrong
-        ) -> Any:
-            t = torch.arange(q.shape[2])
-            hidden = ~wrong(self, t[:, None], t)
-            scores = (q @ k.transpose(-1, -2)).masked_fill(hidden, -torch.inf)
-            return scores.softmax(dim=-1) @ v
-
-        monkeypatch.setattr(SparseMixing, "whole", whole)
-        found = looked(file)
-        assert any((one.depends & ~mask(file, one)).any() for one in found)
+    before = said()
+    monkeypatch.setattr(Sparse, "sees", wrong)
+    assert any((one.depends & ~mask(file, one)).any() for one in looked(file))
+    after = said()
+    for x, y in zip(before, after, strict=True):
+        assert np.abs(x - y).max() > 1
+        assert np.abs(y - after[0]).max() < 0.1
 
 
 @pytest.mark.sample(1)
