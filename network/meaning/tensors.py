@@ -62,7 +62,7 @@ class Tensors(Engine):
         """With care, values that are not finite spoil what sees them."""
         if not self.careful:
             return weights @ values
-        return _apart(lambda v: weights @ v, values, _not_finite(values), seen)
+        return mix_with_care(lambda v: weights @ v, values, not_finite(values), seen)
 
     def shown(self, x: Tensor, seen: Tensor) -> Tensor:
         """``x`` where it is seen, and 0 elsewhere."""
@@ -171,9 +171,9 @@ class Tensors(Engine):
             return kernel(self, query, key, value, view)
         if known_finite(key) is False:
             return super().attend(heads, query, key, value, view)
-        wrong = _not_finite(value) | _not_finite(key)
+        wrong = not_finite(value) | not_finite(key)
         key = key.masked_fill(wrong[..., None], 0.0)
-        return _apart(
+        return mix_with_care(
             lambda v: kernel(self, query, key, v, view), value, wrong, view.shown
         )
 
@@ -192,7 +192,7 @@ class Tensors(Engine):
         return key, value, (mixed, features.sum(dim=2, keepdim=True))
 
 
-def _not_finite(x: Tensor) -> Tensor:
+def not_finite(x: Tensor) -> Tensor:
     """``(b, h, j)``: points with numbers that are not finite."""
     return ~x.isfinite().all(dim=-1)
 
@@ -208,7 +208,7 @@ def known_finite(x: Tensor) -> bool | None:
         return None
 
 
-def _apart(
+def mix_with_care(
     mix: Callable[[Tensor], Tensor], values: Tensor, wrong: Tensor, seen: Tensor
 ) -> Tensor:
     """A mixture of values, no number where it is of wrong ones ``(b, h, j)``, too."""

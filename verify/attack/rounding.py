@@ -19,7 +19,13 @@ from krohn.network.meaning.branches import Branches, Plan
 from krohn.network.meaning.engine import Engine
 from krohn.network.meaning.forward import read_out, through
 from krohn.network.meaning.net import Affine, Block, Heads, Net, Runs
-from krohn.network.meaning.tensors import Tensors, points, with_bos
+from krohn.network.meaning.tensors import (
+    Tensors,
+    mix_with_care,
+    not_finite,
+    points,
+    with_bos,
+)
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FloatArray, Precision
 from krohn.network.transformer import Transformer
@@ -483,8 +489,12 @@ class Arithmetic(Snapshots, Tensors):
         known = isinstance(heads.kind, BLOCKS.attention)
         demand(known, f"{self.who} is not about {heads.kind.kind!r}")
         found = scores(self, heads, query, key).masked_fill(~view.shown, -torch.inf)
-        both = zip(found.unbind(1), value.unbind(1), strict=True)
-        return torch.stack([self.head_output(s, v) for s, v in both], dim=1)
+
+        def mix(value: Tensor) -> Tensor:
+            both = zip(found.unbind(1), value.unbind(1), strict=True)
+            return torch.stack([self.head_output(s, v) for s, v in both], dim=1)
+
+        return mix_with_care(mix, value, not_finite(value), view.shown)
 
     def sine(self, x: Tensor) -> Tensor:
         """Sines that are as far off as A11 allows."""
