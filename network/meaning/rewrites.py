@@ -43,7 +43,7 @@ def widened(
         layers = block.layers or nothing
         sizes = [d, *[units] * (len(layers) - 1), d]
         return Block(
-            _wide_heads(block.heads, heads, width, d),
+            wide_heads(block.heads, heads, width, d),
             block.mask,
             tuple(map(_wide_layer, layers, sizes, sizes[1:])),
         )
@@ -83,7 +83,7 @@ def mirrored(net: Net[FloatArray]) -> Net[FloatArray]:
     def beside(rows: FloatArray) -> FloatArray:
         return np.concatenate([rows, -rows], axis=-1)
 
-    return _on_stream(net, beside, below, lambda mask: np.tile(mask, 2))
+    return on_stream(net, beside, below, lambda mask: np.tile(mask, 2))
 
 
 def grounded(net: Net[FloatArray]) -> Net[FloatArray]:
@@ -99,7 +99,7 @@ def grounded(net: Net[FloatArray]) -> Net[FloatArray]:
     def beside(rows: FloatArray) -> FloatArray:
         return np.concatenate([rows, np.zeros_like(rows[..., :1])], axis=-1)
 
-    return _on_stream(net, beside, less, beside)
+    return on_stream(net, beside, less, beside)
 
 
 # Parts of a network.
@@ -108,7 +108,7 @@ def grounded(net: Net[FloatArray]) -> Net[FloatArray]:
 Change = Callable[[FloatArray], FloatArray]
 
 
-def _on_stream(
+def on_stream(
     net: Net[FloatArray], write: Change, read: Change, keep: Change
 ) -> Net[FloatArray]:
     """With writers ``(…, d)``, readers ``(d, …)`` and masks changed."""
@@ -133,7 +133,7 @@ def _on_stream(
     return Net(write(net.token), write(net.position), blocks, out)
 
 
-def _wide_heads(
+def wide_heads(
     heads: Heads[FloatArray] | None, count: int, width: int, d: int
 ) -> Heads[FloatArray]:
     """So many heads of a width; causal ones of a softmax are added."""

@@ -3,22 +3,43 @@
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
+from random_networks import RandomNetwork, random_transformer
 
 import krohn
 from krohn.algebra import zoo
 from krohn.compiled_model import CompiledModel
 from krohn.network.modelfile import ModelFile
-from krohn.network.precision import FloatArray
+from krohn.network.precision import FLOAT64, FloatArray
+from krohn.program.errors import Refused
 from krohn.program.interpreter import interpret
-from krohn.verify.attack.campaign import Attack, Extent, attack, legal_words
+from krohn.verify.attack.campaign import (
+    Attack,
+    Extent,
+    attack,
+    check_attackable,
+    legal_words,
+)
 from krohn.verify.attack.residual_stream import Stored, values
-from krohn.verify.attack.rounding import Arithmetic, network, permuted, still, whole
-from krohn.verify.attack.worst_seen import EvolutionarySearch, Worst
+from krohn.verify.attack.rounding import (
+    Arithmetic,
+    Seen,
+    Way,
+    network,
+    one_by_one,
+    permuted,
+    still,
+    tensors,
+    whole,
+    with_equal_widths,
+)
+from krohn.verify.attack.transformers import obstacle
+from krohn.verify.attack.worst_seen import EvolutionarySearch, Target, Worst
 from krohn.verify.checker.established import Established
 from krohn.verify.checker.residual_stream import Stream
 from krohn.verify.proof import Proof, prove
@@ -166,15 +187,60 @@ def test_the_program_of_a_file_means_what_was_compiled(
         assert np.array_equal(true[channel].numpy(), right)
 
 
-@pytest.mark.sample(1)
-@pytest.mark.parametrize("order", range(3))
-def test_other_orders_are_the_same_function(order: int) -> None:
-    built = krohn.compile("Grid4", 8, "gridworld", dtype="float64")
-    net = network(built.file).net
-    words = torch.randint(2, (16, 8), generator=torch.Generator().manual_seed(order))
-    run = permuted(built.file, np.random.default_rng(order))
-    for one, other in zip(whole(net, words)[0], run(words, still)[0], strict=True):
-        assert torch.allclose(one, other, rtol=0, atol=1e-9)
+KNOWN = "softmax", "sparse"
+
+
+def worst(given: RandomNetwork, seed: int = 0) -> Seen:
+    """By the worst arithmetic."""
+    bad = Arithmetic(FLOAT64, np.random.default_rng(seed))
+    return bad.run(tensors(given.net, FLOAT64), torch.from_numpy(given.words))
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_every_way_is_the_same_function(seed: int) -> None:
+    """Heads of a block may see more than others, and units have other functions."""
+    given, rng = random_transformer(seed, kinds=KNOWN), np.random.default_rng(seed)
+    words = torch.from_numpy(given.words)
+    even = tensors(with_equal_widths(given.net), FLOAT64)
+    seen, logits = whole(tensors(given.net, FLOAT64), words)
+    for others, said in (
+        permuted(given.net, FLOAT64, rng)(words, still),
+        whole(even, words),
+        worst(given, seed),
+    ):
+        for one, other in zip([*seen, logits], [*others, said], strict=True):
+            assert torch.allclose(one, other, rtol=1e-10, atol=1e-10)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_what_heads_do_not_see_is_absent(seed: int) -> None:
+    given = random_transformer(seed, kinds=KNOWN, ahead=False)
+    said = worst(given)[1]
+    given.tensors["embed.position"][-1] = np.inf
+    spoilt = worst(given)[1]
+    assert torch.allclose(said[:, :-1], spoilt[:, :-1], rtol=1e-10, atol=1e-10)
+    assert not spoilt[:, -1].isfinite().any()
+
+
+@pytest.mark.parametrize("kind", ["linear", "relu"])
+def test_heads_of_which_no_worst_arithmetic_is_known_are_refused(kind: str) -> None:
+    given = random_transformer(1, kinds=(kind,))
+    proof = krohn.compile("C2", 6, "counter").proof
+    assert proof is not None
+    with pytest.raises(Refused, match=f"the attack is not about '{kind}'"):
+        worst(given)
+    with pytest.raises(Refused, match=f"the attack is not about '{kind}'"):
+        check_attackable(given.file, proof)
+
+
+def test_a_way_that_cannot_be_gone_is_told() -> None:
+    """Heads that see the whole word do not read letter by letter."""
+    built = krohn.compile("program:count", 6)
+    way = Way("letter by letter", partial(one_by_one, network(built.file)), 1, 1)
+    rng, proof = np.random.default_rng(0), built.proof
+    assert proof is not None
+    target = Target(built.file, zoo.machine("C2"), proof, rng, False)
+    assert "reads a word as a whole" in obstacle(way, target)
 
 
 @pytest.mark.sample(1)

@@ -1,6 +1,7 @@
 """Ways to run a Transformer that differ in nothing but rounding, and the worst of them."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import reduce
 from math import e, log2
@@ -10,15 +11,14 @@ from typing import Any, ClassVar
 import numpy as np
 import torch
 from torch import Tensor
-from torch.nn.attention import SDPBackend, sdpa_kernel
 
-from krohn.algebra.automaton import IntArray
 from krohn.network import forward_pass
 from krohn.network.meaning.attention import PROJECT, SCORES, View, scores
 from krohn.network.meaning.branches import Branches, Plan
 from krohn.network.meaning.engine import Engine
 from krohn.network.meaning.forward import read_out, through
-from krohn.network.meaning.net import Affine, Block, Heads, Net, Runs
+from krohn.network.meaning.net import Affine, Block, Heads, Net
+from krohn.network.meaning.rewrites import on_stream, wide_heads
 from krohn.network.meaning.tensors import (
     Tensors,
     mix_with_care,
@@ -150,8 +150,8 @@ class Letters(Snapshots, Branches):
 
 @forward_pass.in_full
 def whole(net: Net[Tensor], words: Tensor, push: Push = still) -> Seen:
-    """By the forward pass on whole words."""
-    return Words(push).run(net, words)
+    """By the forward pass on whole words; graphs are traced of the careful engine."""
+    return Words(push, torch.compiler.is_compiling()).run(net, words)
 
 
 def one_by_one(network: Transformer, words: Tensor, push: Push = still) -> Seen:
@@ -172,23 +172,18 @@ def one_by_one(network: Transformer, words: Tensor, push: Push = still) -> Seen:
     return streams, torch.stack(logits, dim=1)
 
 
-def with_backend(
-    net: Net[Tensor], backend: SDPBackend, words: Tensor, push: Push = still
+def within(
+    context: Callable[[], AbstractContextManager[Any]],
+    net: Net[Tensor],
+    words: Tensor,
+    push: Push = still,
 ) -> Seen:
-    """With one kernel of attention.
+    """In a context that chooses a kernel, or threads.
 
     Raises:
-        RuntimeError: If it does not serve the network here.
+        RuntimeError: If the kernel does not serve the network here.
     """
-    with sdpa_kernel(backend):
-        return whole(net, words, push)
-
-
-def with_threads(
-    net: Net[Tensor], threads: int, words: Tensor, push: Push = still
-) -> Seen:
-    """With another number of threads."""
-    with forward_pass.threads(threads):
+    with context():
         return whole(net, words, push)
 
 
@@ -198,88 +193,71 @@ def with_equal_widths(net: Net[FloatArray]) -> Net[FloatArray]:
     def even(block: Block[FloatArray]) -> Block[FloatArray]:
         if (heads := block.heads) is None:
             return block
-        width = max(heads.key.shape[2], heads.value.shape[2])
-        query, key, value = (
-            np.pad(m, ((0, 0), (0, 0), (0, width - m.shape[2])))
-            for m in (heads.query, heads.key, heads.value)
-        )
-        out = np.pad(heads.out, ((0, 0), (0, width - heads.out.shape[1]), (0, 0)))
-        wide = replace(heads, query=query, key=key, value=value, out=out)
-        return replace(block, heads=wide)
+        (count, d, narrow), wide = heads.key.shape, heads.value.shape[2]
+        return replace(block, heads=wide_heads(heads, count, max(narrow, wide), d))
 
     return net.with_blocks(even)
 
 
-def permute(
-    net: Net[FloatArray], rng: np.random.Generator
-) -> tuple[Net[FloatArray], IntArray]:
-    """The network with dimensions, units and heads in another order.
+def permuted(
+    net: Net[FloatArray], precision: Precision, rng: np.random.Generator
+) -> Run:
+    """By the network with dimensions, units and heads in another order.
 
-    Matrix products then add up the same terms in another order.
-
-    Returns:
-        The network, and where each dimension now stands.
+    Matrix products then add up the same terms in another order. Streams are put back
+    into the order of the network.
     """
     order = rng.permutation(net.token.shape[1])
+    back = torch.from_numpy(order.argsort())
 
-    def moved(block: Block[FloatArray]) -> Block[FloatArray]:
-        heads = None if block.heads is None else _permute_heads(block.heads, order, rng)
-        mask = None if block.mask is None else block.mask[order]
-        return Block(heads, mask, _permute_units(block.layers, order, rng))
+    def moved(array: FloatArray) -> FloatArray:
+        return array[..., order]
 
-    blocks = net.with_blocks(moved).blocks
-    out = replace(net.out, weight=net.out.weight[order])
-    new = Net(net.token[:, order], net.position[:, order], blocks, out)
-    return new, np.argsort(order)
+    def inside(block: Block[FloatArray]) -> Block[FloatArray]:
+        heads = None if block.heads is None else _permute_heads(block.heads, rng)
+        return Block(heads, block.mask, _permute_units(block.layers, rng))
 
-
-def permuted(file: ModelFile, rng: np.random.Generator) -> Run:
-    """By the network in another order; what is seen is in its own."""
-    moved, back = permute(Net.of(file.architecture, file.tensors), rng)
-    net, places = tensors(moved, file.precision), torch.from_numpy(back)
+    other = on_stream(net, moved, lambda columns: columns[order], moved)
+    found = tensors(other.with_blocks(inside), precision)
 
     def run(words: Tensor, push: Push = still) -> Seen:
-        seen, logits = whole(net, words, push)
-        return [x[..., places] for x in seen], logits
+        seen, logits = whole(found, words, push)
+        return [x[..., back] for x in seen], logits
 
     return run
 
 
 def _permute_heads(
-    heads: Heads[FloatArray], order: IntArray, rng: np.random.Generator
+    heads: Heads[FloatArray], rng: np.random.Generator
 ) -> Heads[FloatArray]:
     count, _, narrow = heads.query.shape
     chosen, keys = rng.permutation(count), rng.permutation(narrow)
     values = rng.permutation(heads.value.shape[2])
+    moved = heads.each(lambda x: x[chosen])
     return replace(
-        heads,
+        moved,
         sights=tuple(heads.sights[head] for head in chosen),
-        query=heads.query[np.ix_(chosen, order, keys)],
-        key=heads.key[np.ix_(chosen, order, keys)],
-        value=heads.value[np.ix_(chosen, order, values)],
-        out=heads.out[np.ix_(chosen, values, order)],
+        query=moved.query[..., keys],
+        key=moved.key[..., keys],
+        value=moved.value[..., values],
+        out=moved.out[:, values],
     )
 
 
 def _permute_units(
-    layers: tuple[Affine[FloatArray], ...], order: IntArray, rng: np.random.Generator
+    layers: Sequence[Affine[FloatArray]], rng: np.random.Generator
 ) -> tuple[Affine[FloatArray], ...]:
-    new, above = list[Affine[FloatArray]](), order
-    for layer in layers:
-        units = _other_units(layer.runs, rng) if layer.runs else order
-        weight, bias = layer.weight[np.ix_(above, units)], layer.bias[units]
-        new.append(Affine(weight, bias, layer.runs))
-        above = units
+    """Hidden units in another order, each among those that have its function."""
+    new = list(layers)
+    for j, layer in enumerate(layers[:-1]):
+        names = np.array([name for name, size in layer.runs for _ in range(size)])
+        units = np.arange(len(names))
+        for name in np.unique(names):
+            units[names == name] = rng.permutation(units[names == name])
+        weight, bias = new[j].weight[:, units], layer.bias[units]
+        new[j] = Affine(weight, bias, layer.runs)
+        new[j + 1] = replace(layers[j + 1], weight=layers[j + 1].weight[units])
     return tuple(new)
-
-
-def _other_units(runs: Runs, rng: np.random.Generator) -> IntArray:
-    """Units in another order, each among those that have its function."""
-    names = np.repeat([name for name, _ in runs], [count for _, count in runs])
-    units = np.arange(len(names))
-    for name in np.unique(names):
-        units[names == name] = rng.permutation(units[names == name])
-    return units
 
 
 # The forward pass by the worst arithmetic that a proof allows for.

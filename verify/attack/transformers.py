@@ -10,14 +10,17 @@ from os import cpu_count
 import numpy as np
 import torch
 from torch import Tensor
-from torch.nn.attention import SDPBackend
+from torch.nn.attention import SDPBackend, sdpa_kernel
 
+from krohn.network import ModelFileError
+from krohn.network.forward_pass import threads
 from krohn.network.meaning.net import Net
 from krohn.verify.attack import scores as looks
 from krohn.verify.attack.residual_stream import Stored, Values, values
 from krohn.verify.attack.rounding import (
     Arithmetic,
     Push,
+    Run,
     Seen,
     Way,
     network,
@@ -26,9 +29,8 @@ from krohn.verify.attack.rounding import (
     still,
     tensors,
     whole,
-    with_backend,
     with_equal_widths,
-    with_threads,
+    within,
 )
 from krohn.verify.attack.scores import Answers
 from krohn.verify.attack.worst_seen import Batch, EvolutionarySearch, Record, Target
@@ -63,29 +65,34 @@ def _at_once(target: Target) -> int:
 def ways(target: Target) -> list[Way]:
     """Every way to run a network here, with how much goes by each."""
     file, most, rng = target.file, _at_once(target), target.rng
-    runtime = network(file)
+    runtime, arrays = network(file), Net.of(file.architecture, file.tensors)
     net, some = runtime.net, min(most, WORST)
 
     def worst(words: Tensor, push: Push) -> Seen:
         return Arithmetic(file.precision, rng, push).run(net, words)
 
-    found = [
-        Way("eager", partial(whole, net), most, 40),
-        *(Way(f"batches of {n}", partial(whole, net), n, n / 5) for n in SMALL),
-        Way("batches of 64", partial(whole, net), 64, 4),
-        Way("letter by letter", partial(one_by_one, runtime), most, 2),
-        Way("pushed", partial(whole, net), most, 10, pushes=True),
-        Way("worst arithmetic", worst, some, 0.5),
-        Way("pushed, worst arithmetic", worst, some, 0.5, pushes=True),
-    ]
-    found += [
-        Way(f"order {i + 1}", permuted(file, rng), most, 8) for i in range(ORDERS)
-    ]
+    def add(name: str, run: Run, most: int, share: float, **how: bool) -> None:
+        found.append(Way(name, run, most, share, **how))
+
+    found = list[Way]()
+    add("eager", partial(whole, net), most, 40)
+    for n in SMALL:
+        add(f"batches of {n}", partial(whole, net), n, n / 5)
+    add("batches of 64", partial(whole, net), 64, 4)
+    add("letter by letter", partial(one_by_one, runtime), most, 2)
+    add("pushed", partial(whole, net), most, 10, pushes=True)
+    add("worst arithmetic", worst, some, 0.5)
+    add("pushed, worst arithmetic", worst, some, 0.5, pushes=True)
+    for i in range(ORDERS):
+        add(f"order {i + 1}", permuted(arrays, file.precision, rng), most, 8)
     if (cpu_count() or 1) > 1:
-        found.append(Way("2 threads", partial(with_threads, net, 2), most, 0.2))
+        add("2 threads", partial(within, partial(threads, 2), net), most, 0.2)
     if target.compiled:
         found.append(_compiled_way(partial(whole, net), most))
-    found += _by_kernels(target)
+    even = tensors(with_equal_widths(arrays), file.precision)
+    for name, backend in BACKENDS.items():
+        run = partial(within, partial(sdpa_kernel, backend), even)
+        add(f"attention: {name}", run, most, 4)
     return found
 
 
@@ -99,16 +106,6 @@ def _compiled_way(run: Callable[[Tensor], Seen], most: int) -> Way:
     return Way("compiled", through, most, 10, fixed=True)
 
 
-def _by_kernels(target: Target) -> list[Way]:
-    file = target.file
-    even = with_equal_widths(Net.of(file.architecture, file.tensors))
-    net = tensors(even, file.precision)
-    return [
-        Way(f"attention: {name}", partial(with_backend, net, b), _at_once(target), 4)
-        for name, b in BACKENDS.items()
-    ]
-
-
 def obstacle(way: Way, target: Target) -> str:
     """Why a way cannot be gone here; empty if it can."""
     words = torch.zeros((way.most if way.fixed else 1, target.length), dtype=torch.long)
@@ -116,7 +113,7 @@ def obstacle(way: Way, target: Target) -> str:
         warnings.simplefilter("ignore")
         try:
             way(words, still)
-        except (RuntimeError, OSError) as error:
+        except (RuntimeError, OSError, ModelFileError) as error:
             return str(error).splitlines()[0]
     return ""
 
