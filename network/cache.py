@@ -179,7 +179,7 @@ def grown(
         last: One past the last.
     """
     whole = bool(cache.parts) and last - first == len(cache.parts[0])
-    if tree == ONE and whole and not any(running):
+    if tree is ONE and whole and not any(running):
         return _stepped(cache, added)
     leaves = tree.sizes[-1]
     words = slice(first // leaves, -(-last // leaves))

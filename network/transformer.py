@@ -225,8 +225,7 @@ class Transformer(nn.Module):
             cache of some of the ``batch · leaves`` words, for those who go on.
         """
         logits, added = branch(tokens, cache, tree, given)
-        running = [_sums(each) for each in self._heads for _ in range(2)]
-        return logits, partial(grown, cache, added, running, tree)
+        return logits, partial(grown, cache, added, cache.plan.running, tree)
 
     def scratch(self, seen: int) -> int:
         """How many numbers a pass of `branch` holds for one node, at most.

@@ -17,7 +17,7 @@ from krohn.network.disguise import running_tensors
 from krohn.network.exports import circuit as circuits
 from krohn.network.exports.circuit import EMBEDDING, READ_OUT
 from krohn.network.meaning.attention import View
-from krohn.network.meaning.forward import embed, feed, look, read_out
+from krohn.network.meaning.forward import feed, look, read_out
 from krohn.network.meaning.net import Net
 from krohn.network.meaning.tensors import FAST, points, with_bos
 from krohn.network.modelfile import ModelFile
@@ -78,7 +78,7 @@ class Components:
         """
         net = Net.of(self.shape, self.tensors)
         letters = with_bos(net, torch.from_numpy(np.ascontiguousarray(words)))
-        written = {EMBEDDING: embed(net, FAST, points(letters))}
+        written = {EMBEDDING: FAST.embed(net, points(letters))}
         if torch.is_grad_enabled() and not written[EMBEDDING].requires_grad:
             written[EMBEDDING].requires_grad_()
         for node, sources in self._sources.items():

@@ -51,16 +51,15 @@ class Branches(Tensors):
         self.projections = iter(cache.plan.projections)
         self.past: Both | None = None
 
-    def at(self, place: str, value: Tensor) -> Tensor:
-        """What is given is added to the embedding."""
-        if place != "stream.0":
-            return value
+    def embed(self, net: Net[Tensor], points: Points) -> Tensor:
+        """With what is given; narrow formats have no pieces of a softmax to add up."""
+        x: Tensor = super().embed(net, points)
         if self.given is not None:
-            return value + self.given[:, None]
-        if value.dtype.itemsize >= 4 or not self.cache.parts:
-            return value
-        self.alike = False
-        return value.expand(len(self.cache.parts[0]), -1, -1)
+            return x + self.given[:, None]
+        if x.dtype.itemsize < 4 and self.cache.parts:
+            self.alike = False
+            return x.expand(len(self.cache.parts[0]), -1, -1)
+        return x
 
     def affine(self, x: Tensor, layer: Affine[Tensor]) -> Tensor:
         """The affine map, rounded as the forward pass rounds it: a product is stored."""
@@ -138,17 +137,26 @@ class Plan:
         engine: Makes the engine of a pass.
         projections: For each block with heads the matrix ``(d, …)`` that makes the
             queries, keys and values of all heads.
+        running: For each part of a cache whether it is a sum of what points add.
     """
 
     def __init__(
         self, net: Net[Tensor], engine: Callable[..., Branches] = Branches
     ) -> None:
-        self.net, self.engine, self.projections = net, engine, list[Tensor]()
+        self.net, self.engine = net, engine
+        self.projections, self.running = list[Tensor](), list[bool]()
         for block in net.blocks:
             if (heads := block.heads) is not None:
                 three = (heads.query, heads.key, heads.value)
                 flat = [each.transpose(0, 1).flatten(1) for each in three]
                 self.projections.append(torch.cat(flat, dim=1))
+                self.running += [isinstance(heads.kind, Linear)] * 2
+
+    def memory(self, parts: Sequence[Tensor]) -> list[Both | None]:
+        """The parts of a cache, block by block."""
+        each = iter(parts)
+        blocks = self.net.blocks
+        return [None if b.heads is None else (next(each), next(each)) for b in blocks]
 
 
 def start(net: Net[Tensor], batch: int) -> Cache:
@@ -169,23 +177,32 @@ def branch(
 
     Arguments are those of `krohn.network.transformer.Transformer.branch`.
     """
-    alike = tokens.dim() == 1
+    alike, plan = tokens.dim() == 1, cache.plan
     if alike:
         tokens = tokens[tree.last.to(tokens.device)][None]
-    at = _points(tree, cache.seen, tokens.device, torch.is_inference_mode_enabled())
-    nodes = Points(tokens, at.index, at.places, True, at.single, at.path, at.masks)
-    net: Net[Tensor] = cache.plan.net
-    parts = iter(cache.parts)
-    memory = [block.heads and (next(parts), next(parts)) for block in net.blocks]
-    logits, kept = torch.empty(0), list[Both | None]()
+    nodes, memory = _nodes(tokens, cache.seen, tree), plan.memory(cache.parts)
     for careful in (False, True):
-        o = cache.plan.engine(tree, cache, alike, given, careful)
-        x, kept = through(net, o, nodes, memory)
-        logits = read_out(net, o, x)
+        o = plan.engine(tree, cache, alike, given, careful)
+        x, kept = through(plan.net, o, nodes, memory)
+        logits = read_out(plan.net, o, x)
         # Where one node alone follows, nothing is hidden but what is not looked at.
-        if at.single or known_finite(logits):
-            break
-    return logits, flat(kept)
+        if careful or nodes.single or known_finite(logits):
+            return logits, flat(kept)
+    raise AssertionError
+
+
+def _nodes(tokens: Tensor, seen: int, tree: Tree) -> Points:
+    """The nodes of a tree after so many positions, as points."""
+    if tree is not ONE:
+        inference = torch.is_inference_mode_enabled()
+        at = _points(tree, seen, tokens.device, inference)
+        return Points(tokens, at.index, at.places, True, False, at.path, at.masks)
+
+    def places() -> tuple[Tensor, Tensor]:
+        t = torch.arange(seen + 1, device=tokens.device)
+        return t[-1:, None], t
+
+    return Points(tokens, seen, places, True, True)
 
 
 @lru_cache(64)
@@ -206,8 +223,7 @@ def _points(tree: Tree, seen: int, device: torch.device, inference: bool) -> Poi
         return torch.cat([above.new_ones(tree.nodes, seen), above], dim=1)
 
     index = seen if tree.generations == 1 else seen + depth
-    single = tree == ONE
-    return Points(None, index, places, True, single, None if single else path)
+    return Points(None, index, places, True, False, path)
 
 
 # Attention for many short continuations of many words.

@@ -9,8 +9,8 @@ a test holds it against the definition.
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
-from krohn.network.meaning.attention import PROJECT, View, attend
-from krohn.network.meaning.net import Affine, Heads
+from krohn.network.meaning.attention import PROJECT, Points, View, attend
+from krohn.network.meaning.net import Affine, Heads, Net
 from krohn.program.errors import Refused
 
 
@@ -135,6 +135,12 @@ class Engine:
         raise NotImplementedError
 
     # Defined operations.
+
+    def embed(self, net: Net[Any], points: Points) -> Any:
+        """``(b, t, d)``: the stream before all blocks."""
+        token, position = net.token, net.position
+        x = self.gather(token, points.tokens)
+        return self.add(x, self.gather(position, points.index))
 
     def add(self, x: Any, y: Any) -> Any:
         """A sum that is stored in the stream."""

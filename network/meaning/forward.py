@@ -75,12 +75,6 @@ def activated(o: Engine, runs: Sequence[tuple[str, int]], h: Any) -> Any:
 # The whole network.
 
 
-def embed(net: Net[Any], o: Engine, points: Points) -> Any:
-    """The stream ``(batch, n, d)`` at new points, before all blocks."""
-    letters = o.gather(net.token, points.tokens)
-    return o.add(letters, o.gather(net.position, points.index))
-
-
 def through(
     net: Net[Any], o: Engine, points: Points, memory: Sequence[Any] = ()
 ) -> tuple[Any, list[Any]]:
@@ -88,7 +82,7 @@ def through(
 
     Places are named as `places` lists them.
     """
-    x = o.at("stream.0", embed(net, o, points))
+    x = o.at("stream.0", o.embed(net, points))
     kept: list[Any] = []
     for b, block in enumerate(net.blocks):
         at, held = places_of(b), None
