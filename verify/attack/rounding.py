@@ -344,11 +344,10 @@ class Arithmetic(Snapshots, Tensors):
 
     def product(self, x: Tensor, matrix: Tensor, bias: Tensor | None = None) -> Tensor:
         """``x @ matrix + bias``, stored; the bias before or after a store."""
-        matrix = matrix.to(self.wide)
         used = (matrix != 0).any(dim=1)
         x, matrix = x[..., used], matrix[used]
         inner = matrix.new_zeros(matrix.shape[1]) if bias is None else bias
-        inner = inner.to(self.wide).expand(*x.shape[:-1], -1)
+        inner = inner.expand(*x.shape[:-1], -1)
         count = len(matrix)
 
         def term(k: int) -> Tensor:
@@ -421,10 +420,6 @@ class Arithmetic(Snapshots, Tensors):
 
     # The operations of a forward pass.
 
-    def gather(self, table: Tensor, index: Any) -> Tensor:
-        """Rows of a table."""
-        return super().gather(table, index).to(self.wide)
-
     def add(self, x: Tensor, y: Tensor) -> Tensor:
         """A sum, stored."""
         return self.store(x + y)
@@ -492,5 +487,5 @@ class Arithmetic(Snapshots, Tensors):
 
     def run(self, net: Net[Tensor], words: Tensor) -> Seen:
         """The stream at every snapshot, and the logits."""
-        seen, logits = super().run(net, words)
+        seen, logits = super().run(net.each(lambda x: x.to(self.wide)), words)
         return [x.to(self.narrow) for x in seen], logits
