@@ -1,8 +1,8 @@
 """Networks that read token by token, many texts side by side, on arrays of numpy.
 
 So a text is read without torch, whose import takes longer than most texts, and whose
-operations on a few numbers take longer than those of numpy. Torch reads the rest:
-numbers of 16 bits, networks that say laws or vectors, and those that are open.
+operations on a few numbers take longer than those of numpy. Torch reads the rest: numbers
+of 16 bits, state space models, networks that say laws or vectors, and those that are open.
 """
 
 from collections.abc import Callable, Mapping, Sequence
