@@ -40,9 +40,8 @@ class BlockKinds:
             *(shape.disguise.blocks if shape.disguise else ()),
         ):
             named = {str(unit) for layer in block.activations for unit in layer}
-            self._demand(
-                isinstance(block.attention, self.attention), block.attention.kind
-            )
+            known = type(block.attention) in self.attention
+            self._demand(known, block.attention.kind)
             for sight in block.sights:
                 self._demand(sight in self.sights, f"{sight} heads")
             for unit in sorted(named):
