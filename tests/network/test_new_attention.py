@@ -26,6 +26,7 @@ from krohn.network.meaning.rationals import IdealRationals, exact as exact_net
 from krohn.program.architectures.transformer import Block
 from krohn.program.attention import Attention, HeadKind
 from krohn.program.domains import FloatArray
+from krohn.verify.enclosures.words import enclosed
 from krohn.verify.proof import Proof
 
 RUNNING = {"load", "runtime", "runtime by numpy", "rollout", "enclosure"}
@@ -111,6 +112,14 @@ def test_fractions_are_those_of_many_digits() -> None:
         np.testing.assert_allclose(said, right, rtol=2.0**-50, atol=1e-30)
         ran += 1
     assert ran >= 4
+
+
+def test_intervals_hold_those_of_many_digits() -> None:
+    for given in networks():
+        found = enclosed(given.net, given.words)["logits"]
+        right = many_digits(given.net, given.words)
+        assert ((found.low <= right) & (right <= found.high)).all()
+        assert (found.high - found.low <= 1e-9).all()
 
 
 @pytest.fixture

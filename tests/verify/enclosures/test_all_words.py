@@ -1,20 +1,18 @@
 """Between the bounds for all words lie the numbers of each word, and partial sums."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise, product
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import pytest
 from random_networks import random_transformer
 
 from krohn.network.meaning.arrays import Arrays, whole
-from krohn.network.meaning.attention import WEIGH
 from krohn.network.meaning.net import Affine, Block, Heads, Net
 from krohn.program.attention import (
     Attention,
-    HeadKind,
     Linear,
     Rectified,
     Sight,
@@ -257,22 +255,3 @@ def test_stretches_may_see_what_one_of_their_positions_sees(
         assert (found.flags | ~each).all()
         if not seed or isinstance(kind, Softmax):
             assert np.array_equal(found.flags, each)
-
-
-@dataclass(frozen=True)
-class Toy(HeadKind):
-    """A kind of attention whose weights are its scores."""
-
-    kind: Literal["toy"] = "toy"
-
-
-def test_a_kind_that_it_was_not_told_of_is_refused(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """Nobody said whether it takes means."""
-    toy: Any = Toy()
-    monkeypatch.setitem(WEIGH, Toy, WEIGH[Rectified])
-    net = one_head(toy)
-    assert enclosed(net, np.array([[0, 1]]))["logits"].high.max() < 10
-    with pytest.raises(Refused, match="is not about 'toy'"):
-        ranges(net)

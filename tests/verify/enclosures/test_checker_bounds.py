@@ -1,7 +1,6 @@
 """The bounds of the checker beside exact numbers, and beside how large numbers get."""
 
 from copy import deepcopy
-from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -11,6 +10,7 @@ import pytest
 import krohn
 from krohn.compiled_model import CompiledModel
 from krohn.network.meaning.net import Net
+from krohn.network.meaning.rewrites import divided
 from krohn.network.modelfile import ModelFile
 from krohn.program.chain_of_thought import ChainOfThought
 from krohn.program.domains import FloatArray, IntArray
@@ -165,16 +165,7 @@ def test_queries_that_are_multiplied_can_overflow(
     made = built("FlipFlop", length=20, strict=True, dtype=dtype)
     file = with_large_queries(made.file, weight, feature) if large else made.file
     shown = prove(file, made.machine, model=model_of(file, by))
-    divided = net_of(file).with_blocks(
-        lambda b: (
-            b
-            if b.heads is None
-            else replace(
-                b, heads=replace(b.heads, query=by * b.heads.query, divisor=by)
-            )
-        )
-    )
-    found = ranges(divided)
+    found = ranges(divided(net_of(file), by))
     if large and by > 1:
         assert "can overflow" in shown.reason
         with pytest.raises(Refused, match="query can overflow"):
