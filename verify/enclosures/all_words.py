@@ -15,10 +15,13 @@ from krohn.network.meaning.forward import read_out, through
 from krohn.network.meaning.net import Affine, Heads, Net
 from krohn.network.precision import FloatArray, one_thread
 from krohn.program.attention import Linear, Rectified, Softmax, Sparse
-from krohn.program.errors import unknown
+from krohn.program.errors import demand
 from krohn.verify.checker.arithmetic import INSIDE, STORED, Format, Interval, fits
 from krohn.verify.enclosures.positions import Among, Maybe
 from krohn.verify.enclosures.words import Enclosed
+
+MEANS, SUMS = (Softmax, Sparse, Linear), (Rectified,)
+"""Kinds whose weights add up to 1 in the end, and others."""
 
 
 class Sizes(NamedTuple):
@@ -128,19 +131,16 @@ class Ranges(Enclosed):
         view: View,
     ) -> Interval:
         """A mean is between the values that are seen, a sum in the sum of all."""
+        kind = type(heads.kind)
+        demand(kind in MEANS + SUMS, f"{self.who} is not about {heads.kind.kind!r}")
         weights, total = weigh(self, heads, query, key, view)
         self._reached(view.places.pattern)
         mixed = self.combine(weights, value, view.shown)
-        match heads.kind:
-            case Rectified():
-                return mixed
-            case Linear():  # both are stored, and then divided
-                self._stored(mixed)
-                self._stored(total)
-            case Softmax() | Sparse():
-                pass
-            case other:
-                return unknown(other, self.who)
+        if kind in SUMS:
+            return mixed
+        if total is not None:  # both are stored, and then divided
+            self._stored(mixed)
+            self._stored(total)
         return _between(value, view.shown)
 
     # How large all that is.

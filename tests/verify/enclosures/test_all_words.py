@@ -10,6 +10,7 @@ import pytest
 from random_networks import random_transformer
 
 from krohn.network.meaning.arrays import Arrays, whole
+from krohn.network.meaning.attention import WEIGH
 from krohn.network.meaning.net import Affine, Block, Heads, Net
 from krohn.program.attention import (
     Attention,
@@ -255,3 +256,19 @@ def test_stretches_may_see_what_one_of_their_positions_sees(
         assert (found.flags | ~each).all()
         if not seed or isinstance(kind, Softmax):
             assert np.array_equal(found.flags, each)
+
+
+class Another(Softmax):
+    """A kind of attention made of one whose heads take means."""
+
+
+def test_a_kind_that_is_made_of_another_is_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Nobody said what it takes: here it adds up, far beyond all values."""
+    monkeypatch.setitem(WEIGH, Another, WEIGH[Rectified])
+    net = one_head(Another())
+    word = np.zeros((1, LENGTH), dtype=np.int64)
+    assert enclosed(net, word)["logits"].low.max() > 30
+    with pytest.raises(Refused, match="is not about 'softmax'"):
+        ranges(net)
