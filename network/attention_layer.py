@@ -3,82 +3,41 @@
 What it computes `krohn.network.architectures.attention_layer` says.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from krohn.network import ModelFileError
 from krohn.network.architectures import attention_layer as meaning
 from krohn.network.forward_pass import in_full
-from krohn.network.meaning.net import Affine
 from krohn.network.meaning.tensors import CAREFUL, FAST, Tensors, points, with_care
+from krohn.network.named_tensors import NamedTensors
 from krohn.program.architectures.attention_layer import AttentionLayer as Declared
 
-HELD = ("code", "query", "key", "value", "bias")
-"""The tensors of the head; a layer need not have all."""
 
-
-class ReluNetwork(nn.Module):
-    """Affine layers with a ReLU between any two of them."""
-
-    def __init__(self, layers: Sequence[Affine[Tensor]]) -> None:
-        super().__init__()
-        self.runs = [layer.runs for layer in layers]
-        for name in ("weight", "bias"):
-            found = [
-                nn.Parameter(getattr(layer, name), requires_grad=False)
-                for layer in layers
-            ]
-            setattr(self, name, nn.ParameterList(found))
-
-    @property
-    def data(self) -> tuple[Affine[Tensor], ...]:
-        """The parameters as they are now."""
-        each: Any = zip(self.weight, self.bias, self.runs, strict=True)  # type: ignore[arg-type]
-        return tuple(Affine(*layer) for layer in each)
-
-
-class AttentionLayer(nn.Module):
+class AttentionLayer(NamedTensors):
     """One head over real inputs, or over the slots of a memory.
 
     Attributes:
+        shape: Its sizes.
         length: The longest input.
-        inputs: d.
         remembers: Whether it looks at the slots of a memory.
     """
-
-    code: Tensor | None
-    query: Tensor
-    key: Tensor
-    value: Tensor
-    bias: Tensor | None
 
     def __init__(
         self, architecture: Mapping[str, Any], tensors: Mapping[str, Tensor]
     ) -> None:
-        super().__init__()
-        shape = Declared.of(architecture)
-        self.length, self.inputs = shape.length, shape.inputs
-        self.remembers = shape.memory > 0
-        given = meaning.AttentionLayer.of(shape, tensors)
-        self.sight = given.sight
-        for name in HELD:
-            tensor = getattr(given, name)
-            kept = None if tensor is None else nn.Parameter(tensor, requires_grad=False)
-            self.register_parameter(name, kept)
-        self.features = ReluNetwork(given.features)
-        self.output = ReluNetwork(given.output)
+        super().__init__(tensors)
+        self.shape = Declared.of(architecture)
+        self.length, self.remembers = self.shape.length, self.shape.memory > 0
+        _ = self.net  # or the tensors are those of another one
 
     @property
     def net(self) -> meaning.AttentionLayer[Tensor]:
         """The network as data, of the parameters as they are now."""
-        code, query, key, value, bias = (getattr(self, name) for name in HELD)
-        features, output = self.features.data, self.output.data
-        return meaning.AttentionLayer(
-            self.sight, code, query, key, value, bias, features, output
-        )
+        return meaning.AttentionLayer.of(self.shape, self.tensors)
 
     def encoded(self, x: Tensor) -> Tensor:
         """``(batch, time, n)``: f̂ of the inputs and of their positions."""
@@ -96,9 +55,10 @@ class AttentionLayer(nn.Module):
         Raises:
             ModelFileError: If the inputs have another shape, or are too long.
         """
-        if x.ndim != 3 or x.shape[2] != self.inputs or not 0 < x.shape[1]:
+        inputs = self.shape.inputs
+        if x.ndim != 3 or x.shape[2] != inputs or not 0 < x.shape[1]:
             raise ModelFileError(
-                f"takes (batch, time, {self.inputs}) numbers, not {tuple(x.shape)}"
+                f"takes (batch, time, {inputs}) numbers, not {tuple(x.shape)}"
             )
         if x.shape[1] > self.length:
             raise ModelFileError(

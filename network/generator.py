@@ -1,54 +1,23 @@
 """Generators, as torch modules; what they compute `krohn.network.architectures` says."""
 
 from collections.abc import Mapping
-from functools import partial
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from krohn.network import ModelFileError, modelfile
 from krohn.network.architecture import kind_of
 from krohn.network.architectures import generator as meaning
 from krohn.network.forward_pass import in_full
-from krohn.network.meaning.net import Affine
 from krohn.network.meaning.tensors import CAREFUL, Tensors, points, with_care
 from krohn.network.modelfile import ModelFile
+from krohn.network.named_tensors import NamedTensors
 from krohn.network.running_file import torch_tensors
 
 
-class LayerNorm(nn.Module):
-    """The constant of a normalisation."""
-
-    def __init__(self, constant: Tensor) -> None:
-        super().__init__()
-        self.constant = nn.Parameter(constant, requires_grad=False)
-
-
-class Layer(nn.Module):
-    """One layer: a head, its normalisation, and the affine maps of g with ReLUs."""
-
-    def __init__(self, layer: meaning.Layer[Tensor]) -> None:
-        super().__init__()
-        fixed = partial(nn.Parameter, requires_grad=False)
-        self.query, self.key = fixed(layer.query), fixed(layer.key)
-        self.value = fixed(layer.value)
-        self.norm = nn.Identity() if layer.norm is None else LayerNorm(layer.norm)
-        self.weights = nn.ParameterList(fixed(each.weight) for each in layer.maps)
-        self.biases = nn.ParameterList(fixed(each.bias) for each in layer.maps)
-        self.runs = [each.runs for each in layer.maps]
-
-    @property
-    def data(self) -> meaning.Layer[Tensor]:
-        """The parameters as they are now."""
-        norm = self.norm.constant if isinstance(self.norm, LayerNorm) else None
-        maps = zip(self.weights, self.biases, self.runs, strict=True)
-        each = tuple(Affine(*layer) for layer in maps)
-        return meaning.Layer(self.query, self.key, self.value, norm, each)
-
-
-class Generator(nn.Module):
+class Generator(NamedTensors):
     """A network that says how likely each letter is to come next.
 
     Attributes:
@@ -61,8 +30,8 @@ class Generator(nn.Module):
     """
 
     def __init__(self, file: ModelFile) -> None:
-        super().__init__()
-        shape = file.architecture
+        super().__init__(torch_tensors(file))
+        self.shape = shape = file.architecture
         kind = kind_of(shape)
         if kind.answers != "laws":
             raise ModelFileError(f"this is {kind.called}, not a generator")
@@ -73,17 +42,13 @@ class Generator(nn.Module):
         length = file.claim.length
         assert length is not None
         self.length = length
-        given = meaning.Generator.of(shape, torch_tensors(file))
-        self.bracket = nn.Parameter(given.letter, requires_grad=False)
-        self.initial = nn.Parameter(given.start, requires_grad=False)
         self.register_buffer("moves", torch.tensor(shape.moves))
-        self.layers = nn.ModuleList(map(Layer, given.layers))
+        _ = self.net  # or the tensors are those of another one
 
     @property
     def net(self) -> meaning.Generator[Tensor]:
         """The network as data, of the parameters as they are now."""
-        layers = tuple(cast(Layer, layer).data for layer in self.layers)
-        return meaning.Generator(self.bracket, self.initial, layers)
+        return meaning.Generator.of(self.shape, self.tensors)
 
     def embed(self, tokens: Tensor) -> Tensor:
         """``(batch, time)`` letters to ``(batch, time + 1, d)``, the start in front.
@@ -100,13 +65,13 @@ class Generator(nn.Module):
                 f"this model is for words of up to {self.length} letters; "
                 f"compile it again with a larger length (-T {tokens.shape[1]})"
             )
-        depth = torch.zeros_like(tokens)
-        if self.bracket.shape[1] > 1:
+        net, depth = self.net, torch.zeros_like(tokens)
+        if net.letter.shape[1] > 1:
             depth = self.moves[tokens].cumsum(dim=1)  # type: ignore[index]
-            if ((depth < 0) | (depth >= self.bracket.shape[1])).any():
+            if ((depth < 0) | (depth >= net.letter.shape[1])).any():
                 raise ModelFileError("a depth is out of range: the word is illegal")
-        start = self.initial.expand(len(tokens), 1, -1)
-        return torch.cat([start, self.bracket[tokens, depth]], dim=1)
+        start = net.start.expand(len(tokens), 1, -1)
+        return torch.cat([start, net.letter[tokens, depth]], dim=1)
 
     @in_full
     def forward(self, tokens: Tensor) -> Tensor:

@@ -10,6 +10,7 @@ from krohn.network.architecture import kind_of, sparse_matrices
 from krohn.network.cache import ONE, Cache, Grow, Tree
 from krohn.network.forward_pass import in_full
 from krohn.network.meaning.tensors import FAST
+from krohn.network.named_tensors import NamedTensors
 
 # Networks that read letter by letter and remember as much after every word.
 
@@ -85,24 +86,16 @@ class Stepping(nn.Module):
         )
 
 
-class Stepped(Stepping):
+class Stepped(NamedTensors, Stepping):
     """A recurrent network, by the step of its architecture; no limit on the length."""
 
     def __init__(
         self, architecture: Mapping[str, Any], tensors: Mapping[str, Tensor]
     ) -> None:
-        super().__init__()
+        super().__init__(tensors)
         step = kind_of(architecture).step(architecture)
         assert step is not None
         self.declared = step
-        self.names = list(tensors)
-        self.held = nn.ParameterList(tensors.values())
-        self.requires_grad_(False)
-
-    @property
-    def tensors(self) -> dict[str, Tensor]:
-        """The tensors by their names in a model file."""
-        return dict(zip(self.names, self.held, strict=True))
 
     @property
     def net(self) -> Any:

@@ -26,6 +26,7 @@ from krohn.network.cache import Cache
 from krohn.network.forward_pass import in_full
 from krohn.network.meaning.net import Affine as AffineNet
 from krohn.network.meaning.tensors import FAST
+from krohn.network.named_tensors import NamedTensors
 from krohn.network.recurrent import Parts, Stepping
 from krohn.program.architectures.linear_recurrence import LinearRecurrence as Linear
 from krohn.program.architectures.ssm import StateSpace as Declared
@@ -149,7 +150,7 @@ def _scanned(layer: LayerNet[Tensor], x: Tensor) -> Tensor:
 # Linear recurrent networks that a model file describes, as torch modules.
 
 
-class LinearRecurrence(nn.Module):
+class LinearRecurrence(NamedTensors):
     """A linear recurrence, dense or banded; no limit on the length."""
 
     length = None
@@ -157,25 +158,20 @@ class LinearRecurrence(nn.Module):
     def __init__(
         self, architecture: Mapping[str, Any], tensors: Mapping[str, Tensor]
     ) -> None:
-        super().__init__()
-        given = LinearNet.of(Linear.of(architecture), tensors)
-        self.input = nn.Parameter(given.input)
-        self.output = nn.Parameter(given.output)
-        self.skip = nn.Parameter(given.skip)
-        self.matrix = nn.ParameterList(given.matrix)
-        self.requires_grad_(False)
+        super().__init__(tensors)
+        self.shape = Linear.of(architecture)
+        _ = self.net  # or the tensors are those of another one
 
     @property
     def net(self) -> LinearNet[Tensor]:
         """The network as data, of the parameters as they are now."""
-        ends = (self.input, self.output, self.skip)
-        return LinearNet(*ends, tuple(self.matrix))
+        return LinearNet.of(self.shape, self.tensors)
 
     @in_full
     def forward(self, inputs: Tensor) -> Tensor:
         """``(batch, time, outputs)`` for real inputs ``(batch, time, inputs)``."""
         net, outputs = self.net, []
-        hidden = inputs.new_zeros((len(inputs), self.input.shape[1]))
+        hidden = inputs.new_zeros((len(inputs), net.input.shape[1]))
         for x in inputs.unbind(1):
             output, hidden = after_input(FAST, net, x, hidden)
             outputs.append(output)
