@@ -2,7 +2,7 @@
 
 So a text is read without torch, whose import takes longer than most texts, and whose
 operations on a few numbers take longer than those of numpy. Torch reads the rest: numbers
-of 16 bits, state space models, networks that say laws or vectors, and those that are open.
+of 16 bits, matrices of few entries, networks that say laws or vectors, and open ones.
 """
 
 from collections.abc import Callable, Mapping, Sequence

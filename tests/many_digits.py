@@ -7,6 +7,7 @@ import mpmath
 import numpy as np
 
 from krohn.network.meaning.arrays import Arrays, whole
+from krohn.network.meaning.engine import operation
 from krohn.network.meaning.net import Net
 from krohn.program.domains import FloatArray, IntArray
 
@@ -48,6 +49,8 @@ class ManyDigits(Arrays):
     """Arrays of numbers of mpmath, in as many digits as it is set to."""
 
     who = "the referee"
+    sine, tanh, gelu = map(operation, (sine, tanh, gelu))
+    sigmoid, phi = operation(sigmoid), operation(phi)
 
     def combine(self, weights: Any, values: Any, seen: Any) -> Any:
         """What is hidden is left out, whatever it is."""
@@ -59,26 +62,6 @@ class ManyDigits(Arrays):
         scores = np.where(seen, scores, mpmath.mpf("-inf"))
         weights = exp(scores - scores.max(axis=-1, keepdims=True))
         return weights / self.total(weights)
-
-    def sine(self, x: Any) -> Any:
-        """The true sine."""
-        return sine(x)
-
-    def gelu(self, x: Any) -> Any:
-        """The true GeLU."""
-        return gelu(x)
-
-    def sigmoid(self, x: Any) -> Any:
-        """The true one."""
-        return sigmoid(x)
-
-    def tanh(self, x: Any) -> Any:
-        """The true hyperbolic tangent."""
-        return tanh(x)
-
-    def phi(self, x: Any) -> Any:
-        """True features."""
-        return phi(x)
 
     def layer_norm(self, x: Any, constant: Any) -> Any:
         """By a true root."""

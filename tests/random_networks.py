@@ -1,6 +1,6 @@
-"""Random networks of every architecture that has a forward pass, and words for them.
+"""Random Transformers, and words for them.
 
-The same seed gives the same network. Transformers mix what they may: kinds of attention,
+The same seed gives the same network. They mix what they may: kinds of attention,
 sights, activations within a layer, blocks without heads or without an MLP.
 """
 
@@ -13,13 +13,11 @@ import numpy as np
 from krohn.network.meaning.net import Net
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import PRECISIONS
-from krohn.program.architecture import architecture_named
 from krohn.program.architectures.transformer import Transformer
 from krohn.program.domains import FloatArray, IntArray
 
 KINDS = "softmax", "linear", "relu", "sparse"
 UNITS = "relu", "sine", "gelu"
-RECURRENT = "rnn", "elman", "lstm", "gru"
 SIZES = 5
 """Widths are up to this."""
 Architecture = dict[str, Any]
@@ -41,21 +39,20 @@ class RandomNetwork:
 
     @property
     def shape(self) -> Transformer:
-        """A Transformer's architecture."""
+        """The architecture."""
         return Transformer.of(self.architecture)
 
     @property
     def net(self) -> Net[FloatArray]:
-        """A Transformer as data."""
+        """The network as data."""
         return Net.of(self.shape, self.tensors)
 
     @property
     def file(self) -> ModelFile:
         """A file that claims nothing."""
         shape = self.architecture
-        tokens = range(shape["vocabulary"] - (shape["kind"] == "transformer"))
-        states = range(shape["outputs"])
-        names = {"letters": [*map(str, tokens)], "states": [f"q{i}" for i in states]}
+        letters, states = range(shape["vocabulary"] - 1), range(shape["outputs"])
+        names = {"letters": [*map(str, letters)], "states": [f"q{i}" for i in states]}
         header = {"architecture": shape, "machine": names, "claim": {}}
         return ModelFile(header, self.tensors, PRECISIONS[shape["dtype"]])
 
@@ -99,34 +96,20 @@ def random_transformer(
     return RandomNetwork(architecture, _tensors(rng, architecture), words)
 
 
-def random_recurrent(seed: int, kind: str, dtype: str = "float64") -> RandomNetwork:
-    """A recurrent network of a kind of `RECURRENT`, and three words."""
-    rng = np.random.default_rng(seed)
-    letters = int(rng.integers(1, 4))
-    architecture = {"kind": kind, "dtype": dtype, "vocabulary": letters}
-    for name in ("hidden", "outputs"):
-        architecture[name] = int(rng.integers(1, 2 * SIZES))
-    if kind != "rnn" and rng.integers(2):
-        architecture["embedding"] = int(rng.integers(1, SIZES))
-    words = rng.integers(letters, size=(3, int(rng.integers(1, 20))))
-    return RandomNetwork(architecture, _tensors(rng, architecture), words)
-
-
 def _tensors(
     rng: np.random.Generator, architecture: Architecture
 ) -> dict[str, FloatArray]:
     """Numbers of the format: sums are of the size of their terms, up to some factor."""
-    declared = architecture_named(architecture["kind"]).of(architecture)
     precision = PRECISIONS[architecture["dtype"]]
     factors: dict[str, float] = {}
-    for b, block in enumerate(architecture.get("blocks", ())):
+    for b, block in enumerate(architecture["blocks"]):
         at, kind = f"blocks.{b}.attention", block.get("attention", {}).get("kind")
         if kind == "relu":  # which adds up
             factors[f"{at}.value"] = 1 / architecture["positions"]
         elif kind != "linear":  # where features may be too small
             factors[f"{at}.query"] = 2.0
     found = {}
-    for name, shape in declared.shapes.items():
+    for name, shape in Transformer.of(architecture).shapes.items():
         terms = 1 if len(shape) == 1 or name.startswith("embed") else shape[-2]
         factor = factors.get(name, 1.0) * rng.choice([0.5, 1.0]) / np.sqrt(terms)
         found[name] = precision.normal(rng.normal(size=shape) * factor)

@@ -95,10 +95,10 @@ def many(
     x, now = symbols(o, net, letters), []
     for layer, h in zip(net.layers, held, strict=True):
         a, b = recurrence(layer, x)
-        a, before = o.expand(a, b), []
+        before = []
         for t in range(b.shape[1]):
             before.append(h)
-            h = a[:, t] * h + b[:, t]
+            h = (a[:, t] if layer.selective else a) * h + b[:, t]
         x = said(o, layer, x, o.stack(before))
         now.append(h)
     return x, tuple(now)

@@ -1,7 +1,8 @@
 """The engine of ONNX: operations write the nodes of a graph."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from operator import methodcaller
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from onnx import NodeProto, TensorProto, ValueInfoProto, helper, numpy_helper
 
 from krohn.network.exports.circuit import hook
 from krohn.network.meaning.attention import PROJECT, SCORES, View, weigh
-from krohn.network.meaning.engine import Engine
+from krohn.network.meaning.engine import Engine, operation
 from krohn.network.meaning.net import Heads
 
 # A graph and the values in it.
@@ -91,6 +92,11 @@ class Graph:
         return found
 
 
+def _infix(kind: str) -> Callable[["Value", Any], "Value"]:
+    """An operator of Python that writes a node of some kind."""
+    return lambda value, other: value.op(kind, other)
+
+
 @dataclass(frozen=True)
 class Value:
     """A value of a graph; what is computed with it writes nodes.
@@ -115,41 +121,11 @@ class Value:
         made = self.graph.op(kind, self.name, *names, **attributes)
         return [Value(self.graph, name) for name in made]
 
-    def __add__(self, other: Any) -> "Value":
-        return self.op("Add", other)
-
-    def __sub__(self, other: Any) -> "Value":
-        return self.op("Sub", other)
-
-    def __mul__(self, other: Any) -> "Value":
-        return self.op("Mul", other)
-
-    def __truediv__(self, other: Any) -> "Value":
-        return self.op("Div", other)
-
-    def __matmul__(self, other: Any) -> "Value":
-        return self.op("MatMul", other)
-
-    def __mod__(self, other: Any) -> "Value":
-        return self.op("Mod", other)
-
-    def __lt__(self, other: Any) -> "Value":
-        return self.op("Less", other)
-
-    def __le__(self, other: Any) -> "Value":
-        return self.op("LessOrEqual", other)
-
-    def __gt__(self, other: Any) -> "Value":
-        return self.op("Greater", other)
-
-    def __ge__(self, other: Any) -> "Value":
-        return self.op("GreaterOrEqual", other)
-
-    def __and__(self, other: Any) -> "Value":
-        return self.op("And", other)
-
-    def __or__(self, other: Any) -> "Value":
-        return self.op("Or", other)
+    __add__, __sub__, __mul__ = map(_infix, ("Add", "Sub", "Mul"))
+    __truediv__, __matmul__, __mod__ = map(_infix, ("Div", "MatMul", "Mod"))
+    __lt__, __le__ = map(_infix, ("Less", "LessOrEqual"))
+    __gt__, __ge__ = map(_infix, ("Greater", "GreaterOrEqual"))
+    __and__, __or__ = map(_infix, ("And", "Or"))
 
     @property
     def T(self) -> "Value":
@@ -165,6 +141,10 @@ class Nodes(Engine):
     """Operations that write nodes."""
 
     who = "the export to ONNX"
+    relu, sine, gelu, sigmoid, tanh = (
+        operation(methodcaller("op", kind))
+        for kind in ("Relu", "Sin", "Gelu", "Sigmoid", "Tanh")
+    )
 
     def gather(self, table: Value, index: Value) -> Value:
         """Rows of a table."""
@@ -198,26 +178,6 @@ class Nodes(Engine):
     def total(self, x: Value) -> Value:
         """The sum over j."""
         return x.op("ReduceSum", -1, keepdims=1)
-
-    def relu(self, x: Value) -> Value:
-        """max(x, 0)."""
-        return x.op("Relu")
-
-    def sine(self, x: Value) -> Value:
-        """Sin x."""
-        return x.op("Sin")
-
-    def gelu(self, x: Value) -> Value:
-        """By the error function."""
-        return x.op("Gelu")
-
-    def sigmoid(self, x: Value) -> Value:
-        """1 / (1 + e^−x)."""
-        return x.op("Sigmoid")
-
-    def tanh(self, x: Value) -> Value:
-        """The hyperbolic tangent."""
-        return x.op("Tanh")
 
     def phi(self, x: Value) -> Value:
         """elu(x) + 1."""

@@ -1,12 +1,13 @@
 """The engine of numpy."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from krohn.network.meaning.attention import PROJECT, SCORES, Points
-from krohn.network.meaning.engine import Engine
+from krohn.network.meaning.engine import Engine, operation
 from krohn.network.meaning.forward import read_out, through
 from krohn.network.meaning.net import Net
 
@@ -15,6 +16,11 @@ class Arrays(Engine):
     """Arrays of numpy, in the format that they have."""
 
     who = "the runtime by numpy"
+    sine, tanh = operation(np.sin), operation(np.tanh)
+    join = operation(partial(np.concatenate, axis=-1))
+    append = operation(lambda *both: np.concatenate(both, axis=2))
+    stack = operation(partial(np.stack, axis=1))
+    roll = operation(partial(np.roll, axis=-1))
 
     def gather(self, table: Any, index: Any) -> Any:
         """Rows of a table."""
@@ -60,10 +66,6 @@ class Arrays(Engine):
         """max(x, 0)."""
         return np.maximum(x, 0)
 
-    def sine(self, x: Any) -> Any:
-        """Sin x."""
-        return np.sin(x)
-
     def gelu(self, x: Any) -> Any:
         """By the distribution function, in float64."""
         from scipy.special import ndtr
@@ -74,10 +76,6 @@ class Arrays(Engine):
     def sigmoid(self, x: Any) -> Any:
         """1 / (1 + e^−x)."""
         return 1 / (1 + np.exp(-x))
-
-    def tanh(self, x: Any) -> Any:
-        """The hyperbolic tangent."""
-        return np.tanh(x)
 
     def phi(self, x: Any) -> Any:
         """elu(x) + 1."""
@@ -91,34 +89,14 @@ class Arrays(Engine):
         """Equal parts of the last axis."""
         return np.split(x, count, axis=-1)
 
-    def join(self, parts: Sequence[Any]) -> Any:
-        """Parts of a last axis, put together."""
-        return np.concatenate(parts, axis=-1)
-
-    def append(self, before: Any, new: Any) -> Any:
-        """Keys or values, and more of them."""
-        return np.concatenate([before, new], axis=2)
-
     def flags(self, bits: Sequence[bool], like: Any) -> Any:
         """``(h, 1, 1)``: truth values, where such positions are."""
         del like
         return np.array(bits)[:, None, None]
 
-    def stack(self, parts: Sequence[Any]) -> Any:
-        """``(batch, n, …)`` of n times ``(batch, …)``."""
-        return np.stack(parts, axis=1)
-
     def one_hot(self, index: Any, count: int, like: Any) -> Any:
         """Rows of the identity."""
         return np.eye(count, dtype=like.dtype)[index]
-
-    def roll(self, x: Any, by: int) -> Any:
-        """The last axis turned."""
-        return np.roll(x, by, axis=-1)
-
-    def expand(self, x: Any, like: Any) -> Any:
-        """``x``, again and again, in the shape of ``like``."""
-        return np.broadcast_to(x, like.shape)
 
     def spread(self, x: Any, like: Any) -> Any:
         """``x`` for each word of ``like``."""

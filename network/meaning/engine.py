@@ -14,6 +14,11 @@ from krohn.network.meaning.net import Affine, Heads, Net
 from krohn.program.errors import Refused
 
 
+def operation(function: Any) -> Any:
+    """An operation that is a function of its arguments and of no engine."""
+    return staticmethod(function)
+
+
 class Engine:
     """Operations on tensors, which have ``+``, ``-``, ``*``, ``/`` and ``@`` besides.
 
@@ -120,10 +125,6 @@ class Engine:
 
     def roll(self, x: Any, by: int) -> Any:
         """The last axis turned: number n goes to place n + by."""
-        raise NotImplementedError
-
-    def expand(self, x: Any, like: Any) -> Any:
-        """``x``, again and again, in the shape of ``like``."""
         raise NotImplementedError
 
     def spread(self, x: Any, like: Any) -> Any:

@@ -15,7 +15,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from krohn.network.meaning.attention import PROJECT, SCORES, Points, View, pattern
-from krohn.network.meaning.engine import Engine
+from krohn.network.meaning.engine import Engine, operation
 from krohn.network.meaning.forward import read_out, through
 from krohn.network.meaning.net import Heads, Net
 from krohn.program.attention import Linear, Softmax, Sparse
@@ -32,6 +32,8 @@ class Tensors(Engine):
     """
 
     who = "Krohn's runtime"
+    relu, sine, gelu = (operation(f) for f in (torch.relu, torch.sin, F.gelu))
+    sigmoid, tanh = operation(torch.sigmoid), operation(torch.tanh)
 
     def __init__(self, careful: bool = False) -> None:
         self.careful = careful
@@ -79,26 +81,6 @@ class Tensors(Engine):
         """The sum over j."""
         return x.sum(dim=-1, keepdim=True)
 
-    def relu(self, x: Tensor) -> Tensor:
-        """max(x, 0)."""
-        return torch.relu(x)
-
-    def sine(self, x: Tensor) -> Tensor:
-        """Sin x."""
-        return torch.sin(x)
-
-    def gelu(self, x: Tensor) -> Tensor:
-        """By the error function."""
-        return F.gelu(x)
-
-    def sigmoid(self, x: Tensor) -> Tensor:
-        """1 / (1 + e^−x)."""
-        return torch.sigmoid(x)
-
-    def tanh(self, x: Tensor) -> Tensor:
-        """The hyperbolic tangent."""
-        return torch.tanh(x)
-
     def phi(self, x: Tensor) -> Tensor:
         """elu(x) + 1."""
         return F.elu(x) + 1
@@ -137,10 +119,6 @@ class Tensors(Engine):
     def roll(self, x: Tensor, by: int) -> Tensor:
         """The last axis turned."""
         return x.roll(by, -1)
-
-    def expand(self, x: Tensor, like: Tensor) -> Tensor:
-        """``x``, again and again, in the shape of ``like``."""
-        return x.expand_as(like)
 
     def spread(self, x: Tensor, like: Tensor) -> Tensor:
         """``x`` for each word of ``like``."""

@@ -8,7 +8,7 @@ import numpy as np
 
 from krohn.network.meaning.arrays import points, with_bos
 from krohn.network.meaning.attention import PROJECT, SCORES
-from krohn.network.meaning.engine import Engine
+from krohn.network.meaning.engine import Engine, operation
 from krohn.network.meaning.forward import read_out, through
 from krohn.network.meaning.net import Net
 from krohn.network.precision import FloatArray, one_thread
@@ -30,6 +30,8 @@ class Enclosed(Engine):
     """
 
     who = "an enclosure"
+    sine, gelu = operation(functions.sine), operation(functions.gelu)
+    phi = operation(functions.elu_and_one)
 
     def __init__(self) -> None:
         self.boxes: Boxes = {}
@@ -71,18 +73,6 @@ class Enclosed(Engine):
     def relu(self, x: Interval) -> Interval:
         """max(x, 0)."""
         return x.maximum(0.0)
-
-    def sine(self, x: Interval) -> Interval:
-        """Sin x."""
-        return functions.sine(x)
-
-    def gelu(self, x: Interval) -> Interval:
-        """By the error function."""
-        return functions.gelu(x)
-
-    def phi(self, x: Interval) -> Interval:
-        """elu(x) + 1."""
-        return functions.elu_and_one(x)
 
     def split(self, x: Interval, sizes: Sequence[int]) -> Sequence[Interval]:
         """Parts of the last axis."""
