@@ -46,6 +46,8 @@ class Tensors(Engine):
         """A sum of products."""
         if axes == SCORES:
             return x @ y.transpose(-1, -2)
+        if torch.is_grad_enabled() and (x.requires_grad or y.requires_grad):
+            return torch.einsum(axes, x, y)  # gradients are added up in its order
         # What torch.einsum makes of the axes, without the reading of a text.
         if axes == PROJECT:
             (words, count, d), (heads, _, k) = x.shape, y.shape
@@ -62,7 +64,7 @@ class Tensors(Engine):
 
     def combine(self, weights: Tensor, values: Tensor, seen: Tensor) -> Tensor:
         """With care, values that are not finite spoil what sees them."""
-        if not self.careful:
+        if not self.careful or known_finite(values):
             return weights @ values
         return mix_with_care(lambda v: weights @ v, values, not_finite(values), seen)
 
@@ -145,9 +147,10 @@ class Tensors(Engine):
         kernel = KERNELS.get(type(heads.kind))
         if kernel is None or view.points.remembered:
             return super().attend(heads, query, key, value, view)
-        if not self.careful:
+        finite = known_finite(key) if self.careful else True
+        if finite and (not self.careful or known_finite(value)):
             return kernel(self, query, key, value, view)
-        if known_finite(key) is False:
+        if finite is False:
             return super().attend(heads, query, key, value, view)
         wrong = not_finite(value) | not_finite(key)
         key = key.masked_fill(wrong[..., None], 0.0)
@@ -180,7 +183,7 @@ def known_finite(x: Tensor) -> bool | None:
     if torch.compiler.is_compiling():
         return None
     try:
-        # One pass over the numbers; nothing finite in a format adds up to infinity here.
+        # One pass over the numbers. What adds up to infinity only costs time.
         return isfinite(float(x.detach().sum(dtype=torch.float64)))
     except RuntimeError:  # the numbers of many tensors at once, as of `torch.vmap`
         return None

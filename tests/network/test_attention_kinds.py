@@ -11,7 +11,7 @@ from torch import Tensor
 from krohn.network import ModelFileError
 from krohn.network.architecture import expected_shapes
 from krohn.network.cache import Tree
-from krohn.network.meaning.attention import View
+from krohn.network.meaning.attention import PROJECT, WRITE, View
 from krohn.network.meaning.net import Heads
 from krohn.network.meaning.tensors import FAST, points
 from krohn.network.transformer import Attention, Transformer
@@ -246,3 +246,23 @@ def test_scores_of_float32_have_all_their_digits(device: str) -> None:
     seen = view(Softmax(), 2, device)
     mixed = FAST.attend(seen.heads, query, key, value, seen)
     assert mixed[0, 0, 1, 0] == 0.5 * (1 + 2.0**-23)
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.bfloat16])
+def test_products_of_heads_have_the_bits_and_strides_of_einsum(
+    dtype: torch.dtype,
+) -> None:
+    made = torch.Generator().manual_seed(0)
+    for sizes in torch.randint(1, 9, (200, 5), generator=made).tolist():
+        b, t, h, k, d = *sizes[:4], sizes[4] + 1  # a stream of one number is no case
+        x, matrix, out = (
+            torch.randn(shape, generator=made).to(dtype)
+            for shape in ((b, t, d), (h, d, k), (h, k, d))
+        )
+        query = FAST.contract(PROJECT, x, matrix)
+        right = torch.einsum(PROJECT, x, matrix)
+        assert torch.equal(query, right)
+        assert query.stride(-1) == right.stride(-1)
+        assert torch.equal(
+            FAST.contract(WRITE, query, out), torch.einsum(WRITE, right, out)
+        )
