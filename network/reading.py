@@ -80,14 +80,19 @@ def output_function(
             is read by numpy where that serves.
     """
     begin = plain_reader(file) if network is None else None
+    read: Callable[[IntArray], Array]
     if begin is not None:
-        return lambda words: begin(len(words)).read_on(words)
-    from krohn.network.running_file import plain_network, run_on
+        read = partial(_read_on, begin)
+    else:
+        from krohn.network.running_file import plain_network, run_on
 
-    opened = plain_network(file) if network is None else network
-    return lambda words: (
-        run_on(opened, words) if words.size else np.empty((*words.shape, 1))
-    )
+        opened = plain_network(file) if network is None else network
+        read = partial(run_on, opened)
+    return lambda words: read(words) if words.size else np.empty((*words.shape, 1))
+
+
+def _read_on(begin: Begin, words: IntArray) -> Array:
+    return begin(len(words)).read_on(words)
 
 
 def chosen(logits: Array) -> tuple[IntArray, BoolArray]:

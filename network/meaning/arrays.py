@@ -32,8 +32,9 @@ class Arrays(Engine):
             return x[:, None] @ y
         if axes == SCORES:
             return x @ y.swapaxes(-1, -2)
-        wide = x.swapaxes(1, 2).reshape(len(x), x.shape[2], -1)
-        return wide @ y.reshape(-1, y.shape[2])
+        words, heads, count, v = x.shape
+        wide = x.swapaxes(1, 2).reshape(words, count, heads * v)
+        return wide @ y.reshape(heads * v, y.shape[2])
 
     def combine(self, weights: Any, values: Any, seen: Any) -> Any:
         """A sum that is not finite is made again, of what is seen alone: 0 · ∞ is none."""

@@ -79,9 +79,10 @@ class Branches(Tensors):
         """Queries, keys and values by one product: narrow ones are slow."""
         count, _, k = heads.query.shape
         widths = [count * k, count * k, count * heads.value.shape[2]]
+        parts = torch.split(x @ next(self.projections), widths, dim=2)
         return [
-            part.reshape(*x.shape[:2], count, -1).transpose(1, 2)
-            for part in torch.split(x @ next(self.projections), widths, dim=2)
+            part.reshape(*x.shape[:2], count, width // count).transpose(1, 2)
+            for part, width in zip(parts, widths, strict=True)
         ]
 
     def remember(
@@ -122,7 +123,7 @@ class Branches(Tensors):
     def _summed(self, query: Tensor, own: Both, past: Both, view: View) -> Tensor:
         """Linear heads: the sums so far, and the nodes above."""
         key, value = own
-        sums = past[0].reshape(*past[0].shape[:2], key.shape[3], -1)
+        sums = past[0].reshape(*past[0].shape[:2], key.shape[3], value.shape[3])
         asked, seen = self.phi(query), view.shown[:, -key.shape[2] :]
         near = self.shown(self.contract(SCORES, asked, self.phi(key)), seen)
         total = asked @ past[1].transpose(-1, -2) + self.total(near)

@@ -126,7 +126,7 @@ class FastArrays(Arrays):
         made = x.dot(heads.matrix)
         batch, count, k = self.batch, heads.count, heads.width
         if len(made) == batch:
-            made = made.reshape(batch, count, 1, -1)
+            made = made.reshape(batch, count, 1, made.shape[1] // count)
         else:
             made = made.reshape(batch, -1, count, made.shape[1] // count)
             made = made.swapaxes(1, 2)

@@ -51,7 +51,8 @@ class Tensors(Engine):
         # What torch.einsum makes of the axes, without the reading of a text.
         if axes == PROJECT:
             (words, count, d), (heads, _, k) = x.shape, y.shape
-            rows, matrix = x.reshape(1, -1, d), y.transpose(0, 1).reshape(1, d, -1)
+            rows = x.reshape(1, words * count, d)
+            matrix = y.transpose(0, 1).reshape(1, d, heads * k)
             made = torch.bmm(rows, matrix)
             if k == 1:  # with the strides of einsum: kernels are chosen by these
                 strides = count * heads, 1, heads, heads
@@ -59,8 +60,9 @@ class Tensors(Engine):
             return made.view(words, count, heads, k).permute(0, 2, 1, 3)
         words, heads, count, v = x.shape
         rows = x.transpose(1, 2).reshape(1, words * count, heads * v)
-        matrix = y.reshape(1, heads * v, -1)
-        return torch.bmm(rows, matrix).view(words, count, -1)
+        d = y.shape[2]
+        made = torch.bmm(rows, y.reshape(1, heads * v, d))
+        return made.view(words, count, d)
 
     def combine(self, weights: Tensor, values: Tensor, seen: Tensor) -> Tensor:
         """With care, values that are not finite spoil what sees them."""
@@ -74,7 +76,7 @@ class Tensors(Engine):
 
     def softmax(self, scores: Tensor, seen: Tensor) -> Tensor:
         """By torch's own; nothing is masked where all is known to be seen."""
-        unknown = torch.compiler.is_compiling() or seen.is_cuda
+        unknown = is_traced() or seen.is_cuda
         if unknown or not seen.all():
             scores = scores.masked_fill(~seen, -torch.inf)
         return scores.softmax(dim=-1)
@@ -124,7 +126,7 @@ class Tensors(Engine):
 
     def spread(self, x: Tensor, like: Tensor) -> Tensor:
         """``x`` for each word of ``like``."""
-        return x.expand(len(like), *x.shape)
+        return x.expand(like.shape[0], *x.shape)
 
     def layer_norm(self, x: Tensor, constant: Tensor) -> Tensor:
         """LN_C, at least in float32."""
@@ -178,9 +180,14 @@ def not_finite(x: Tensor) -> Tensor:
     return ~x.isfinite().all(dim=-1)
 
 
+def is_traced() -> bool:
+    """Whether a graph is made of the pass, in which no number is known yet."""
+    return torch.compiler.is_compiling() or torch.jit.is_tracing()
+
+
 def known_finite(x: Tensor) -> bool | None:
     """Whether all numbers are finite, or not surely; None before a graph runs."""
-    if torch.compiler.is_compiling():
+    if is_traced():
         return None
     try:
         # One pass over the numbers. What adds up to infinity only costs time.
@@ -239,7 +246,7 @@ def _sparse(
     near = t[:, :1] - window + torch.arange(window + size, device=query.device)
     scores: list[Tensor] = []
     values: list[Tensor] = []
-    rows = F.pad(query, (0, 0, 0, over)).reshape(*query.shape[:2], len(t), size, -1)
+    rows = F.pad(query, (0, 0, 0, over)).unflatten(2, (len(t), size))
     for part, known in ((key, scores), (value, values)):
         wide = F.pad(part, (0, 0, window, over)).unfold(2, window + size, size)
         far = part[:, :, ends][:, :, None].transpose(-1, -2)
@@ -279,7 +286,7 @@ def points(tokens: Tensor, path: Callable[[], Tensor] | None = None) -> Points:
 
 def with_bos(net: Net[Tensor], words: Tensor) -> Tensor:
     """``(batch, time)`` letters to ``(batch, time + 1)`` tokens: BOS in front."""
-    bos = words.new_full((len(words), 1), len(net.token) - 1)
+    bos = words.new_full((words.shape[0], 1), len(net.token) - 1)
     return torch.cat([bos, words], dim=1)
 
 
@@ -291,7 +298,7 @@ def whole(net: Net[Tensor], words: Tensor) -> Tensor:
 
 def with_care(run: Callable[[Tensors], Tensor]) -> Tensor:
     """What a pass gives by an engine: with care, if it is not finite without."""
-    if not torch.compiler.is_compiling():
+    if not is_traced():
         found = run(FAST)
         if known_finite(found):
             return found

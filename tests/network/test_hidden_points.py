@@ -1,5 +1,6 @@
 """Hidden means absent: an infinite position spoils no letter before it, in any way."""
 
+import warnings
 from collections.abc import Mapping
 from typing import Any
 
@@ -74,8 +75,17 @@ def mapped(net: Transformer, tokens: Tensor) -> Tensor:
     return torch.vmap(lambda word: net(word[None])[0])(tokens)
 
 
+def recorded(net: Transformer, tokens: Tensor) -> Tensor:
+    """By the operations that one word met, on more of them."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        made = torch.jit.trace(net, (tokens[:1],), check_trace=False)
+    found: Tensor = made(tokens)
+    return found
+
+
 SLOW = pytest.param(traced, marks=pytest.mark.slow)
-WAYS = (stepwise, in_a_branch, watched, SLOW, mapped)
+WAYS = (stepwise, in_a_branch, watched, SLOW, recorded, mapped)
 
 
 @pytest.mark.parametrize("way", WAYS, ids=lambda way: way.__name__)

@@ -11,6 +11,7 @@ from many_digits import exactly
 import krohn
 from krohn.algebra.errors import KrohnError
 from krohn.network import ModelFileError, modelfile, reading
+from krohn.network.cache import ONE, Tree
 from krohn.network.meaning.arrays import Arrays, whole
 from krohn.network.meaning.net import Net
 from krohn.network.model import Model
@@ -89,6 +90,22 @@ def test_logits_are_those_of_torch(case: Case) -> None:
         for other in (right[:, t], stepped, at_once[:, t]):
             np.testing.assert_allclose(said, other, rtol=0, atol=2**14 * unit)
             assert (said.argmax(axis=1) == other.argmax(axis=1)).all()
+
+
+@pytest.mark.sample(4)
+@pytest.mark.parametrize("case", CAUSAL + WHOLE + RECURRENT, ids=str)
+def test_of_no_words_nothing_is_said(case: Case) -> None:
+    file = file_of(case)
+    network, none = Model(file).network, np.zeros((0, 3), np.int64)
+    assert output_function(file)(none).shape[:2] == none.shape
+    with torch.no_grad():
+        assert network(torch.from_numpy(none)).shape[:2] == none.shape
+        if case not in WHOLE:
+            for tree in (ONE, Tree(2, 2)):
+                tokens = torch.zeros((0, tree.nodes), dtype=torch.int64)
+                logits, grow = network.branch(tokens, network.start(0), tree)
+                assert logits.shape[:2] == tokens.shape
+                assert grow(0, 0).seen == network.start(0).seen + tree.generations
 
 
 @pytest.mark.parametrize("case", WHOLE, ids=str)
