@@ -3,7 +3,8 @@
 `destination` imports a module only when it is asked for: each needs a library of its own.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -21,6 +22,21 @@ if TYPE_CHECKING:
 
     Logits = Callable[[Tensor], Tensor]
     """Letter indices ``(batch, time)`` without BOS to logits ``(batch, time, classes)``."""
+
+
+@contextmanager
+def read_back() -> Iterator[None]:
+    """What is wrong with a directory in one way: it may hold anything at all.
+
+    Raises:
+        ExportError: Whatever else was raised.
+    """
+    try:
+        yield
+    except ExportError:
+        raise
+    except Exception as error:
+        raise ExportError(f"what was written cannot be read back: {error}") from None
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 import csv
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -84,25 +84,6 @@ def labels(file: ModelFile, states: bool = False) -> Labels:
             "compile it again with --observe outputs, or export its states with --states"
         )
     return Labels(letters, tuple(seen), its_states)
-
-
-def check_said(
-    file: ModelFile, letters: Sequence[str], classes: Sequence[str], alike: bool
-) -> None:
-    """Refuse an export that is said to be another network than that of its file.
-
-    Args:
-        file: The network.
-        letters: The names of letters that the export has.
-        classes: The names of classes, which may be states or what they show.
-        alike: Whether the rest of what it says of itself is as it must be.
-
-    Raises:
-        ExportError: If it is.
-    """
-    said = tuple(letters), tuple(classes)
-    right = [(x.letters, x.classes) for x in possible_labels(file)]
-    demand_said(alike and said in right)
 
 
 def possible_labels(file: ModelFile) -> list[Labels]:

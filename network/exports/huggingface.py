@@ -33,14 +33,17 @@ from krohn.network.exports import (
     StoredNetwork,
     circuit,
     modeling_krohn,
+    read_back,
     tokenization_krohn,
 )
-from krohn.network.exports.circuit import labels
+from krohn.network.exports.circuit import Labels, demand_said, labels, possible_labels
 from krohn.network.exports.modeling_krohn import KIND, KrohnConfig
 from krohn.network.exports.tokenization_krohn import LETTERS
 from krohn.network.model import Model
 from krohn.network.modelfile import ModelFile
-from krohn.program.files import read_bytes
+from krohn.program import strict_json
+from krohn.program.errors import demand
+from krohn.program.files import names_in, read_bytes
 from krohn.program.strict_json import canonical
 
 END = "<eos>"
@@ -52,6 +55,12 @@ MODEL_CODE = {
 }
 TOKENIZER_CODE = {"AutoTokenizer": ("tokenization_krohn.KrohnTokenizer", None)}
 """The classes of the directory's own code, for those who run it."""
+FILES = {
+    *("config.json", "generation_config.json", "model.safetensors", LETTERS),
+    *("added_tokens.json", "special_tokens_map.json", "tokenizer_config.json"),
+    *("README.md", "circuit.csv", "circuit.json"),
+}
+"""What a directory has beside code; any other file, as an adapter, may change a model."""
 
 
 class KrohnForCausalLM(modeling_krohn.KrohnForCausalLM):
@@ -106,26 +115,11 @@ def write(file: ModelFile, directory: Path, states: bool = False) -> None:
             "Hugging Face"
         )
     source, names = Model(file), labels(file, states)
-    writes = file.claim.kind == "chain-of-thought"
-    end = names.letters.index(END) if writes and END in names.letters else None
-    config = KrohnConfig(
-        auto_map=MODEL_CODE,
-        architecture=file.header["architecture"],
-        letters=names.letters,
-        states=names.states,
-        claim={"length": source.length, **file.header["claim"]},
-        writes=writes,
-        id2label=dict(enumerate(names.classes)),
-        label2id={name: i for i, name in enumerate(names.classes)},
-        dtype=file.precision.name,
-        pad_token_id=len(names.letters),
-        eos_token_id=end,
-        use_cache=False,
-    )
+    config = configuration(file, names)
     made = KrohnForCausalLM(config).to(getattr(torch, file.precision.name))
     made.network.load_state_dict(source.network.state_dict())
-    if writes:
-        made.generation_config = _decoding(source, end)
+    if config.writes:
+        made.generation_config = _decoding(config)
     with silent():
         made.save_pretrained(directory)
     listed = directory / LETTERS
@@ -134,20 +128,40 @@ def write(file: ModelFile, directory: Path, states: bool = False) -> None:
         str(listed),
         auto_map=TOKENIZER_CODE,
         model_max_length=source.length,
-        eos_token=None if end is None else END,
+        eos_token=None if config.eos_token_id is None else END,
     ).save_pretrained(directory)
     circuit.write(file, directory)
 
 
-def _decoding(source: Model, end: int | None) -> GenerationConfig:
+def configuration(file: ModelFile, names: Labels) -> KrohnConfig:
+    """What ``config.json`` says."""
+    writes = file.claim.kind == "chain-of-thought"
+    end = names.letters.index(END) if writes and END in names.letters else None
+    return KrohnConfig(
+        architectures=[KrohnForCausalLM.__name__],
+        auto_map=MODEL_CODE,
+        architecture=file.header["architecture"],
+        letters=names.letters,
+        states=names.states,
+        claim={"length": file.claim.length, **file.header["claim"]},
+        writes=writes,
+        id2label=dict(enumerate(names.classes)),
+        label2id={name: i for i, name in enumerate(names.classes)},
+        dtype=file.precision.name,
+        pad_token_id=len(names.letters),
+        eos_token_id=end,
+        use_cache=False,
+    )
+
+
+def _decoding(config: KrohnConfig) -> GenerationConfig:
     """Greedy, to the end of the text; nothing of earlier steps is kept."""
-    assert source.length is not None
     return GenerationConfig(
         do_sample=False,
         use_cache=False,
-        max_length=source.length + 1,
-        eos_token_id=end,
-        pad_token_id=end,
+        max_length=config.claim["length"] + 1,
+        eos_token_id=config.eos_token_id,
+        pad_token_id=config.eos_token_id,
     )
 
 
@@ -177,28 +191,56 @@ def silent() -> Iterator[None]:
 
 
 def read(file: ModelFile, directory: Path) -> StoredNetwork:
-    """The network that was written: tensors bit by bit those of the file, and our code.
+    """The network that was written: its tensors are those of the file, and the code ours.
+
+    What the directory says besides is what is written for such a file, key by key: a
+    configuration can ask for numbers of another format, or for another model.
 
     Raises:
-        ExportError: If one differs.
+        ExportError: If something differs.
     """
-    stored = load_file(directory / "model.safetensors")
-    for name, tensor in Model(file).network.state_dict().items():
-        if not torch.equal(stored[f"network.{name}"], tensor):
-            raise ExportError(f"the tensor {name!r} was not written as it is")
-    config = KrohnConfig.from_pretrained(directory)
-    read_by = json.loads((directory / LETTERS).read_text(encoding="utf-8"))
-    alike = canonical(config.architecture) == canonical(file.header["architecture"])
-    alike = alike and read_by == config.letters
-    circuit.check_said(file, config.letters, list(config.id2label.values()), alike)
-    for name, text in {
-        **_model_code(file.header["architecture"]),
-        **_tokenizer_code(),
-    }.items():
-        path = directory / name
-        if not path.is_file() or path.read_text("utf-8") != text:
-            raise ExportError(f"{name} is not the code of this version; export again")
+    with read_back():
+        _check_tensors(file, load_file(directory / "model.safetensors"))
+        _check_said(file, directory)
+        code = {**_model_code(file.header["architecture"]), **_tokenizer_code()}
+        others = sorted(names_in(directory) - code.keys() - FILES)
+        demand(not others, f"nothing is known about the files {others[:3]}")
+        for name, text in code.items():
+            path = directory / name
+            if not path.is_file() or path.read_text("utf-8") != text:
+                raise ExportError(
+                    f"{name} is not the code of this version; export again"
+                )
     return StoredNetwork(file)
+
+
+def _check_tensors(file: ModelFile, stored: Mapping[str, Tensor]) -> None:
+    own = Model(file).network.state_dict()
+    others = sorted(stored.keys() ^ {f"network.{name}" for name in own})
+    demand(not others, f"there is no or another tensor {', '.join(others[:3])}")
+    for name, tensor in own.items():
+        there = stored[f"network.{name}"]
+        if there.dtype != tensor.dtype or not torch.equal(there, tensor):
+            raise ExportError(f"the tensor {name!r} was not written as it is")
+
+
+def _check_said(file: ModelFile, directory: Path) -> None:
+    """Refuse a configuration, letters or a way to write texts of another network."""
+
+    def said(name: str) -> str:
+        return canonical(strict_json.read(read_bytes(directory / name)))
+
+    def saved(config: KrohnConfig | GenerationConfig) -> str:
+        return canonical(json.loads(config.to_json_string()))
+
+    known = {
+        saved(config): config
+        for config in (configuration(file, each) for each in possible_labels(file))
+    }
+    config = known.get(said("config.json"))
+    demand_said(config is not None and said(LETTERS) == canonical(config.letters))
+    if config is not None and config.writes:
+        demand_said(said("generation_config.json") == saved(_decoding(config)))
 
 
 DESTINATION = Destination(

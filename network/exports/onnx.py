@@ -10,14 +10,13 @@ import numpy as np
 import onnx
 import onnxruntime
 import torch
-from google.protobuf.message import DecodeError
 from onnx import ModelProto, TensorProto, ValueInfoProto, helper, numpy_helper
 from torch import Tensor
 
 from krohn.network import ExportError
 from krohn.network.architecture import Step, is_index, kind_of
-from krohn.network.exports import Destination, StoredNetwork, circuit
-from krohn.network.exports.circuit import Labels, labels, possible_labels
+from krohn.network.exports import Destination, StoredNetwork, circuit, read_back
+from krohn.network.exports.circuit import Labels, demand_said, labels, possible_labels
 from krohn.network.exports.nodes import Graph, Nodes, Value
 from krohn.network.meaning.attention import Points
 from krohn.network.meaning.forward import read_out, through
@@ -231,10 +230,11 @@ def read(file: ModelFile, directory: Path) -> StoredNetwork:
     Raises:
         ExportError: If it is another one than that of the file.
     """
-    try:
-        stored = onnx.load(directory / NAME, load_external_data=False)
-    except DecodeError:
-        raise ExportError(f"{NAME} is damaged") from None
+    with read_back():
+        return _read(file, onnx.load(directory / NAME, load_external_data=False))
+
+
+def _read(file: ModelFile, stored: ModelProto) -> StoredNetwork:
     constants = {tensor.name: tensor for tensor in stored.graph.initializer}
     tensors = dict[str, FloatArray]()
     for name, tensor in file.tensors.items():
@@ -248,8 +248,9 @@ def read(file: ModelFile, directory: Path) -> StoredNetwork:
         if ours != theirs:
             name = (theirs or ours).name
             raise ExportError(f"the node {name!r} is not as it was written")
-    said = {p.key: p.value for p in stored.metadata_props}
-    circuit.demand_said(said in map(_said, possible_labels(file)))
+    said = [(p.key, p.value) for p in stored.metadata_props]
+    possible = (_said(names) for names in possible_labels(file))
+    demand_said(said in [list(each.items()) for each in possible])
     stored.ClearField("metadata_props")
     if _packed(stored) != _packed(made):
         raise ExportError(f"{NAME} is not as it was written")

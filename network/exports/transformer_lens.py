@@ -14,15 +14,15 @@ from typing import Any
 
 import numpy as np
 import torch
-from safetensors import SafetensorError, deserialize
+from safetensors import deserialize
 from safetensors.numpy import save_file
 from safetensors.torch import load_file
 from torch import Tensor
 
 from krohn.network import ExportError
 from krohn.network.architecture import kind_of
-from krohn.network.exports import Destination, StoredNetwork, circuit
-from krohn.network.exports.circuit import labels
+from krohn.network.exports import Destination, StoredNetwork, circuit, read_back
+from krohn.network.exports.circuit import demand_said, labels, possible_labels
 from krohn.network.meaning.net import APART, Net
 from krohn.network.meaning.rewrites import divided, padded, widened
 from krohn.network.modelfile import LARGEST_FILE, ModelFile, decoded
@@ -30,7 +30,7 @@ from krohn.network.precision import PRECISIONS, FloatArray
 from krohn.program import strict_json
 from krohn.program.architectures.transformer import Transformer
 from krohn.program.block_kinds import BlockKinds
-from krohn.program.errors import Refused, demand
+from krohn.program.errors import demand
 from krohn.program.files import read_bytes
 from krohn.program.retelling import told_as
 
@@ -118,10 +118,8 @@ def read(file: ModelFile, directory: Path) -> StoredNetwork:
     Raises:
         ExportError: If there is another network, or one with other names than the file.
     """
-    try:
+    with read_back():
         return _read(file, directory)
-    except (Refused, ValueError, LookupError, TypeError, SafetensorError) as error:
-        raise ExportError(f"what was written cannot be read back: {error}") from None
 
 
 def _read(file: ModelFile, directory: Path) -> StoredNetwork:
@@ -129,7 +127,8 @@ def _read(file: ModelFile, directory: Path) -> StoredNetwork:
         strict_json.read(read_bytes(directory / name)) for name in (CONFIG, NAMES)
     )
     _check_said(said)
-    circuit.check_said(file, names["letters"], names["classes"], True)
+    possible = (each.to_object() for each in possible_labels(file))
+    demand_said(any(strict_json.alike(names, each) for each in possible))
     precision, gain = PRECISIONS[said["dtype"]], scale(said)
     data = read_bytes(directory / WEIGHTS, LARGEST_FILE)
     entries = deserialize(data)  # type: ignore[no-untyped-call]
@@ -246,6 +245,7 @@ def bridge_tensors(net: Net[FloatArray]) -> dict[str, FloatArray]:
 
 def _check_said(said: Any) -> None:
     """Refuse a configuration that says what nobody has said anything about."""
+    demand(isinstance(said, dict), f"{CONFIG} is no object")
     keys = {*STATED, *SIZES, "act_fn", "dtype"}
     others = sorted(keys ^ said.keys())
     demand(not others, f"{CONFIG} has no or another {', '.join(others[:3])}")

@@ -1,5 +1,6 @@
 """Hugging Face's automatic classes read a network, and it is the same network."""
 
+import json
 import os
 import subprocess
 import sys
@@ -11,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from safetensors.torch import load_file, save_file
 
 import krohn
 from krohn.network import ExportError
@@ -300,6 +302,80 @@ def test_one_bit_that_is_not_as_in_the_file_is_seen(
     place().write(replace(machine, tensors=damaged), tmp_path)
     with pytest.raises(ExportError, match="'weight'"):
         place().read(machine, tmp_path)
+
+
+BESIDE = "beside the tensors is not what the file says"
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"dtype": "float16"},
+        {"model_type": "gpt2"},
+        {"quantization_config": {"quant_method": "bitsandbytes"}},
+        {"states": ["x"]},
+        {"claim": {"length": 2**20}},
+        {"auto_map": {"AutoModelForCausalLM": "other.Model"}},
+    ],
+    ids=lambda said: "".join(said),
+)
+def test_a_configuration_that_says_anything_else_is_refused(
+    said: dict[str, Any], machine: ModelFile, tmp_path: Path
+) -> None:
+    """The library computes what it says: in another format, if that is what it says."""
+    place().write(machine, tmp_path)
+    path = tmp_path / "config.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | said))
+    with pytest.raises(ExportError, match=BESIDE):
+        place().read(machine, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "reason"),
+    [
+        ("config.json", "[]", BESIDE),
+        ("config.json", "{", "cannot be read back"),
+        ("letters.json", '["x"]', BESIDE),
+        ("letters.json", "", "cannot be read back"),
+        ("model.safetensors", "", "cannot be read back"),
+    ],
+)
+def test_what_is_damaged_is_refused(
+    name: str, text: str, reason: str, machine: ModelFile, tmp_path: Path
+) -> None:
+    place().write(machine, tmp_path)
+    (tmp_path / name).write_text(text)
+    with pytest.raises(ExportError, match=reason):
+        place().read(machine, tmp_path)
+
+
+def test_tensors_of_other_names_are_refused(machine: ModelFile, tmp_path: Path) -> None:
+    place().write(machine, tmp_path)
+    path = tmp_path / "model.safetensors"
+    tensors = load_file(path)
+    for there in (tensors | {"network.x": torch.ones(1)}, dict([*tensors.items()][1:])):
+        save_file(there, path)
+        with pytest.raises(ExportError, match="there is no or another tensor network"):
+            place().read(machine, tmp_path)
+
+
+def test_a_file_that_nobody_wrote_is_refused(
+    machine: ModelFile, tmp_path: Path
+) -> None:
+    place().write(machine, tmp_path)
+    (tmp_path / "adapter_config.json").write_text("{}")
+    with pytest.raises(ExportError, match=r"nothing is known .*adapter_config\.json"):
+        place().read(machine, tmp_path)
+
+
+def test_another_way_to_write_a_text_is_refused(tmp_path: Path) -> None:
+    file = krohn.compile("LCS2,2", proved=False).file
+    place().write(file, tmp_path)
+    place().read(file, tmp_path)
+    path = tmp_path / "generation_config.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"do_sample": True}))
+    with pytest.raises(ExportError, match=BESIDE):
+        place().read(file, tmp_path)
 
 
 @pytest.mark.slow  # a process that imports transformers

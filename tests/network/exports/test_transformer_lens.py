@@ -195,6 +195,12 @@ def size_that_is_no_number(
     config["n_layers"] = 4.0
 
 
+def size_that_no_number_holds(
+    config: dict[str, Any], tensors: dict[str, np.ndarray]
+) -> None:
+    config["d_head"] = 4**600
+
+
 def other_format(config: dict[str, Any], tensors: dict[str, np.ndarray]) -> None:
     config["dtype"] = "bfloat16"
 
@@ -227,6 +233,7 @@ def number_that_is_none(config: dict[str, Any], tensors: dict[str, np.ndarray]) 
         (other_direction, "of another model"),
         (head_of_another_width, "no power of 2"),
         (size_that_is_no_number, "no whole number"),
+        (size_that_no_number_holds, "too large"),
         (other_format, "stored as F32"),
         (bias_of_a_head, r"'blocks\.2\.attn\.v\.bias' is of no such network"),
         (tensor_that_nobody_knows, "no or another tensor .*q_norm"),
@@ -281,12 +288,23 @@ def test_what_it_lacks_is_refused(
         write(file, tmp_path)
 
 
-def test_names_that_are_not_those_of_the_file_are_seen(
-    turnstile: ModelFile, tmp_path: Path
+@pytest.mark.parametrize("text", ["[]", "null", '"x"', "3", "{"])
+def test_a_configuration_that_is_no_object_is_refused(
+    text: str, turnstile: ModelFile, exported: Path, tmp_path: Path
 ) -> None:
-    write(turnstile, tmp_path, states=True)
+    shutil.copytree(exported, tmp_path, dirs_exist_ok=True)
+    (tmp_path / "config.json").write_text(text)
+    with pytest.raises(ExportError, match="cannot be read back"):
+        read(turnstile, tmp_path)
+
+
+@pytest.mark.parametrize("name", ["letters", "classes", "states", "another"])
+def test_names_that_are_not_those_of_the_file_are_seen(
+    name: str, turnstile: ModelFile, exported: Path, tmp_path: Path
+) -> None:
+    shutil.copytree(exported, tmp_path, dirs_exist_ok=True)
     path = tmp_path / "names.json"
     said = json.loads(path.read_text())
-    path.write_text(json.dumps({**said, "letters": said["letters"][::-1]}))
+    path.write_text(json.dumps({**said, name: said.get(name, ["x"])[::-1]}))
     with pytest.raises(ExportError, match="beside the tensors is not what the file"):
         read(turnstile, tmp_path)
