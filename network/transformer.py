@@ -247,10 +247,6 @@ class Transformer(nn.Module):
         width, outputs = self.weight.shape
         return 4 * width + kept + max(*heads, *hidden, 6 * outputs)
 
-    def read_out(self, x: Tensor) -> Tensor:
-        """The stream ``(…, d)`` to logits ``(…, states)``."""
-        return x @ self.weight + self.bias
-
 
 def _block(attention: nn.Module, mlp: nn.Module) -> Block[Tensor]:
     assert isinstance(mlp, Mlp)

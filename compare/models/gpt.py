@@ -13,7 +13,7 @@ from krohn.algebra.errors import KrohnError
 from krohn.compare.models.architecture import EfficientGpt, Gpt, Specification
 from krohn.compare.models.network import Inside, Network, recording
 from krohn.network.meaning.tensors import FAST
-from krohn.program.attention import Sparse
+from krohn.program.attention import Linear, Sparse
 from krohn.program.user_input import install
 
 BASE = 10_000.0
@@ -329,10 +329,9 @@ def attention_weights(architecture: EfficientGpt, query: Tensor, key: Tensor) ->
     j = torch.arange(1, count + 1, device=key.device)
     i = j[count - asked :, None]
     if architecture.attention == "linear":
-        found = (FAST.phi(query) @ FAST.phi(key).transpose(-1, -2)).masked_fill(
-            j > i, 0.0
-        )
+        products = FAST.phi(query) @ FAST.phi(key).transpose(-1, -2)
+        found: Tensor = FAST.shown(products, Linear().sees(i, j))
         return found / found.sum(dim=-1, keepdim=True)
     scores = query @ key.transpose(-1, -2) / math.sqrt(query.shape[-1])
-    seen: Tensor = Sparse(architecture.block, 1, 1).sees(i, j)
-    return scores.masked_fill(~seen, -torch.inf).softmax(dim=-1)
+    seen = Sparse(architecture.block, 1, 1).sees(i, j)
+    return torch.as_tensor(FAST.softmax(scores, seen))

@@ -136,27 +136,6 @@ class Net(Generic[A]):
         out = Affine(left.pop("unembed.weight"), left.pop("unembed.bias"))
         return cls(token, position, blocks, out)
 
-    @property
-    def named(self) -> dict[str, A]:
-        """Its tensors by their names on file: what `of` makes it of."""
-        found = {"embed.token": self.token, "embed.position": self.position}
-        for i, block in enumerate(self.blocks):
-            at = f"blocks.{i}"
-            if block.heads is not None:
-                found |= {
-                    f"{at}.attention.{n}": getattr(block.heads, n) for n in MATRICES
-                }
-            for j, layer in enumerate(block.layers):
-                found[f"{at}.mlp.{j}.weight"] = layer.weight
-                found[f"{at}.mlp.{j}.bias"] = layer.bias
-            if block.mask is not None:
-                found[f"{at}.mlp.residual"] = block.mask
-        return {
-            **found,
-            "unembed.weight": self.out.weight,
-            "unembed.bias": self.out.bias,
-        }
-
     def each(self, change: Callable[[A], B]) -> "Net[B]":
         """With all tensors changed."""
         blocks = tuple(block.each(change) for block in self.blocks)

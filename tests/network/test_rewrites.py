@@ -130,12 +130,6 @@ def test_sizes_are_those_asked_for(seed: int) -> None:
             assert sum(count for _, count in layer.runs) == len(layer.bias) == UNITS
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_names_on_file_are_those_that_a_network_is_made_of(seed: int) -> None:
-    given = random(seed)
-    assert given.net.named == given.tensors
-
-
 def test_heads_with_features_are_refused() -> None:
     """φ(0) is 1, and φ(2x) is not 2φ(x)."""
     seeds = (random_transformer(s, kinds=("linear",)).net for s in range(9))

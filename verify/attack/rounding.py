@@ -28,6 +28,7 @@ from krohn.network.meaning.tensors import (
 )
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FloatArray, Precision
+from krohn.network.running_file import plain_network
 from krohn.network.transformer import Transformer
 from krohn.program.attention import Sight, Softmax, Sparse
 from krohn.program.block_kinds import BlockKinds
@@ -108,9 +109,9 @@ def tensors(net: Net[FloatArray], precision: Precision) -> Net[Tensor]:
 
 def network(file: ModelFile) -> Transformer:
     """The runtime, in the format of a file."""
-    dtype = getattr(torch, file.precision.name)
-    loaded = {n: torch.from_numpy(a.copy()).to(dtype) for n, a in file.tensors.items()}
-    return Transformer(file.header["architecture"], loaded).eval()
+    found = plain_network(file)
+    assert isinstance(found, Transformer)
+    return found
 
 
 class Snapshots(Engine):

@@ -55,9 +55,17 @@ def network(case: str) -> ModelFile:
     header = {
         key: file.header[key] for key in file.header.keys() - {"version", "digest"}
     }
-    return ModelFile(
-        {**header, "architecture": architecture}, net.named, file.precision
-    )
+    shape = Transformer.of(architecture)
+    names = Net.of(shape, {name: name for name in shape.shapes})
+    tensors = dict(zip(parts(names), parts(net), strict=True))
+    return ModelFile({**header, "architecture": architecture}, tensors, file.precision)
+
+
+def parts(net: Net[Any]) -> list[Any]:
+    """Its tensors, in order."""
+    found = list[Any]()
+    net.each(found.append)
+    return found
 
 
 @pytest.mark.sample(5)
