@@ -79,7 +79,9 @@ class Stepping(nn.Module):
         for letters in torch.split(tokens, tree.sizes, dim=1):
             parts = tuple(p.repeat_interleave(tree.branches, dim=0) for p in parts)
             outputs, parts = self.advance(letters.expand(words, -1).reshape(-1), parts)
-            generations.append(outputs.unflatten(0, (words, letters.shape[1])))
+            generations.append(
+                outputs.reshape(words, letters.shape[1], outputs.shape[1])
+            )
         seen, leaves = cache.seen + tree.generations, parts
         return self.said(torch.cat(generations, dim=1)), lambda first, last: Cache(
             seen, tuple(part[first:last] for part in leaves)
@@ -226,7 +228,9 @@ class Rnn(Stepping):
         generations = []
         for letters in torch.split(self.input[tokens], tree.sizes, dim=1):
             before = h @ self.hidden + self.hidden_bias
-            siblings = letters.unflatten(1, (h.shape[1], tree.branches))
+            siblings = letters.reshape(
+                len(letters), h.shape[1], tree.branches, letters.shape[2]
+            )
             h = torch.relu(before[:, :, None] + siblings).flatten(1, 2)
             generations.append(h)
         logits = torch.cat(generations, dim=1) @ self.weight + self.bias

@@ -182,7 +182,10 @@ def not_finite(x: Tensor) -> Tensor:
 
 def is_traced() -> bool:
     """Whether a graph is made of the pass, in which no number is known yet."""
-    return torch.compiler.is_compiling() or torch.jit.is_tracing()
+    if torch.compiler.is_compiling():
+        return True
+    tracing: bool = torch.jit.is_tracing()  # type: ignore[no-untyped-call, attr-defined]
+    return tracing
 
 
 def known_finite(x: Tensor) -> bool | None:
@@ -246,7 +249,9 @@ def _sparse(
     near = t[:, :1] - window + torch.arange(window + size, device=query.device)
     scores: list[Tensor] = []
     values: list[Tensor] = []
-    rows = F.pad(query, (0, 0, 0, over)).unflatten(2, (len(t), size))
+    rows = F.pad(query, (0, 0, 0, over)).reshape(
+        *query.shape[:2], len(t), size, query.shape[3]
+    )
     for part, known in ((key, scores), (value, values)):
         wide = F.pad(part, (0, 0, window, over)).unfold(2, window + size, size)
         far = part[:, :, ends][:, :, None].transpose(-1, -2)
