@@ -12,6 +12,7 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
+from enclosed_words import enclosed
 
 import krohn
 from krohn.compiled_model import CompiledModel
@@ -29,7 +30,6 @@ from krohn.verify.attack.campaign import Extent, attack
 from krohn.verify.attention_limits import head_limits, prompt_memory
 from krohn.verify.checker.network import recheck
 from krohn.verify.enclosures.all_words import ranges
-from krohn.verify.enclosures.words import enclosed
 from krohn.verify.formal.development import development
 from krohn.verify.proof import Proof, prove
 from krohn.verify.search.find import find

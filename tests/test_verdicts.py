@@ -134,7 +134,6 @@ READERS = {
     # Who hands an object on as it is stated, to the runtime or a reader of sources.
     "network/running_file.py": "to the runtime",
     "verify/attack/rnns.py": "to the runtime",
-    "verify/attack/rounding.py": "to the runtime",
     "krohn/equivalence/models.py": "to the drawing of random weights",
     "krohn/foreign.py": "the machine, to the reader of machines",
     "compare/measures/attention_variation.py": "the machine, to the same",

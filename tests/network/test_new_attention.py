@@ -12,6 +12,7 @@ from typing import Any, Literal
 import numpy as np
 import pytest
 from consumers import CONSUMERS, NAMED, Given, changed
+from enclosed_words import enclosed
 from every_engine import RUNS
 from many_digits import many_digits, near
 from random_networks import RandomNetwork, random_transformer
@@ -26,7 +27,6 @@ from krohn.network.meaning.rationals import IdealRationals, exact as exact_net
 from krohn.program.architectures.transformer import Block
 from krohn.program.attention import Attention, HeadKind
 from krohn.program.domains import FloatArray
-from krohn.verify.enclosures.words import enclosed
 from krohn.verify.proof import Proof
 
 RUNNING = {"load", "runtime", "runtime by numpy", "rollout", "enclosure"}

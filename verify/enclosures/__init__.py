@@ -1,5 +1,5 @@
-"""What networks compute without rounding, between bounds: on words, and on all of them.
+"""What networks compute without rounding, between bounds that hold for all words.
 
-The engines of `krohn.network.meaning` on the intervals of the checker. No verdict rests on
-them: they are held against what the checker says, and say how large numbers get.
+An engine of `krohn.network.meaning` on the intervals of the checker. No verdict rests on
+it: it says how large numbers get, and how far scores differ.
 """

@@ -17,8 +17,8 @@ from krohn.network.precision import FloatArray, one_thread
 from krohn.program.attention import Linear, Rectified, Softmax, Sparse
 from krohn.program.errors import demand
 from krohn.verify.checker.arithmetic import INSIDE, STORED, Format, Interval, fits
+from krohn.verify.enclosures.intervals import Intervals
 from krohn.verify.enclosures.positions import Among, Maybe
-from krohn.verify.enclosures.words import Enclosed
 
 MEANS, SUMS = (Softmax, Sparse, Linear), (Rectified,)
 """Kinds whose weights add up to 1 in the end, and others."""
@@ -36,7 +36,7 @@ class Sizes(NamedTuple):
     inside: float = 0.0
 
 
-class Ranges(Enclosed):
+class Ranges(Intervals):
     """Intervals that hold for all words of up to a length.
 
     Args:

@@ -1,4 +1,4 @@
-"""Functions of units and heads on intervals: each has all values on them, rounded outwards.
+"""Functions of units on intervals: each has all values on them, rounded outwards.
 
 Functions of numpy and of Python are off by a few units in the last place of float64, far
 less than is left for them here.
@@ -8,8 +8,8 @@ from math import erfc
 
 import numpy as np
 
-from krohn.program.domains import BoolArray, FloatArray
-from krohn.verify.checker.arithmetic import TINY, Interval, own_error
+from krohn.program.domains import FloatArray
+from krohn.verify.checker.arithmetic import Interval, own_error
 
 _erfc = np.frompyfunc(erfc, 1, 1)
 LOWEST, TURN = -0.16997120748, (-0.7517915247, -0.7517915246)
@@ -35,34 +35,6 @@ def gelu(x: Interval) -> Interval:
 def elu_and_one(x: Interval) -> Interval:
     """The features of linear heads, x + 1 above 0 and e^x below: they rise with x."""
     return x.through(lambda y: np.where(y > 0, y + 1, np.exp(np.minimum(y, 0))))
-
-
-def shares(exponents: Interval, seen: BoolArray) -> Interval:
-    """Numbers in proportion to e^x that add up to 1 along the last axis.
-
-    Each rises with its own exponent and falls with every other one, so that its bounds
-    stand where its own is at one end and all others are at the other.
-
-    Args:
-        exponents: ``(…, j)``.
-        seen: ``(…, j)``: of which of them; the others are 0, whatever their exponents.
-    """
-    wrong = seen & ~np.isfinite(exponents.size)
-    known = np.asarray(~wrong.any(axis=-1, keepdims=True))
-    exponents = exponents.where(seen & known, 0.0)
-    top = np.where(seen, exponents.high, -np.inf).max(axis=-1, keepdims=True)
-    raised = (exponents - top).through(np.exp).maximum(0.0).where(seen, 0.0)
-    least, most = Interval.of(raised.low), Interval.of(raised.high)
-    low = least / (least + _others(most)).maximum(TINY)
-    high = most / (most + _others(least)).where(seen, 1.0)
-    found = Interval(low.low, high.high).maximum(0.0).minimum(1.0)
-    return found.where(seen, 0.0).where(known, np.nan)
-
-
-def _others(x: Interval) -> Interval:
-    """Sums of all entries along the last axis but each one itself."""
-    whole = x.sum(axis=-1).each(lambda y: y[..., None])
-    return (whole - x).maximum(0.0)
 
 
 def _gelu_at(x: FloatArray) -> Interval:

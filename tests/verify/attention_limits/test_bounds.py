@@ -5,6 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 import torch
+from enclosed_words import enclosed
 from foreign import FLIP_FLOP, ONE, PLACE, flip_flop, head_of
 from hypothesis import given, settings, strategies as st
 from torch import nn
@@ -33,7 +34,6 @@ from krohn.verify.attention_limits.head_limits import (
     linear_head,
 )
 from krohn.verify.attention_limits.layer_norm import module_bounds
-from krohn.verify.enclosures.words import enclosed
 from krohn.verify.testing.counterexample import pair
 from krohn.verify.testing.sampling import sample
 from krohn.verify.testing.shortest_failing import run_all

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from enclosed_words import enclosed
 from random_networks import random_transformer
 
 from krohn.network.meaning.arrays import Arrays, whole
@@ -26,7 +27,6 @@ from krohn.program.errors import Refused
 from krohn.verify.checker.arithmetic import FORMATS, Interval
 from krohn.verify.enclosures.all_words import Ranges, ranges
 from krohn.verify.enclosures.positions import Among, Maybe
-from krohn.verify.enclosures.words import enclosed
 
 SLACK = 1e-9
 """More than arithmetic of float64 is off by here."""

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from enclosed_words import enclosed
 
 import krohn
 from krohn.compiled_model import CompiledModel
@@ -20,7 +21,6 @@ from krohn.verify.checker.arithmetic import FORMATS, Interval
 from krohn.verify.checker.established import Established
 from krohn.verify.checker.model_file import Model
 from krohn.verify.enclosures.all_words import ranges
-from krohn.verify.enclosures.words import enclosed
 from krohn.verify.proof import prove
 from krohn.verify.search.find import model_of
 

@@ -5,6 +5,7 @@ from collections.abc import Callable
 import mpmath
 import numpy as np
 import pytest
+from enclosed_words import shares
 
 from krohn.program.domains import FloatArray
 from krohn.verify.checker.arithmetic import Interval
@@ -74,7 +75,7 @@ def test_true_shares_lie_within(radius: float) -> None:
     seen[:, 0] = True
     held = Interval(x - off, np.where(seen, x + off, np.inf))
     with np.errstate(all="ignore"):
-        found = functions.shares(held, seen)
+        found = shares(held, seen)
     assert not (found.size * ~seen).any()
     alone = [np.where(np.arange(6) == j, x + off, x - off) for j in range(6)]
     chance = [np.where(rng.random(x.shape) < 0.5, x - off, x + off) for _ in range(4)]
@@ -91,7 +92,7 @@ def test_true_shares_lie_within(radius: float) -> None:
 def test_shares_of_certain_scores_are_certain() -> None:
     """Where one is far above all others, their errors do not matter to its share."""
     x = np.array([[0.0, 60.0, 10.0]])
-    found = functions.shares(Interval(x - 1, x + 1), np.full(x.shape, True))
+    found = shares(Interval(x - 1, x + 1), np.full(x.shape, True))
     assert (found.high - found.low).max() < 1e-12
 
 
@@ -99,7 +100,7 @@ def test_what_is_no_number_makes_none() -> None:
     x = Interval.of(np.array([[0.0, np.inf, 1.0], [0.0, np.nan, 1.0]]))
     seen = np.array([[True, False, True], [True, True, True]])
     with np.errstate(all="ignore"):
-        found = functions.shares(x, seen)
+        found = shares(x, seen)
         assert np.isnan(functions.sine(x).low[:, 1]).all()
     assert np.isfinite(found.size[0]).all()
     assert np.isnan(found.low[1]).all()

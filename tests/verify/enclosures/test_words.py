@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from enclosed_words import Enclosed, enclosed
 from many_digits import many_digits
 from random_networks import RandomNetwork, random_transformer
 
 from krohn.network.meaning.rewrites import divided
 from krohn.verify.checker.arithmetic import Interval
-from krohn.verify.enclosures.words import Enclosed, enclosed
 
 NARROW = 1e-9
 """Logits of these networks are of the size of 1, and 9e-11 apart at most."""
