@@ -239,6 +239,8 @@ def proof_of(
     except Refused as refused:
         return Proof("undecided", str(refused), length)
     done = prove(file, None, partial(progress, "proving"), model)
+    if done.verdict == "refuted":  # its Program is, and nobody runs the word here
+        return Proof("undecided", done.reason, length)
     if done.verdict == "verified" and (problem := of_file(file).problem(file)):
         return Proof("undecided", problem, length)
     if not home.unproved or done.verdict != "verified":

@@ -20,5 +20,5 @@ class WrongWord(Refused):
 
     def __init__(self, word: tuple[int, ...]) -> None:
         said = f"after the letters {word}" if len(word) < 40 else "after a longer word"
-        super().__init__(f"another class is said {said}")
+        super().__init__(f"the network, or its Program, says another class {said}")
         self.word = word

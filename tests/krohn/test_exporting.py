@@ -237,6 +237,22 @@ def test_what_goes_somewhere_is_proved_there(
     assert "  # [" in program(card)
 
 
+def test_the_program_of_another_machine_refutes_nothing(tmp_path: Path) -> None:
+    """Right answers stay right, whatever the file says of them."""
+    file = krohn.compile("C2", length=8, strict=True, proved=False).file
+    header = copy.deepcopy(file.header)
+    decode = header["program"]["decode"]
+    header["program"]["decode"] = [[said, 1 - state] for said, state in decode]
+    other = replace(file, header=header)
+    assert prove(other, None).verdict == "refuted"
+    home = destination("transformer-lens")
+    home.write(other, tmp_path, False)
+    assert exporting.run(other, home, tmp_path, None, 0, lambda *_: None).words
+    proof = exporting.proof_of(other, home, tmp_path)
+    assert (proof.verdict, proof.word) == ("undecided", None)
+    assert "or its Program, says another class after the letters (0,)" in proof.reason
+
+
 @pytest.mark.sample(5)
 @pytest.mark.parametrize("to", DESTINATIONS)
 @pytest.mark.parametrize("kind", ["strict states", "strict beliefs", "float64"])
