@@ -90,7 +90,7 @@ class Branches(Tensors):
     ) -> tuple[Tensor, Tensor, Both]:
         """Keys and values of the nodes alone, and what each adds to the memory."""
         self.past = before
-        if not isinstance(heads.kind, Linear):
+        if type(heads.kind) is not Linear:
             return key, value, (key, value)
         features = self.phi(key)
         products = (features[..., :, None] * value[..., None, :]).flatten(3)
@@ -108,7 +108,7 @@ class Branches(Tensors):
         past, own, alike = self.past, (key, value), self.alike
         assert past is not None
         self.alike = False
-        if isinstance(heads.kind, Linear):
+        if type(heads.kind) is Linear:
             return self._summed(query, own, past, view)
         fused = type(heads.kind) in (Softmax, Sparse) and heads.divisor == 1
         if fused and not self.careful:
@@ -151,7 +151,7 @@ class Plan:
                 three = (heads.query, heads.key, heads.value)
                 flat = [each.transpose(0, 1).flatten(1) for each in three]
                 self.projections.append(torch.cat(flat, dim=1))
-                self.running += [isinstance(heads.kind, Linear)] * 2
+                self.running += [type(heads.kind) is Linear] * 2
 
     def memory(self, parts: Sequence[Tensor]) -> list[Both | None]:
         """The parts of a cache, block by block."""

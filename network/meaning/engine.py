@@ -6,7 +6,7 @@ override them: by a fused kernel, or a larger product. Each override is an assum
 a test holds it against the definition.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 from krohn.network.meaning.attention import PROJECT, Points, View, attend
@@ -27,18 +27,13 @@ class Engine:
 
     Attributes:
         who: Who runs a network, as a message begins.
-        units: The functions that hidden units may have, by name.
+        units: The operations that can be functions of hidden units, by name.
         looks: Whether `at` does anything; nobody is asked else, as that takes as long as a
             small operation.
     """
 
     who: str = "the runtime"
-    units: ClassVar[Mapping[str, str]] = {
-        "relu": "relu",
-        "sine": "sine",
-        "gelu": "gelu",
-    }
-
+    units: ClassVar[Sequence[str]] = ("relu", "sine", "gelu")
     looks: ClassVar[bool] = False
 
     def __init_subclass__(cls) -> None:
@@ -163,7 +158,7 @@ class Engine:
         """
         if name not in self.units:
             raise Refused(f"{self.who} is not about {name!r} units")
-        found: Callable[[Any], Any] = getattr(self, self.units[name])
+        found: Callable[[Any], Any] = getattr(self, name)
         return found
 
     def asked(self, heads: Heads[Any], x: Any) -> Sequence[Any]:

@@ -4,7 +4,7 @@ The *ideal* network rounds nothing, and where a network has a softmax it takes t
 at one of the largest scores, as a softmax does at temperature 0. It is another network.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any, ClassVar, NamedTuple
@@ -77,7 +77,7 @@ class IdealRationals(Arrays):
     """
 
     who = "the ideal network of fractions"
-    units: ClassVar[Mapping[str, str]] = {"relu": "relu"}
+    units: ClassVar[Sequence[str]] = ("relu",)
 
     def __init__(self, choose: Choose = first) -> None:
         self.choose, self.now = choose, ""

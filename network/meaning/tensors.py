@@ -168,7 +168,7 @@ class Tensors(Engine):
         These are Σ φ(k_j) v_jᵀ, row by row, and Σ φ(k_j): ``(batch, heads, 1, k·v)`` and
         ``(batch, heads, 1, k)`` (Katharopoulos et al. 2020).
         """
-        if not isinstance(heads.kind, Linear):
+        if type(heads.kind) is not Linear:
             return super().remember(heads, before, key, value)
         features = self.phi(key)
         mixed = (features.transpose(-1, -2) @ value).flatten(2)[:, :, None]

@@ -1,6 +1,6 @@
 """Ways to run a Transformer that differ in nothing but rounding, and the worst of them."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import reduce
@@ -293,7 +293,7 @@ class Arithmetic(Snapshots, Tensors):
     """
 
     who = BLOCKS.who
-    units: ClassVar[Mapping[str, str]] = {name: name for name in BLOCKS.units}
+    units: ClassVar[Sequence[str]] = BLOCKS.units
 
     def __init__(
         self, precision: Precision, rng: np.random.Generator, push: Push = still
@@ -460,7 +460,7 @@ class Arithmetic(Snapshots, Tensors):
         Raises:
             Refused: If it is not known how wrong heads of this kind may be.
         """
-        known = isinstance(heads.kind, BLOCKS.attention)
+        known = type(heads.kind) in BLOCKS.attention
         demand(known, f"{self.who} is not about {heads.kind.kind!r}")
         found = scores(self, heads, query, key).masked_fill(~view.shown, -torch.inf)
 
