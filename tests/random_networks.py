@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from krohn.network.meaning.net import Net
+from krohn.network.meaning.net import A, Net
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import PRECISIONS
 from krohn.program.architectures.transformer import Transformer
@@ -55,6 +55,14 @@ class RandomNetwork:
         names = {"letters": [*map(str, letters)], "states": [f"q{i}" for i in states]}
         header = {"architecture": shape, "machine": names, "claim": {}}
         return ModelFile(header, self.tensors, PRECISIONS[shape["dtype"]])
+
+
+def named(net: Net[A], shape: Transformer) -> dict[str, A]:
+    """The tensors of a network by their names on file."""
+    names, tensors = list[str](), list[A]()
+    Net.of(shape, {name: name for name in shape.shapes}).each(names.append)
+    net.each(tensors.append)
+    return dict(zip(names, tensors, strict=True))
 
 
 def random_transformer(

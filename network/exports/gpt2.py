@@ -16,11 +16,11 @@ from krohn.network.exports import Destination, circuit
 from krohn.network.exports.circuit import Labels, labels
 from krohn.network.meaning.net import Block, Net
 from krohn.network.meaning.rewrites import (
-    divided,
-    grounded,
-    mirrored,
-    padded,
-    widened,
+    divide_scores,
+    ground,
+    mirror,
+    pad,
+    widen,
 )
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FloatArray
@@ -183,18 +183,18 @@ def _size(file: ModelFile) -> tuple[float, float]:
 
 def tensors(file: ModelFile, sizes: Plan) -> dict[str, FloatArray]:
     """All tensors of the GPT-2, by the names of Hugging Face's library, as float64."""
-    net = grounded(mirrored(Net.of(file.architecture, file.tensors)))
-    net = widened(net, sizes.heads, sizes.size, sizes.inner)
-    net = divided(net, float(np.sqrt(sizes.size)))
+    net = ground(mirror(Net.of(file.architecture, file.tensors)))
+    net = widen(net, sizes.heads, sizes.size, sizes.inner)
+    net = divide_scores(net, float(np.sqrt(sizes.size)))
     letters, classes, constant = len(net.token), len(net.out.bias), len(net.out.weight)
     pairs = np.tile([sizes.large, -sizes.large], sizes.count // 2)
-    positions = padded(net.position, (len(net.position), sizes.width))
+    positions = pad(net.position, (len(net.position), sizes.width))
     positions[:, -sizes.count :] = pairs
     head = np.zeros((sizes.width, letters + classes))
     head[:constant, letters:] = net.out.weight
     head[constant] = [*[LEAST] * letters, *net.out.bias]
     found = {
-        "transformer.wte.weight": padded(net.token, (letters + classes, sizes.width)),
+        "transformer.wte.weight": pad(net.token, (letters + classes, sizes.width)),
         "transformer.wpe.weight": positions,
         "lm_head.weight": head.T,
         **_norm("ln_f", sizes),
@@ -221,9 +221,9 @@ def _attention(block: Block[FloatArray], sizes: Plan) -> dict[str, FloatArray]:
     three = (x.transpose(1, 0, 2) for x in (heads.query, heads.key, heads.value))
     reads = np.hstack([x.reshape(len(x), width) for x in three])
     return {
-        "attn.c_attn.weight": padded(reads, (width, 3 * width)),
+        "attn.c_attn.weight": pad(reads, (width, 3 * width)),
         "attn.c_attn.bias": np.zeros(3 * width),
-        "attn.c_proj.weight": padded(heads.out.reshape(width, -1), (width, width)),
+        "attn.c_proj.weight": pad(heads.out.reshape(width, -1), (width, width)),
         "attn.c_proj.bias": np.zeros(width),
     }
 
@@ -233,10 +233,10 @@ def _mlp(block: Block[FloatArray], sizes: Plan) -> dict[str, FloatArray]:
     width, inner, gain = sizes.width, sizes.inner, sizes.gain
     below, above = block.layers
     return {
-        "mlp.c_fc.weight": padded(below.weight * gain, (width, inner)),
+        "mlp.c_fc.weight": pad(below.weight * gain, (width, inner)),
         "mlp.c_fc.bias": below.bias * gain,
-        "mlp.c_proj.weight": padded(above.weight / gain, (inner, width)),
-        "mlp.c_proj.bias": padded(above.bias, (width,)),
+        "mlp.c_proj.weight": pad(above.weight / gain, (inner, width)),
+        "mlp.c_proj.bias": pad(above.bias, (width,)),
     }
 
 

@@ -1,9 +1,9 @@
 """TransformerLens 4: a `TransformerBridge` of its own native architecture.
 
 TransformerLens divides scores by the root of the width of a head, and has one number of
-heads and one width for all blocks. So what goes there is the network `widened` to heads
-of width 4^k, and `divided` by 2^k. What is proved is the network that is read back from
-the directory, with these scores (docs/soundness.md, 6c).
+heads and one width for all blocks. So `widen` gives heads the width 4^k, and the rest is
+up to `divide_scores`, by 2^k. What is proved is the network that is read back from the
+directory, with these scores (docs/soundness.md, 6c).
 """
 
 import json
@@ -24,7 +24,7 @@ from krohn.network.architecture import kind_of
 from krohn.network.exports import Destination, StoredNetwork, circuit, read_back
 from krohn.network.exports.circuit import demand_said, labels, possible_labels
 from krohn.network.meaning.net import APART, Net
-from krohn.network.meaning.rewrites import divided, padded, widened
+from krohn.network.meaning.rewrites import divide_scores, pad, widen
 from krohn.network.modelfile import LARGEST_FILE, ModelFile, decoded
 from krohn.network.precision import PRECISIONS, FloatArray
 from krohn.program import strict_json
@@ -69,7 +69,7 @@ def write(file: ModelFile, directory: Path, states: bool = False) -> None:
     config = configuration(file)
     sizes = config["n_heads"], config["d_head"], config["d_mlp"]
     net = Net.of(file.architecture, file.tensors)
-    net = divided(widened(net, *sizes, config["act_fn"]), scale(config))
+    net = divide_scores(widen(net, *sizes, config["act_fn"]), scale(config))
     stored = {
         name: np.ascontiguousarray(file.precision.store(tensor))
         for name, tensor in bridge_tensors(net).items()
@@ -325,7 +325,7 @@ def _disguise(
     for b, block in enumerate(blocks):
         own, name = said["blocks"][b]["d_qk"], f"disguise.blocks.{b}.attention"
         turns = told.get(name, np.zeros((0, own, 0)))
-        told[name] = padded(turns, (block["heads"], own, block["d_qk"]))
+        told[name] = pad(turns, (block["heads"], own, block["d_qk"]))
     return {**said, **more}, told
 
 

@@ -17,7 +17,7 @@ PRODUCTS = (Softmax, Sparse, Rectified)
 """Kinds whose scores are inner products of queries and keys as they are."""
 
 
-def widened(
+def widen(
     net: Net[FloatArray], heads: int, width: int, units: int, unit: str = "relu"
 ) -> Net[FloatArray]:
     """Blocks of equal sizes: heads, their widths and hidden units are padded by zeros.
@@ -43,15 +43,15 @@ def widened(
         layers = block.layers or nothing
         sizes = [d, *[units] * (len(layers) - 1), d]
         return Block(
-            wide_heads(block.heads, heads, width, d),
+            widen_heads(block.heads, heads, width, d),
             block.mask,
-            tuple(map(_wide_layer, layers, sizes, sizes[1:])),
+            tuple(map(_widen_layer, layers, sizes, sizes[1:])),
         )
 
     return net.with_blocks(wide)
 
 
-def divided(net: Net[FloatArray], factor: float) -> Net[FloatArray]:
+def divide_scores(net: Net[FloatArray], factor: float) -> Net[FloatArray]:
     """Queries times a power of 2, by which scores are divided.
 
     The function stays the same; in floating point where queries and scores that are so
@@ -71,7 +71,7 @@ def divided(net: Net[FloatArray], factor: float) -> Net[FloatArray]:
     return net.with_blocks(larger)
 
 
-def mirrored(net: Net[FloatArray]) -> Net[FloatArray]:
+def mirror(net: Net[FloatArray]) -> Net[FloatArray]:
     """The stream, and minus the stream, which nobody reads: both add up to about 0.
 
     The function stays the same, in floating point, too (Lemma L1).
@@ -86,7 +86,7 @@ def mirrored(net: Net[FloatArray]) -> Net[FloatArray]:
     return on_stream(net, beside, below, lambda mask: np.tile(mask, 2))
 
 
-def grounded(net: Net[FloatArray]) -> Net[FloatArray]:
+def ground(net: Net[FloatArray]) -> Net[FloatArray]:
     """The stream, and a last dimension that is 0, less which everything is read.
 
     The function stays the same, in floating point, too. In exact arithmetic it does so
@@ -133,7 +133,7 @@ def on_stream(
     return Net(write(net.token), write(net.position), blocks, out)
 
 
-def wide_heads(
+def widen_heads(
     heads: Heads[FloatArray] | None, count: int, width: int, d: int
 ) -> Heads[FloatArray]:
     """So many heads of a width; causal ones of a softmax are added."""
@@ -142,31 +142,31 @@ def wide_heads(
         heads = Heads(Softmax(), (), empty, empty, empty, np.zeros((0, 0, d)))
     _check(heads)
     three = heads.query, heads.key, heads.value
-    query, key, value = (padded(x, (count, d, width)) for x in three)
+    query, key, value = (pad(x, (count, d, width)) for x in three)
     return replace(
         heads,
         sights=(*heads.sights, *[Sight.CAUSAL] * (count - len(heads.sights))),
         query=query,
         key=key,
         value=value,
-        out=padded(heads.out, (count, width, d)),
+        out=pad(heads.out, (count, width, d)),
     )
 
 
-def _wide_layer(
+def _widen_layer(
     layer: Affine[FloatArray], inputs: int, outputs: int
 ) -> Affine[FloatArray]:
     """Of so many inputs and outputs; the last run of units is longer."""
     *runs, (name, count) = layer.runs or (("", 0),)
     more = outputs - len(layer.bias)
     return Affine(
-        padded(layer.weight, (inputs, outputs)),
-        padded(layer.bias, (outputs,)),
+        pad(layer.weight, (inputs, outputs)),
+        pad(layer.bias, (outputs,)),
         (*runs, (name, count + more)) if layer.runs else (),
     )
 
 
-def padded(array: FloatArray, shape: tuple[int, ...]) -> FloatArray:
+def pad(array: FloatArray, shape: tuple[int, ...]) -> FloatArray:
     """An array of a larger shape, with zeros behind."""
     widths = [(0, n - m) for n, m in zip(shape, array.shape, strict=True)]
     return np.pad(array, widths)

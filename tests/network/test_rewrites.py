@@ -12,7 +12,7 @@ from random_networks import RandomNetwork, random_transformer
 from krohn.network.meaning.arrays import Arrays, whole
 from krohn.network.meaning.attention import PROJECT, SCORES
 from krohn.network.meaning.net import Affine, Net
-from krohn.network.meaning.rewrites import divided, grounded, mirrored, widened
+from krohn.network.meaning.rewrites import divide_scores, ground, mirror, widen
 from krohn.program.domains import FloatArray
 from krohn.program.errors import Refused
 
@@ -50,12 +50,12 @@ def _product(x: Any, y: Any) -> Any:
 
 
 REWRITES: dict[str, Callable[[Net[FloatArray]], Net[FloatArray]]] = {
-    "widened": lambda net: widened(net, HEADS, WIDTH, UNITS, "gelu"),
-    "divided": lambda net: divided(net, 8.0),
-    "mirrored": mirrored,
-    "grounded": grounded,
-    "all": lambda net: divided(
-        widened(grounded(mirrored(net)), HEADS, WIDTH, UNITS), 4.0
+    "widened": lambda net: widen(net, HEADS, WIDTH, UNITS, "gelu"),
+    "divided": lambda net: divide_scores(net, 8.0),
+    "mirrored": mirror,
+    "grounded": ground,
+    "all": lambda net: divide_scores(
+        widen(ground(mirror(net)), HEADS, WIDTH, UNITS), 4.0
     ),
 }
 
@@ -79,7 +79,8 @@ def test_a_power_of_two_changes_no_bit(seed: int) -> None:
     """Whatever the order of sums is: products of the same matrices are made."""
     given = random(seed, longest=20)
     plain, other = (
-        whole(net, Arrays(), given.words) for net in (given.net, divided(given.net, 16))
+        whole(net, Arrays(), given.words)
+        for net in (given.net, divide_scores(given.net, 16))
     )
     assert plain.tobytes() == other.tobytes()
 
@@ -89,7 +90,7 @@ def test_a_network_that_reads_less_ground_sees_no_shift(seed: int) -> None:
     """One number that is added to all of the stream is taken off where it is read."""
     some = (random(10 * seed + i) for i in range(10))
     given = next(each for each in some if each.architecture["strict"])
-    net = grounded(given.net)
+    net = ground(given.net)
     moved = replace(net, token=net.token + 0.75)
     plain, other = (whole(x, Arrays(), given.words) for x in (net, moved))
     np.testing.assert_allclose(plain, other, rtol=0, atol=1e-12)
@@ -111,7 +112,7 @@ class Watched(Sums):
 @pytest.mark.parametrize("seed", range(6))
 def test_a_mirror_is_minus_the_stream_and_ground_is_0(seed: int) -> None:
     given, engine = random(seed), Watched()
-    whole(grounded(mirrored(given.net)), engine, given.words)
+    whole(ground(mirror(given.net)), engine, given.words)
     d = given.shape.d_model
     for x in engine.streams:
         np.testing.assert_array_equal(x[..., d:-1], -x[..., :d])

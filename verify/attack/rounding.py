@@ -18,7 +18,7 @@ from krohn.network.meaning.branches import Branches, Plan
 from krohn.network.meaning.engine import Engine
 from krohn.network.meaning.forward import read_out, through
 from krohn.network.meaning.net import Affine, Block, Heads, Net
-from krohn.network.meaning.rewrites import on_stream, wide_heads
+from krohn.network.meaning.rewrites import on_stream, widen_heads
 from krohn.network.meaning.tensors import (
     Tensors,
     mix_with_care,
@@ -195,7 +195,7 @@ def with_equal_widths(net: Net[FloatArray]) -> Net[FloatArray]:
         if (heads := block.heads) is None:
             return block
         (count, d, narrow), wide = heads.key.shape, heads.value.shape[2]
-        return replace(block, heads=wide_heads(heads, count, max(narrow, wide), d))
+        return replace(block, heads=widen_heads(heads, count, max(narrow, wide), d))
 
     return net.with_blocks(even)
 

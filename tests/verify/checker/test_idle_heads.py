@@ -5,12 +5,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from random_networks import named
 
 import krohn
 from krohn.network import modelfile
 from krohn.network.meaning.arrays import Arrays, whole
 from krohn.network.meaning.net import MATRICES, Net
-from krohn.network.meaning.rewrites import padded, widened
+from krohn.network.meaning.rewrites import pad, widen
 from krohn.network.modelfile import ModelFile
 from krohn.program import strict_json
 from krohn.program.architectures.transformer import Transformer
@@ -40,7 +41,7 @@ def network(case: str) -> ModelFile:
     heads = max(block.heads for block in blocks) + 2
     width = max(max(block.d_qk, block.d_v) for block in blocks) + 1
     units = max((n for block in blocks for n in block.mlp), default=0) + 1
-    net = widened(Net.of(file.architecture, file.tensors), heads, width, units)
+    net = widen(Net.of(file.architecture, file.tensors), heads, width, units)
     told = list[dict[str, Any]]()
     for said, block in zip(
         file.header["architecture"]["blocks"], net.blocks, strict=True
@@ -55,17 +56,8 @@ def network(case: str) -> ModelFile:
     header = {
         key: file.header[key] for key in file.header.keys() - {"version", "digest"}
     }
-    shape = Transformer.of(architecture)
-    names = Net.of(shape, {name: name for name in shape.shapes})
-    tensors = dict(zip(parts(names), parts(net), strict=True))
-    return ModelFile({**header, "architecture": architecture}, tensors, file.precision)
-
-
-def parts(net: Net[Any]) -> list[Any]:
-    """Its tensors, in order."""
-    found = list[Any]()
-    net.each(found.append)
-    return found
+    told = {**header, "architecture": architecture}
+    return ModelFile(told, named(net, Transformer.of(architecture)), file.precision)
 
 
 @pytest.mark.sample(5)
@@ -117,7 +109,7 @@ def test_heads_with_features_are_not_idle() -> None:
     for name in MATRICES:
         tensor = tensors[f"blocks.{b}.attention.{name}"]
         more = (len(tensor) + 1, *tensor.shape[1:])
-        tensors[f"blocks.{b}.attention.{name}"] = padded(tensor, more)
+        tensors[f"blocks.{b}.attention.{name}"] = pad(tensor, more)
     blocks = [dict(block) for block in header["architecture"]["blocks"]]
     blocks[b]["heads"] += 1
     architecture = {**header["architecture"], "blocks": blocks}
