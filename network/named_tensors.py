@@ -10,12 +10,13 @@ class NamedTensors(nn.Module):
 
     def __init__(self, tensors: Mapping[str, Tensor]) -> None:
         super().__init__()
-        self.names = list(tensors)
-        self.held = nn.ParameterList(
-            nn.Parameter(tensor, requires_grad=False) for tensor in tensors.values()
-        )
+        self.names, self.held = list(tensors), nn.ParameterDict()
+        for name, tensor in tensors.items():
+            # No name of a parameter has a dot.
+            key = name.replace(".", "/")
+            self.held[key] = nn.Parameter(tensor, requires_grad=False)
 
     @property
     def tensors(self) -> dict[str, Tensor]:
         """The tensors by their names, as they are now."""
-        return dict(zip(self.names, self.held, strict=True))
+        return dict(zip(self.names, self.held.values(), strict=True))

@@ -121,7 +121,7 @@ class Stepped(NamedTensors, Stepping):
     def scratch(self, seen: int) -> int:
         """How many numbers a pass of `branch` holds for one node, however many it saw."""
         del seen
-        widest = max(tensor.shape[-1] for tensor in self.held)
+        widest = max(tensor.shape[-1] for tensor in self.held.values())
         return int(22 * widest)
 
 

@@ -76,8 +76,7 @@ class Tensors(Engine):
 
     def softmax(self, scores: Tensor, seen: Tensor) -> Tensor:
         """By torch's own; nothing is masked where all is known to be seen."""
-        unknown = is_traced() or seen.is_cuda
-        if unknown or not seen.all():
+        if is_traced() or not seen.is_cpu or not seen.all():
             scores = scores.masked_fill(~seen, -torch.inf)
         return scores.softmax(dim=-1)
 

@@ -170,3 +170,16 @@ def test_a_damaged_architecture_is_refused(key: str, value: Any, trouble: str) -
     shape = {**built().header["architecture"], key: value}
     with pytest.raises(ModelFileError, match=trouble):
         expected_shapes(shape)
+
+
+def test_parameters_are_called_as_on_file() -> None:
+    file = built()
+    names = [name for name, _ in Generator(file).named_parameters()]
+    assert names == [f"held.{name.replace('.', '/')}" for name in file.tensors]
+
+
+def test_shapes_are_known_without_numbers() -> None:
+    """On the device of torch that has none: no pass asks what is not surely there."""
+    generator = Generator(built("attended")).to("meta")
+    word = torch.zeros((2, 5), dtype=torch.int64, device="meta")
+    assert generator(word).shape == (2, 6, 4)
