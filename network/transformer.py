@@ -178,7 +178,23 @@ class Transformer(nn.Module):
     @in_full
     def forward(self, tokens: Tensor) -> Tensor:
         """Logits ``(batch, time, states)`` for letter indices ``(batch, time)``."""
+        parts = (*self.attention, *self.mlp)
+        if any(part._forward_hooks or part._forward_pre_hooks for part in parts):
+            return self._in_calls(tokens)
         return whole(self.net, tokens)
+
+    def _in_calls(self, tokens: Tensor) -> Tensor:
+        """The same, by calls of all parts, for hooks of torch on these.
+
+        Pruning is one, which makes a parameter anew before each call.
+        """
+        net = self.net
+        x = FAST.embed(net, points(with_bos(net, tokens)))
+        for attention, units in zip(self.attention, self.mlp, strict=True):
+            if isinstance(attention, Attention):
+                x = FAST.add(x, attention(x))
+            x = units(x)
+        return torch.as_tensor(read_out(net, FAST, x[:, 1:]))
 
     @in_full
     def start(self, batch: int = 1) -> Cache:

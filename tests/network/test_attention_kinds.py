@@ -9,10 +9,12 @@ import pytest
 import torch
 from many_digits import DIGITS, ManyDigits, exact, near
 from torch import Tensor
+from torch.nn.utils import prune
 
 from krohn.network import ModelFileError
 from krohn.network.architecture import expected_shapes
 from krohn.network.cache import Tree
+from krohn.network.forward_pass import Hooks
 from krohn.network.meaning import arrays
 from krohn.network.meaning.attention import PROJECT, WRITE, View, pattern
 from krohn.network.meaning.forward import look
@@ -243,3 +245,37 @@ def test_products_of_heads_have_the_bits_and_strides_of_einsum(
         assert torch.equal(
             FAST.contract(WRITE, query, out), torch.einsum(WRITE, right, out)
         )
+
+
+def test_hooks_of_torch_on_parts_are_called() -> None:
+    tokens = words(3)
+    for kind in (None, *KINDS.values()):
+        net = network(kind, kind)
+        seen, right = list[Tensor](), net.snapshots(tokens)
+        wanted = net(tokens)
+
+        def watch(_: Any, args: Any, out: Tensor, seen: list[Tensor] = seen) -> None:
+            seen.extend([*args, out])
+
+        for part in (net.attention[1], net.mlp[1]):
+            part.register_forward_hook(watch)
+        assert torch.equal(net(tokens), wanted)
+        before, added, after, last = seen
+        assert torch.equal(before, right[2])
+        assert torch.equal(before + added, right[3])
+        assert torch.equal(after, right[3])
+        assert torch.equal(last, right[4])
+        net.mlp[0].register_forward_hook(lambda _, args, out: 2 * out)
+        doubled = net.hooked(tokens, Hooks({"stream.2": [lambda x: 2 * x]}))
+        torch.testing.assert_close(net(tokens), doubled, rtol=1e-12, atol=1e-12)
+
+
+def test_what_is_pruned_is_made_anew_before_each_pass() -> None:
+    net, tokens = network(None, None), words(3)
+    other = network(None, None)
+    heads = net.attention[0]
+    prune.random_unstructured(heads, "query", 0.5)
+    with torch.no_grad():
+        heads.query_orig *= 2
+        other.attention[0].query.copy_(heads.query_orig * heads.query_mask)
+    assert torch.equal(net(tokens), other(tokens))
