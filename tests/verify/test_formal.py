@@ -4,7 +4,7 @@ import json
 import re
 import shutil
 import subprocess
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from copy import deepcopy
 from dataclasses import replace
 from itertools import product
@@ -18,8 +18,10 @@ from command import refused, said
 import krohn
 from krohn import formal
 from krohn.compiled_model import CompiledModel
+from krohn.network.meaning.arrays import Arrays, whole
+from krohn.network.meaning.net import Net
 from krohn.network.modelfile import pack
-from krohn.program.domains import FloatArray
+from krohn.program.architectures.transformer import Transformer
 from krohn.program.errors import Refused
 from krohn.program.interpreter import interpret
 from krohn.program.statement import parse
@@ -355,45 +357,21 @@ def test_no_wrong_network_is_accepted(library: Path, count: int) -> None:
     assert 0 < sum(answers) < len(answers)
 
 
-def attended(x: FloatArray, t: Mapping[str, FloatArray], at: str) -> FloatArray:
-    """What the heads of a block add, causal softmax in float32."""
-    added = np.zeros_like(x)
-    seen = np.tril(np.ones((x.shape[1], x.shape[1]), bool))
-    parts = ("query", "key", "value", "out")
-    for q, k, v, out in zip(*(t[f"{at}attention.{p}"] for p in parts), strict=True):
-        scores = np.where(seen, (x @ q) @ (x @ k).swapaxes(1, 2), -np.inf)
-        weights = np.exp(scores - scores.max(axis=2, keepdims=True))
-        weights /= weights.sum(axis=2, keepdims=True)
-        added = added + weights @ (x @ v) @ out
-    return added
-
-
 @np.errstate(invalid="ignore", over="ignore")  # of mutants, whose answers are wrong
 def transformer_is_right(data: bytes, length: int) -> bool:
     """Whether a Transformer is right on all words of so many letters, in float32."""
     model = read(data)
-    machine, blocks = model.machine, model.header["architecture"]["blocks"]
-    t = {name: x.astype(np.float32) for name, x in model.tensors.items()}
-    letters = len(machine.transitions)
-    words = np.array(list(product(range(letters), repeat=length)))
-    tokens = np.hstack([np.full((len(words), 1), letters), words])
-    x = t["embed.token"][tokens] + t["embed.position"][: length + 1]
-    for b, block in enumerate(blocks):
-        at = f"blocks.{b}."
-        x = x + attended(x, t, at) if block["heads"] else x
-        f, last = (x, len(block["mlp"])) if block["mlp"] else (np.zeros_like(x), -1)
-        for j in range(last + 1):
-            f = f @ t[f"{at}mlp.{j}.weight"] + t[f"{at}mlp.{j}.bias"]
-            f = np.maximum(f, 0) if j < last else f
-        x = t.get(f"{at}mlp.residual", np.float32(1)) * x + f
-    logits = x @ t["unembed.weight"] + t["unembed.bias"]
+    machine, shape = model.machine, Transformer.of(model.header["architecture"])
+    words = np.array(list(product(range(len(machine.transitions)), repeat=length)))
+    net = Net.of(shape, model.tensors).each(lambda x: x.astype(np.float32))
+    logits = whole(net, Arrays(), words)
     q = np.full(len(words), machine.start)
     for i in range(length):
         q = machine.transitions[words[:, i], q]
         shown = np.arange(len(q)), machine.shows[q]
-        own = logits[:, i + 1][shown].copy()
-        logits[:, i + 1][shown] = -np.inf
-        if not (own > logits[:, i + 1].max(axis=1)).all():
+        own = logits[:, i][shown].copy()
+        logits[:, i][shown] = -np.inf
+        if not (own > logits[:, i].max(axis=1)).all():
             return False
     return True
 
