@@ -26,7 +26,7 @@ from krohn.network import ExportError, ModelFileError
 from krohn.network.exports import Destination, destination
 from krohn.network.meaning.arrays import Arrays, whole
 from krohn.network.meaning.net import Net
-from krohn.network.meaning.rewrites import divided
+from krohn.network.meaning.rewrites import divide_scores
 from krohn.network.modelfile import ModelFile
 from krohn.verify.proof import prove
 
@@ -355,7 +355,7 @@ def test_the_rewritten_network_says_why() -> None:
     words = np.ones((1, 60), np.int64)
     for factor, right in ((1.0, True), (8.0, False)):
         with np.errstate(all="ignore"):
-            said = whole(divided(net, factor), Arrays(), words)
+            said = whole(divide_scores(net, factor), Arrays(), words)
         assert np.isfinite(said[:, :-1]).all()
         assert bool(np.isfinite(said[:, -1]).all()) == right
 

@@ -11,7 +11,7 @@ from enclosed_words import enclosed
 import krohn
 from krohn.compiled_model import CompiledModel
 from krohn.network.meaning.net import Net
-from krohn.network.meaning.rewrites import divided
+from krohn.network.meaning.rewrites import divide_scores
 from krohn.network.modelfile import ModelFile
 from krohn.program.chain_of_thought import ChainOfThought
 from krohn.program.domains import FloatArray, IntArray
@@ -165,7 +165,7 @@ def test_queries_that_are_multiplied_can_overflow(
     made = built("FlipFlop", length=20, strict=True, dtype=dtype)
     file = with_large_queries(made.file, weight, feature) if large else made.file
     shown = prove(file, made.machine, model=model_of(file, by))
-    found = ranges(divided(net_of(file), by))
+    found = ranges(divide_scores(net_of(file), by))
     if large and by > 1:
         assert "can overflow" in shown.reason
         with pytest.raises(Refused, match="query can overflow"):

@@ -8,7 +8,7 @@ from enclosed_words import Enclosed, enclosed
 from many_digits import many_digits
 from random_networks import RandomNetwork, random_transformer
 
-from krohn.network.meaning.rewrites import divided
+from krohn.network.meaning.rewrites import divide_scores
 from krohn.verify.checker.arithmetic import Interval
 
 NARROW = 1e-9
@@ -54,7 +54,7 @@ def test_queries_and_divisors_cancel() -> None:
     given = with_heads("softmax")
     both = [
         enclosed(net, given.words)["logits"]
-        for net in (given.net, divided(given.net, 8.0))
+        for net in (given.net, divide_scores(given.net, 8.0))
     ]
     assert np.allclose(both[0].low, both[1].low, rtol=0, atol=NARROW)
     assert np.allclose(both[0].high, both[1].high, rtol=0, atol=NARROW)
