@@ -130,7 +130,8 @@ class KrohnForCausalLM(PreTrainedModel, GenerationMixin):  # type: ignore[misc]
                 "this network says the class of each prefix and writes no text; its logits "
                 "are after each letter, and config.id2label has their names"
             )
-        return super().generate(*inputs, **options)
+        # Each pass reads the whole text: there is nothing that a cache could hold.
+        return super().generate(*inputs, **{**options, "use_cache": False})
 
 
 def _check_mask(mask: Tensor, causal: bool) -> None:

@@ -266,7 +266,7 @@ def test_a_dynamic_program_writes_its_text(program: Path) -> None:
     model = transformers.AutoModelForCausalLM.from_pretrained(program)
     tokenizer = transformers.AutoTokenizer.from_pretrained(program)
     prompts = ["a b a | a a b <sep>", "c c d | d c a <sep>"]
-    found = model.generate(**tokenizer(prompts, return_tensors="pt"))
+    found = model.generate(**tokenizer(prompts, return_tensors="pt"), use_cache=True)
     assert tokenizer.batch_decode(found) == [
         "a b a | a a b <sep> 1 1 1 , 1 1 2 , 1 2 2 , <sep> 2 <eos>",
         "c c d | d c a <sep> 0 1 1 , 0 1 1 , 1 1 1 , <sep> 1 <eos>",
