@@ -47,11 +47,17 @@ class Stepping(nn.Module):
 
     def forward(self, tokens: Tensor) -> Tensor:
         """Logits ``(batch, time, classes)`` for letter indices ``(batch, time)``."""
+        if not tokens.shape[1]:
+            return self.nothing(tokens)
         cache, logits = self.start(tokens.shape[0]), []
         for t in range(tokens.shape[1]):
             now, cache = self.step(tokens[:, t], cache)
             logits.append(now)
         return torch.stack(logits, dim=1)
+
+    def nothing(self, tokens: Tensor) -> Tensor:
+        """``(batch, 0, classes)``: the logits of words ``(batch, 0)`` without letters."""
+        return torch.as_tensor(self(tokens.new_zeros(len(tokens), 1))[:, :0])
 
     def step(self, tokens: Tensor, cache: Cache) -> tuple[Tensor, Cache]:
         """One more letter ``(batch,)`` for every word: logits and the new cache."""
@@ -312,5 +318,7 @@ class GatedRecurrent(Stepping):
     @in_full
     def forward(self, tokens: Tensor) -> Tensor:
         """Logits ``(batch, time, classes)`` for letter indices ``(batch, time)``."""
+        if not tokens.shape[1]:
+            return self.nothing(tokens)
         h, _ = self._read(tokens, self.start(tokens.shape[0]).parts)
         return self.said(h)

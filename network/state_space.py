@@ -113,6 +113,8 @@ class StateSpace(Stepping):
 
         Letter by letter within a layer, and layer after layer: this is what is claimed.
         """
+        if not tokens.shape[1]:
+            return self.nothing(tokens)
         return torch.as_tensor(
             many(FAST, self.net, tokens, self.start(len(tokens)).parts)[0]
         )

@@ -97,6 +97,9 @@ def test_logits_are_those_of_torch(case: Case) -> None:
 def test_of_no_words_nothing_is_said(case: Case) -> None:
     file = file_of(case)
     network, none = Model(file).network, np.zeros((0, 3), np.int64)
+    with torch.no_grad():
+        empty = network(torch.zeros((3, 0), dtype=torch.int64))
+    assert empty.shape[:2] == (3, 0)
     assert output_function(file)(none).shape[:2] == none.shape
     with torch.no_grad():
         assert network(torch.from_numpy(none)).shape[:2] == none.shape
