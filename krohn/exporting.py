@@ -82,7 +82,8 @@ def run(
     kind, rng = of_file(file), np.random.default_rng(seed)
     if (inputs := kind.whole(file, partial(_many, count=count), rng)) is not None:
         return _run_whole(inputs, beside, home, progress)
-    longest = beside.longest or DEFAULT_SAMPLE_LENGTH
+    limits = (beside.longest, file.claim.length or None)
+    longest = min((n for n in limits if n is not None), default=DEFAULT_SAMPLE_LENGTH)
     longest = min(longest, LONGEST_SAMPLE)
     machine, judge, against = _judge(file, beside)
     words = _many(longest, count)

@@ -468,3 +468,11 @@ def test_what_only_krohn_runs_goes_nowhere(tmp_path: Path) -> None:
             krohn.export(
                 compiled("vectors-in-blocks"), to=to, directory=tmp_path / "out"
             )
+
+
+@pytest.mark.parametrize("to", ["onnx", "huggingface"])
+def test_words_are_as_long_as_the_claim(to: str, tmp_path: Path) -> None:
+    """A state space model reads longer ones, of which nothing is claimed."""
+    found = krohn.compile("C2", 8, arch="ssm")
+    done = krohn.export(found, to=to, directory=tmp_path / to, sample=20)
+    assert done.ran.length == 8
