@@ -10,11 +10,12 @@ class NamedTensors(nn.Module):
 
     def __init__(self, tensors: Mapping[str, Tensor]) -> None:
         super().__init__()
-        self.names, self.held = list(tensors), nn.ParameterDict()
-        for name, tensor in tensors.items():
+        # In one order, whatever that of a file is.
+        self.names, self.held = sorted(tensors), nn.ParameterDict()
+        for name in self.names:
             # No name of a parameter has a dot.
             key = name.replace(".", "/")
-            self.held[key] = nn.Parameter(tensor, requires_grad=False)
+            self.held[key] = nn.Parameter(tensors[name], requires_grad=False)
 
     @property
     def tensors(self) -> dict[str, Tensor]:

@@ -265,6 +265,13 @@ class Transformer(nn.Module):
 
 
 def _block(attention: nn.Module, mlp: nn.Module) -> Block[Tensor]:
+    for part, known in ((attention, (Attention, nn.Identity)), (mlp, Mlp)):
+        if not isinstance(part, known):
+            raise ModelFileError(
+                f"a part of the network was replaced by a {type(part).__name__}, which it "
+                "does not run: functions at its places change what is computed "
+                "(run_with_hooks)"
+            )
     assert isinstance(mlp, Mlp)
     heads = attention.heads if isinstance(attention, Attention) else None
     return Block(heads, mlp.mask, mlp.layers)

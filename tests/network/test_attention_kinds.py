@@ -279,3 +279,11 @@ def test_what_is_pruned_is_made_anew_before_each_pass() -> None:
         heads.query_orig *= 2
         other.attention[0].query.copy_(heads.query_orig * heads.query_mask)
     assert torch.equal(net(tokens), other(tokens))
+
+
+@pytest.mark.parametrize("place", ["mlp", "attention"])
+def test_parts_of_other_classes_are_refused(place: str) -> None:
+    net = network(None)
+    getattr(net, place)[0] = torch.nn.Linear(D, D, dtype=torch.float64)
+    with pytest.raises(ModelFileError, match="replaced by a Linear, which it does not"):
+        net(words(2))
