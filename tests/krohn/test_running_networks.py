@@ -310,7 +310,7 @@ def test_nothing_is_claimed_of_what_a_changed_network_says(kind: str) -> None:
     model = fresh(kind)
     net, word = model.model, word_of(kind)
     before = net.run(word)
-    next(net.parameters()).data.mul_(1 + 2**-8)
+    next(net.parameters()).data.mul_(1 + 2**-8).add_(2**-8)
     run = net.run(word)
     assert all(run.unproved)
     assert (run.error, len(run.unproved)) == (None, len(before.unproved))
