@@ -22,6 +22,7 @@ from krohn.network.exports import Destination, destination
 from krohn.network.exports.circuit import labels
 from krohn.network.model import Model
 from krohn.network.modelfile import ModelFile
+from krohn.program.claim import Claim
 from krohn.program.errors import Refused
 from krohn.program.word_texts import join_letters
 from krohn.program.writing import whole_directory
@@ -239,6 +240,8 @@ def proof_of(
             model = model_of(there.file, there.gain)
     except Refused as refused:
         return Proof("undecided", str(refused), length)
+    if Claim.of(model.header).digest != Claim.of(file.header).digest:
+        raise ExportError("what was written claims something else than the file")
     done = prove(file, None, partial(progress, "proving"), model)
     if done.verdict == "refuted":  # its Program is, and nobody runs the word here
         return Proof("undecided", done.reason, length)

@@ -237,6 +237,18 @@ def test_what_goes_somewhere_is_proved_there(
     assert "  # [" in program(card)
 
 
+def test_the_proof_of_another_claim_is_none_of_this_one(tmp_path: Path) -> None:
+    """A GPT-2 says by itself what it claims: here to be right on shorter words."""
+    file, other = (
+        krohn.compile("C2", length=n, strict=True, proved=False).file for n in (8, 5)
+    )
+    home = destination("gpt2")
+    home.write(other, tmp_path, False)
+    assert exporting.proof_of(other, home, tmp_path).proved
+    with pytest.raises(ExportError, match="claims something else than the file"):
+        exporting.proof_of(file, home, tmp_path)
+
+
 def test_the_program_of_another_machine_refutes_nothing(tmp_path: Path) -> None:
     """Right answers stay right, whatever the file says of them."""
     file = krohn.compile("C2", length=8, strict=True, proved=False).file
