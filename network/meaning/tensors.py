@@ -183,10 +183,11 @@ def is_traced() -> bool:
     """Whether a graph is made of the pass, in which no number is known yet."""
     if torch.compiler.is_compiling():
         return True
-    if torch.cuda.is_initialized() and torch.cuda.is_current_stream_capturing():
+    cuda: Any = torch.cuda
+    if cuda.is_initialized() and cuda.is_current_stream_capturing():
         return True
-    tracing: bool = torch.jit.is_tracing()  # type: ignore[no-untyped-call, attr-defined]
-    return tracing
+    jit: Any = torch.jit
+    return jit.is_tracing()
 
 
 def known_finite(x: Tensor) -> bool | None:
