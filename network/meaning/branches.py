@@ -182,14 +182,15 @@ def branch(
     if alike:
         tokens = tokens[tree.last.to(tokens.device)][None]
     nodes, memory = _nodes(tokens, cache.seen, tree), plan.memory(cache.parts)
-    for careful in (False, True):
+
+    def run(careful: bool) -> tuple[Tensor, tuple[Tensor, ...]]:
         o = plan.engine(tree, cache, alike, given, careful)
         x, kept = through(plan.net, o, nodes, memory)
-        logits = read_out(plan.net, o, x)
-        # Where one node alone follows, nothing is hidden but what is not looked at.
-        if careful or nodes.single or known_finite(logits):
-            return logits, flat(kept)
-    raise AssertionError
+        return read_out(plan.net, o, x), flat(kept)
+
+    found = run(careful=False)
+    # Where one node alone follows, nothing is hidden but what is not looked at.
+    return found if nodes.single or known_finite(found[0]) else run(careful=True)
 
 
 def _nodes(tokens: Tensor, seen: int, tree: Tree) -> Points:
