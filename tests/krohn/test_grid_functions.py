@@ -64,5 +64,6 @@ def test_python_takes_it_as_an_object() -> None:
     built = krohn.compile(table)
     assert built.proof is not None
     assert built.proof.verdict == "verified"
-    said = built.network(built.network.value.new_tensor([[[0.125], [0.5]]]))
+    like = next(built.network.parameters())
+    said = built.network(like.new_tensor([[[0.125], [0.5]]]))
     assert said[0, :, 0].tolist() == [0.375, 1.0]
