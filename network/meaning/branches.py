@@ -19,7 +19,7 @@ from krohn.network.meaning.attention import SCORES, WRITE, Points, View, attend
 from krohn.network.meaning.forward import read_out, through
 from krohn.network.meaning.net import Affine, Heads, Net
 from krohn.network.meaning.tensors import FAST, Both, Tensors, known_finite, points
-from krohn.program.attention import Linear, Softmax, Sparse
+from krohn.program.attention import Linear, Rectified, Softmax, Sparse
 
 NARROW = 8
 """The most columns of a product that is faster transposed, measured on a CPU."""
@@ -110,6 +110,8 @@ class Branches(Tensors):
         self.alike = False
         if type(heads.kind) is Linear:
             return self._summed(query, own, past, view)
+        if type(heads.kind) is Rectified and heads.divisor == 1:
+            return self._added_up(query, own, past, view)
         fused = type(heads.kind) in (Softmax, Sparse) and heads.divisor == 1
         if fused and not self.careful:
             if view.past and alike:
@@ -128,6 +130,12 @@ class Branches(Tensors):
         near = self.shown(self.contract(SCORES, asked, self.phi(key)), seen)
         total = asked @ past[1].transpose(-1, -2) + self.total(near)
         return (asked @ sums + self.combine(near, value, seen)) / total
+
+    def _added_up(self, query: Tensor, own: Both, past: Both, view: View) -> Tensor:
+        """ReLU heads: the past where it stands, and the nodes above."""
+        near, far = (self.relu(self.contract(SCORES, query, k[0])) for k in (own, past))
+        seen = view.shown[..., -own[0].shape[2] :]
+        return self.combine(self.shown(near, seen), own[1], seen) + far @ past[1]
 
 
 class Plan:

@@ -59,7 +59,7 @@ def test_it_says_what_the_command_says(
         said = [runner.run(word)["states"] for word in words]
         assert net.run(words, states=True) == said
     else:
-        with pytest.raises(krohn.KrohnError, match="says outputs"):
+        with pytest.raises(krohn.KrohnError, match="says no states"):
             net.run(words, states=True)
 
 
