@@ -48,7 +48,9 @@ def test_trained_networks_are_proved_for_words_of_every_length(name: str) -> Non
     found = krohn.verify(path(name), machine, observe=observe)
     assert found.verdict == "verified"
     assert "every length" in found.covers
-    assert checked(file_of(name), proof_of(name).told).inputs == Words(2, None)
+    assert checked(file_of(name), proof_of(name).told).inputs == Words(
+        len(machine.letters), None
+    )
     answers = load(path(name))(torch.randint(2, (64, 300))).argmax(-1)
     net = Model(file_of(name))
     words = torch.randint(len(machine.letters), (64, 300))
