@@ -132,7 +132,7 @@ def test_nothing_grows_with_the_expression_but_the_tokens() -> None:
             blocks = shape["blocks"]
             told = [(*(b[size] for size in sizes), *b["mlp"]) for b in blocks]
             shapes.add((shape["d_model"], *told))
-            meeting, _ = parts(shape, shape["positions"] - 1)
+            meeting, _ = parts(model.file.architecture, shape["positions"] - 1)
             rows.append((shape["positions"], meeting))
     assert len(shapes) == 1
     slopes = {
