@@ -18,7 +18,7 @@ from krohn.network.meaning.branches import branch, start
 from krohn.network.meaning.forward import check, look, mlp, places, read_out, through
 from krohn.network.meaning.hooked import Hooked
 from krohn.network.meaning.net import AS_A_WHOLE, Affine, Block, Heads, Net
-from krohn.network.meaning.tensors import FAST, points, whole, with_bos
+from krohn.network.meaning.tensors import CAREFUL, FAST, points, whole, with_bos
 from krohn.program.architectures.transformer import Transformer as Declared
 from krohn.program.attention import Linear
 
@@ -78,17 +78,17 @@ class Attention(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """The sum that the heads add to the stream of whole words ``(batch, time, d)``."""
-        return torch.as_tensor(look(FAST, self._view(x), x)[0])
+        return torch.as_tensor(look(CAREFUL, self._view(x), x)[0])
 
     @in_full
     def weights(self, x: Tensor) -> Tensor:
         """``(batch, heads, time, time)``: how much each position takes of each."""
         view = self._view(x)
-        query, key, _ = FAST.asked(view.heads, x)
-        return torch.as_tensor(pattern(FAST, view.heads, query, key, view))
+        query, key, _ = CAREFUL.asked(view.heads, x)
+        return torch.as_tensor(pattern(CAREFUL, view.heads, query, key, view))
 
     def _view(self, x: Tensor) -> View:
-        return View(FAST, self.heads, points(x))
+        return View(CAREFUL, self.heads, points(x))
 
 
 class Transformer(nn.Module):
@@ -186,7 +186,8 @@ class Transformer(nn.Module):
     def _in_calls(self, tokens: Tensor) -> Tensor:
         """The same, by calls of all parts, for hooks of torch on these.
 
-        Pruning is one, which makes a parameter anew before each call.
+        Pruning is one, which makes a parameter anew before each call. Hooks are called
+        once, so heads take care of numbers that are not finite at once.
         """
         net = self.net
         x = FAST.embed(net, points(with_bos(net, tokens)))

@@ -139,7 +139,8 @@ class View:
     def past(self) -> bool:
         """Whether all heads see all that is on the way to a point, itself included."""
         plain = type(self.heads.kind).sees is HeadKind.sees
-        return plain and Sight.WHOLE not in self.heads.sights
+        sights = self.heads.sights
+        return plain and sights.count(Sight.CAUSAL) == len(sights)
 
     @property
     def backward(self) -> bool:
@@ -149,8 +150,7 @@ class View:
     @property
     def everything(self) -> bool:
         """Whether all heads see all points that there are."""
-        points = self.points
-        return points.single and points.path is None and self.past
+        return self.points.single and self.backward
 
 
 # What heads of each kind make of queries and keys.

@@ -23,6 +23,7 @@ from krohn.network.meaning.tensors import FAST, points
 from krohn.network.transformer import Attention, Transformer
 from krohn.program.attention import Sight, Softmax, Sparse
 from krohn.program.claim import first_version
+from krohn.program.errors import Refused
 
 LINEAR = {"kind": "linear"}
 KINDS = {
@@ -287,3 +288,15 @@ def test_parts_of_other_classes_are_refused(place: str) -> None:
     getattr(net, place)[0] = torch.nn.Linear(D, D, dtype=torch.float64)
     with pytest.raises(ModelFileError, match="replaced by a Linear, which it does not"):
         net(words(2))
+
+
+def test_a_sight_that_nobody_knows_takes_no_fast_path() -> None:
+    """It is neither taken for the past nor for all there is: it is refused by name."""
+    toy: Any = "toy"
+    none = torch.empty(0)
+    heads = Heads(Softmax(), (toy,), none, none, none, none)
+    strange = View(FAST, heads, points(torch.zeros((1, 1))))
+    assert not strange.past
+    assert not strange.everything
+    with pytest.raises(Refused, match="toy"):
+        _ = strange.shown

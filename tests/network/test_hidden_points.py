@@ -65,6 +65,20 @@ def watched(net: Transformer, tokens: Tensor) -> Tensor:
     return found
 
 
+def in_calls(net: Transformer, tokens: Tensor) -> Tensor:
+    """With torch's own hooks on the parts, each of which is called once."""
+    called: list[str] = []
+    parts = (*net.attention, *net.mlp)
+    hooks = [
+        part.register_forward_hook(lambda *_: called.append("a part")) for part in parts
+    ]
+    found: Tensor = net(tokens)
+    for hook in hooks:
+        hook.remove()
+    assert len(called) == len(parts)
+    return found
+
+
 def traced(net: Transformer, tokens: Tensor) -> Tensor:
     compiled = torch.compile(net, backend="eager", fullgraph=True)
     found: Tensor = compiled(tokens)
@@ -85,7 +99,7 @@ def recorded(net: Transformer, tokens: Tensor) -> Tensor:
 
 
 SLOW = pytest.param(traced, marks=pytest.mark.slow)
-WAYS = (stepwise, in_a_branch, watched, SLOW, recorded, mapped)
+WAYS = (stepwise, in_a_branch, watched, in_calls, SLOW, recorded, mapped)
 
 
 @pytest.mark.parametrize("way", WAYS, ids=lambda way: way.__name__)
