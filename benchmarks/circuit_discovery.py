@@ -1,4 +1,4 @@
-"""Circuit discovery on networks with known circuits (docs/workbench.md).
+"""Circuit discovery on networks with known circuits (docs/instruments/workbench.md).
 
 python benchmarks/circuit_discovery.py --only parity,lcs
 python benchmarks/circuit_discovery.py --truth

@@ -1,4 +1,4 @@
-"""Counting programs: the greatest T that each format certifies (docs/counting.md).
+"""Counting programs: the greatest T that each format certifies (docs/kinds/counting.md).
 
 python benchmarks/counting.py
 """

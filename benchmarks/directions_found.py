@@ -1,4 +1,6 @@
-"""Probes, components and dictionaries on networks with known circuits (docs/workbench.md).
+"""Probes, components and dictionaries on networks with known circuits.
+
+The tables stand in docs/instruments/workbench.md.
 
 python benchmarks/directions_found.py --only parity,parity-disguised
 """

@@ -1,7 +1,7 @@
 """Networks in disguise: what is proved of them, and how much they hide.
 
-docs/disguise.md has the tables of some machines. Those beside the first six are in no
-test.
+docs/architectures/disguise.md has the tables of some machines. Those beside the first six
+are in no test.
 """
 
 import time

@@ -3,7 +3,8 @@
     python benchmarks/fine_tuned.py
 
 Adam, on the network's own task, at smaller and smaller learning rates: the first at which
-answers to words are right, and the first at which they are proved (docs/disguise.md).
+answers to words are right, and the first at which they are proved
+(docs/architectures/disguise.md).
 """
 
 from functools import cache

@@ -1,7 +1,7 @@
 """Every machine of the zoo as a GPT-2: proved, and run in Hugging Face's library.
 
 Networks are strict, by the construction that `krohn compile` chooses; where that cannot be
-proved as a GPT-2, by `scan`. The table stands in docs/gpt2.md.
+proved as a GPT-2, by `scan`. The table stands in docs/architectures/gpt2.md.
 """
 
 import tempfile

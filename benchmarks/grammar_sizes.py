@@ -153,7 +153,7 @@ AGAIN = {TITLE: again}
 
 
 def main() -> None:
-    """Print the table of docs/grammars.md."""
+    """Print the table of docs/kinds/grammars.md."""
     chosen = parser(__doc__).parse_args()
     publish([Table(TITLE, each(sizes, CASES))], chosen)
 

@@ -1,4 +1,4 @@
-"""Grammars: what a cut at each depth holds, and its networks (docs/grammars.md).
+"""Grammars: what a cut at each depth holds, and its networks (docs/kinds/grammars.md).
 
 python benchmarks/grammars.py
 """

@@ -50,7 +50,7 @@ def model(name: str) -> HiddenMarkovModel:
 
 
 def main() -> None:
-    """Print the tables of docs/hidden-markov.md."""
+    """Print the tables of docs/kinds/hidden_markov.md."""
     options = parser(__doc__).parse_args()
     publish((_mixing(), _floors(), _known(), _memory()), options)
 

@@ -164,7 +164,7 @@ def kept(
 
 
 def main() -> None:
-    """Print the tables of docs/hidden-markov.md."""
+    """Print the tables of docs/kinds/hidden_markov.md."""
     asked = parser(__doc__)
     asked.add_argument("--models", type=int, default=200, help="how many are drawn")
     asked.add_argument("--first", type=int, default=0, help="the first seed")

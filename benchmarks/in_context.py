@@ -182,7 +182,7 @@ def proved() -> None:
 
 
 def main() -> None:
-    """Print the tables of docs/in-context.md."""
+    """Print the tables of docs/kinds/in_context.md."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument(
         "--proved", action="store_true", help="networks and their proofs"

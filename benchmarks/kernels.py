@@ -65,7 +65,7 @@ def row(name: str, arch: str, dtype: str, within: float | None) -> str:
 
 
 def errors() -> None:
-    """The table of docs/kernels.md."""
+    """The table of docs/kinds/kernels.md."""
     print("| kernel | network | format | asked | width | measured | proved | × |")
     print("|---|---|---|---|---|---|---|---|")
     for case in CASES:

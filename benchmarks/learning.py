@@ -1,4 +1,6 @@
-"""Machines learned back from compiled and from trained networks (docs/learning.md).
+"""Machines learned back from compiled and from trained networks.
+
+The table stands in docs/instruments/learning.md.
 
 python benchmarks/learning.py
 """

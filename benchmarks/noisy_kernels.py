@@ -1,4 +1,6 @@
-"""Linear RNNs of a measured kernel with noise: errors by units and norm (docs/kernels.md).
+"""Linear RNNs of a measured kernel with noise: errors by units and norm.
+
+The table stands in docs/kinds/kernels.md.
 
 python benchmarks/noisy_kernels.py [--markdown]
 """

@@ -1,4 +1,4 @@
-"""Pruned random networks: units, errors of masks and proofs (docs/pruning.md).
+"""Pruned random networks: units, errors of masks and proofs (docs/architectures/pruned.md).
 
 python benchmarks/pruning.py
 """

@@ -63,7 +63,7 @@ def blocks() -> list[Block]:
     """Every block of every document."""
     return [
         Block(path, match["command"], match["text"])
-        for path in sorted(ROOT.glob("docs/*.md"))
+        for path in sorted(ROOT.glob("docs/**/*.md"))
         for match in _BLOCK.finditer(path.read_text())
     ]
 

@@ -1,6 +1,6 @@
 """Nearest points, centres of gravity, selections: compiled networks beside trained ones.
 
-python benchmarks/selected_means.py             the table of docs/attention-targets.md
+python benchmarks/selected_means.py             the table of docs/kinds/attention_targets.md
 
 The trained ones are attention layers too, wider than the compiled ones, and see the same
 inputs; they are trained on fresh inputs only. Some minutes.

@@ -104,7 +104,7 @@ def rows(steps: int) -> Iterator[Row]:
 
 
 def main() -> None:
-    """Print the table of docs/hidden-markov.md."""
+    """Print the table of docs/kinds/hidden_markov.md."""
     asked = parser(__doc__)
     asked.add_argument("--steps", type=int, default=STEPS, help="of breeding words")
     options = asked.parse_args()

@@ -1,4 +1,4 @@
-"""Trained recurrent networks: proved, refuted or undecided (docs/proved-when-trained.md).
+"""Trained recurrent networks: proved, refuted or undecided (docs/architectures/gated.md).
 
     python benchmarks/trained.py --tasks C2,FlipFlop --units 8 --seeds 0
 

@@ -11,7 +11,8 @@ from krohn.program.domains import BoolArray
 # The plain network of a disguise: where its variables lie, and how they are scaled.
 #
 # What numbers are rounded by goes in all directions once the stream is turned, so it is the
-# sizes of all numbers that count, and of the sums that write them (docs/disguise.md).
+# sizes of all numbers that count, and of the sums that write them
+# (docs/architectures/disguise.md).
 
 READERS = ("query", "key", "value", "0.weight", "unembed.weight")
 WRITERS = ("token", "position", "out", "1.weight", "1.bias")

@@ -74,7 +74,7 @@ class Asked(MachineReading):
             best one that can be proved.
         arch: ``"transformer"``; or ``"rnn"``, ``"lstm"`` or ``"gru"``: of machines, for
             words of every length; or ``"ssm"``, a diagonal state space model, for words
-            of every length or up to one (docs/state-space-models.md).
+            of every length or up to one (docs/architectures/state_space.md).
         dtype: The number format it is stored and run in, by name or as a dtype of torch or
             numpy. If none is given, float32; for linear systems float64; for hidden
             Markov models, dynamic programs and rewriting systems the first of these two
@@ -94,8 +94,8 @@ class Asked(MachineReading):
             or ``"circle"``, by one angle 2πt/N (Proposition 2), in 2 dimensions.
         disguise: Other weights that compute the same, without zeros and axes that mean
             something: ``"rotate"``, ``"beside"`` and others, with commas between them
-            (docs/disguise.md). The network is strict then, and in float64 if no format is
-            asked for.
+            (docs/architectures/disguise.md). The network is strict then, and in float64 if
+            no format is asked for.
         seed: Of what a disguise draws; 0 if none is given.
         strength: Of the noise of a disguise, in units of the root mean square of each
             matrix.
@@ -108,7 +108,7 @@ class Asked(MachineReading):
             or steps.
         within: How far an output of a network of real numbers may be off.
         norm: Of the kernel of a linear RNN, what ``within`` is about: ``"l1"``, which
-            is outputs, or ``"l2"``, ``"hinf"`` or ``"max"`` (docs/kernels.md).
+            is outputs, or ``"l2"``, ``"hinf"`` or ``"max"`` (docs/kinds/kernels.md).
         proved: Whether to prove it; without, nothing is known about the result.
         on_pass: Called after every compiler pass with its name and the Program.
         progress: Called by the proof with steps done and in all.

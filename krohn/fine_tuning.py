@@ -26,8 +26,9 @@ def fine_tuned(
     plain: CompiledModel | Model | ModelFile,
     weights: nn.Module | Mapping[str, Any],
 ) -> CompiledModel:
-    """A strict Transformer after training, proved by Theorem D of docs/disguise.md.
+    """A strict Transformer after training, proved by Theorem D.
 
+    The theorem is in docs/architectures/disguise.md.
     It is a network beside its plain one, as a disguised network is, in a stream that was
     not turned. So nothing is believed of how it was trained: how far it is from the plain
     network is bounded from the tensors of both.

@@ -35,10 +35,10 @@ def hidden_markov(
     are chosen.
 
     Args:
-        source: A name; a file (docs/hidden-markov.md says which); a dict of the arrays
-            ``startprob``, ``transmat`` and ``emissionprob``, whose rows are laws; an object
-            that holds them as ``startprob_`` and so on; or a machine. In arrays the first
-            letter is said by a state of the law startprob; in Krohn's JSON and in
+        source: A name; a file (docs/kinds/hidden_markov.md says which); a dict of the
+            arrays ``startprob``, ``transmat`` and ``emissionprob``, whose rows are laws; an
+            object that holds them as ``startprob_`` and so on; or a machine. In arrays the
+            first letter is said by a state of the law startprob; in Krohn's JSON and in
             ``.pomdp`` files the start is the law before the first step.
         **reading: How a machine is read, by the names in
             `krohn.machine_objects.MachineReading`.

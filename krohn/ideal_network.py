@@ -49,7 +49,8 @@ def verify_ideal(
 
     The ideal network has the weights of the file as rational numbers, rounds nothing, and
     its heads take the value at a largest score instead of a softmax. This says nothing
-    about the network in its number format, which `krohn.verify` proves; docs/smt.md.
+    about the network in its number format, which `krohn.verify` proves;
+    docs/instruments/smt.md.
 
     Args:
         model: A model file of a Transformer.

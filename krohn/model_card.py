@@ -205,5 +205,5 @@ def _again(home: Destination) -> str:
     carried = "The code beside this file runs it; Krohn need not be installed.\n\n"
     return carried * (home.name == "huggingface") + (
         "`krohn verify` proves the model file that this was made of, and `krohn export` "
-        "holds these tensors against it (docs/exports.md)."
+        "holds these tensors against it (docs/architectures/exports.md)."
     )

@@ -346,7 +346,7 @@ class Shallowest(NamedTuple):
 
 
 def shallowest(machine: Automaton) -> Shallowest:
-    """A bound from below for the depth of all programs (docs/counting.md).
+    """A bound from below for the depth of all programs (docs/kinds/counting.md).
 
     Without counts a program knows the last letter alone. With counts of letters it knows
     how often each letter is there, and the last one.

@@ -275,7 +275,7 @@ def from_torch(
 
     Args:
         model: A torch module from letter indices ``(batch, T)`` to logits, its state
-            dict, or the file of one (docs/proved-when-trained.md).
+            dict, or the file of one (docs/architectures/gated.md).
         machine: What it must compute.
         **reading: How the machine is read, by the names in
             `krohn.machine_objects.MachineReading`. ``observe`` is what the network says

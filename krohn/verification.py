@@ -97,7 +97,7 @@ def verify(
         model: What `krohn.compile` returns or an open network, as they run now; a model
             file, or the file of a trained network; with a machine, a recurrent network
             of torch's from letter indices ``(batch, T)`` to logits, of which the tensors
-            are judged, or its state dict (docs/proved-when-trained.md).
+            are judged, or its state dict (docs/architectures/gated.md).
         machine: What it must compute, from its start state (anything that
             `krohn.automaton` takes), or another source, as ``my.dp``; by default the one
             that the file itself names.

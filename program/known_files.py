@@ -120,7 +120,7 @@ OF_BYTES = (
     KnownFile(
         "an archive of numpy's arrays",
         _begins(_ZIP + rb"[\w/-]{1,99}+\.npy"),
-        "name it .npz if a hidden Markov model is in it (docs/hidden-markov.md)",
+        "name it .npz if a hidden Markov model is in it (docs/kinds/hidden_markov.md)",
     ),
     KnownFile(
         "a document or a table of an office program",
@@ -241,7 +241,7 @@ BY_LOOKS = (
     KnownFile(
         "a POMDP",
         re.compile(rb"^(?:discount|observations)[ \t]*+:", re.M),
-        "name it .pomdp (docs/hidden-markov.md)",
+        "name it .pomdp (docs/kinds/hidden_markov.md)",
     ),
     KnownFile(
         "a model of PRISM, NuSMV or Spin",

@@ -2,7 +2,7 @@
 
 A name between two blanks is a letter or nothing: the names of BOS and of the answers hold
 a blank, and there is no token for what is unknown, so the library refuses such a text
-with an error (docs/gpt2.md, section 1). The checker demands these files
+with an error (docs/architectures/gpt2.md, section 1). The checker demands these files
 (`krohn.verify.checker`).
 """
 

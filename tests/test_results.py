@@ -27,7 +27,8 @@ from krohn.compiler.constructions.registry import (
 PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))
 # Pages whose commands load libraries of other people or take more than some seconds.
 SLOW_PAGES = {
-    *("exports", "gpt2", "dynamic-programs", "efficient-attention", "batch", "explain"),
+    *("exports", "gpt2", "dynamic-programs", "dynamic_programs"),
+    *("efficient-attention", "batch", "explain"),
     *("learning", "regex", "rewriting", "counting"),
 }
 # Scripts of whose tables a row takes more than a second.

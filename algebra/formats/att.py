@@ -282,7 +282,7 @@ def _check_weight(name: str, weights: list[str], line: int) -> None:
                 line,
                 f"weighted: the weight {quote(weight)} is not 0, and networks compiled "
                 f"from machines carry no weights; {file}:weights=real, or =log, "
-                "compiles them (docs/hidden-markov.md)",
+                "compiles them (docs/kinds/hidden_markov.md)",
             )
 
 

@@ -173,7 +173,7 @@ Cell = Literal["rnn", "gru", "lstm"]
 class RecurrentLayer:
     """One layer of torch's that reads letters as unit vectors, and a read-out.
 
-    Such a network can be proved for words of every length (docs/proved-when-trained.md).
+    Such a network can be proved for words of every length (docs/architectures/gated.md).
 
     Attributes:
         cell: ``"rnn"`` (with tanh), ``"gru"`` or ``"lstm"``.

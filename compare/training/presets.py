@@ -132,7 +132,7 @@ def lstm(name: str, task: Task, length: int | None = None) -> tuple[Lstm, Recipe
 
 
 PROVABLE = RecurrentLayer("lstm", 16)
-"""An LSTM that can be proved if it learns its task (docs/proved-when-trained.md); ours."""
+"""An LSTM that can be proved if it learns its task (docs/architectures/gated.md); ours."""
 _PROVABLE_RECIPE = Recipe(
     1000,
     32,

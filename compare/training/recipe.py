@@ -178,7 +178,7 @@ class Steadiness:
     after each letter. Both answers enter the loss, and how far apart both readings are,
     in units of the squared noise. Half of the words have runs and biases of their own
     (`krohn.compare.tasks.letters.Varied`). A network that forgets noise can be proved for
-    words of every length (docs/proved-when-trained.md).
+    words of every length (docs/architectures/gated.md).
 
     From `start` on, the words of every second batch go on after others, which are read
     without noise and gradients (a truncated gradient, Williams and Peng 1990): so errors

@@ -204,6 +204,6 @@ plt.show()
 #
 # ## Where next
 #
-# * [The workbench](../workbench.md): all networks, and what `edge_effects` and
+# * [The workbench](../instruments/workbench.md): all networks, and what `edge_effects` and
 #   `edge_attributions` find on each.
 # * [A sparse autoencoder on superposed features](../tutorials/sparse-autoencoder.py).

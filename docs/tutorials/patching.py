@@ -157,5 +157,5 @@ assert max(middle[2:]) < 1e-6
 #
 # * [What did training find?](../tutorials/what-did-training-find.py) uses exchanges like
 #   these, with controls, on a network that was trained.
-# * [Exports](../exports.md): the same network in TransformerLens, with a table of which
-#   component carries which variable.
+# * [Exports](../architectures/exports.md): the same network in TransformerLens, with a
+#   table of which component carries which variable.

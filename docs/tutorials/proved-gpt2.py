@@ -116,4 +116,5 @@ assert right == len(answers)
 #
 # * [Circuit discovery against the truth](../tutorials/circuit-discovery.py): find the edges
 #   without being told.
-# * [Compiled networks as GPT-2 weights](../gpt2.md): what is proved of these files.
+# * [Compiled networks as GPT-2 weights](../architectures/gpt2.md): what is proved of these
+#   files.

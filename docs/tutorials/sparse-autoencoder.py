@@ -169,5 +169,5 @@ for i in (nearest["autoencoder"] < 0.8).nonzero().flatten().tolist():
 # both costs less than two, and its decoder row is a sum. Here such pairs are no surprise:
 # the circuit says which variable is computed from which.
 #
-# Try another `price`, more dimensions, or your own method; [the workbench](../workbench.md)
-# has more networks.
+# Try another `price`, more dimensions, or your own method; [the
+# workbench](../instruments/workbench.md) has more networks.

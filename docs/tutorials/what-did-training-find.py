@@ -8,7 +8,8 @@
 # probes, and what it *uses*, by exchanging parts of its state between two words.
 #
 # It needs the extra `compare`: `pip install '.[compare]'`. On one core it takes about
-# half a minute. Real comparisons train longer, on longer words ([compare](../compare.md)).
+# half a minute. Real comparisons train longer, on longer words
+# ([compare](../instruments/compare.md)).
 #
 # ## Two derived networks
 
@@ -121,6 +122,6 @@ if report.counterexample is not None:
 # ## Where next
 #
 # * `krohn compare C2 -o c2.html` does all of this and more with one command, for any
-#   machine, with several seeds and an LSTM: [compare](../compare.md).
+#   machine, with several seeds and an LSTM: [compare](../instruments/compare.md).
 # * [Trained networks](../trained.md) has the tables of 213 networks.
 # * [Networks that Krohn did not compile](../independent.md): examine a network of your own.

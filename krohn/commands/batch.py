@@ -56,8 +56,8 @@ def batch(
         Path,
         typer.Argument(
             metavar="TABLE|FOLDER",
-            help="A CSV file with a column machine (docs/batch.md), or a folder of "
-            "machine files.",
+            help="A CSV file with a column machine (docs/instruments/batch.md), or a "
+            "folder of machine files.",
         ),
     ],
     *,

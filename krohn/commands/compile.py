@@ -80,8 +80,8 @@ class Networks(NetworkOptions):
             metavar="KINDS",
             help="Other weights that compute the same, proved: rotate, dense, squeeze, "
             "beside (another circuit works there, too), noise, with commas between them "
-            "(docs/disguise.md). In float64, unless --dtype float32 is given: then two "
-            "groups of axes can be told apart.",
+            "(docs/architectures/disguise.md). In float64, unless --dtype float32 is "
+            "given: then two groups of axes can be told apart.",
         ),
     ] = None
     strength: Annotated[

@@ -177,7 +177,7 @@ Word = Annotated[
         metavar="WORD",
         help="Letters by name, with spaces between them. Without a word, one word a "
         "line is read from standard input. Of a network that learns in context: a prompt, "
-        "or a file with one (docs/in-context.md).",
+        "or a file with one (docs/kinds/in_context.md).",
     ),
 ]
 Expect = Annotated[

@@ -54,7 +54,7 @@ def compare(
             (`krohn.compare.tasks.catalogue.names`); or a hidden Markov model or linear
             system, or its name (``Cyclic-DET5,5@3``); or a counting program
             (``crasp:Dyck1``).
-        preset: Sizes and recipes: ``"desk"`` or ``"paper"`` (docs/compare.md).
+        preset: Sizes and recipes: ``"desk"`` or ``"paper"`` (docs/instruments/compare.md).
         command: What does it again; None for a call of this function.
         progress: Called with what is being done, how much is done, and of how much.
         announce: Called with what is to be known of how the machine was read, if

@@ -156,7 +156,7 @@ WORDS = 2048
 """As in the thesis (section 3.4.5.1)."""
 FEWER = 256
 """Words at each place of a curve: 95 % intervals of at most 6.3 % to either side, if the
-answers in a word are all alike (docs/compare.md)."""
+answers in a word are all alike (docs/instruments/compare.md)."""
 
 SHORTEN = 5_000
 """Words that may be run to make a failing one smaller."""

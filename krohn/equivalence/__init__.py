@@ -1,4 +1,7 @@
-"""Whether two counting programs or machines accept the same words (docs/counting.md)."""
+"""Whether two counting programs or machines accept the same words.
+
+docs/kinds/counting.md says what is decided.
+"""
 
 from krohn.equivalence.question import USUAL_LENGTH, Answer, equivalent
 

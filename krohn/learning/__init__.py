@@ -1,4 +1,7 @@
-"""The machine that a network follows, learned from its answers (docs/learning.md)."""
+"""The machine that a network follows, learned from its answers.
+
+docs/instruments/learning.md says how.
+"""
 
 from importlib.util import find_spec
 

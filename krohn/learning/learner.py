@@ -156,7 +156,7 @@ def _is_machine(path: Path) -> bool:
     return any(plain.endswith(suffix) for suffix in formats.WRITTEN_SUFFIXES)
 
 
-# Learning the machine that a network follows (docs/learning.md).
+# Learning the machine that a network follows (docs/instruments/learning.md).
 
 
 METHODS = ("lstar", "rpni")

@@ -84,7 +84,7 @@ class InContexts(ReadableKind[InContext]):
 
         raise DrawingError(
             "a network that learns in context has no Program, and no picture; "
-            "docs/in-context.md says what its dimensions are"
+            "docs/kinds/in_context.md says what its dimensions are"
         )
 
     def build(self, source: InContext, asked: Asked) -> Built:

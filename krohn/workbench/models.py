@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
 Level = Literal["plain", "disguised", "trained"]
-"""As compiled; with other weights (docs/disguise.md), proved; trained, not proved."""
+"""As compiled; with other weights, proved (docs/architectures/disguise.md); trained, not
+proved."""
 
 
 class Entry(NamedTuple):

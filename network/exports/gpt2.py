@@ -39,7 +39,7 @@ from krohn.program.retelling import told_as
 if TYPE_CHECKING:
     from torch import Tensor
 
-# A strict network as the weights of an unmodified GPT-2 (docs/gpt2.md).
+# A strict network as the weights of an unmodified GPT-2 (docs/architectures/gpt2.md).
 #
 # One pair ±K or more makes LayerNorm a factor near 1, a coordinate that is always 0
 # (ground), which every reader subtracts, removes the mean, and a mirror of the stream

@@ -104,7 +104,9 @@ class Block(Part):
 
 @dataclass(frozen=True)
 class Disguise(Part):
-    """A plain network that a disguised one computes the same as (docs/disguise.md).
+    """A plain network that a disguised one computes the same as.
+
+    docs/architectures/disguise.md says how.
 
     Attributes:
         d_model: The width of its stream.

@@ -1,4 +1,4 @@
-"""Counting programs (C-RASP, Yang and Chiang 2024): docs/counting.md."""
+"""Counting programs (C-RASP, Yang and Chiang 2024): docs/kinds/counting.md."""
 
 from krohn.program.errors import demand
 from krohn.sources import first_line, texts

@@ -1,4 +1,7 @@
-"""Sequence functions, channel by channel, in Python or as text (docs/programs.md)."""
+"""Sequence functions, channel by channel, in Python or as text.
+
+docs/kinds/sequence_functions.md has the channels.
+"""
 
 from collections.abc import Iterable
 

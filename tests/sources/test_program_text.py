@@ -115,7 +115,7 @@ def test_a_text_without_a_beginning_or_an_end_is_refused(
 ROOT = Path(__file__).parents[2]
 PAGES = (
     ROOT / "README.md",
-    ROOT / "docs/programs.md",
+    ROOT / "docs/kinds/sequence_functions.md",
     *sorted((ROOT / "docs/how-to").glob("*.md")),
 )
 TEXT = "".join(page.read_text() for page in PAGES)
@@ -128,15 +128,15 @@ def checked(line: str, told: dict[str, Any]) -> None:
     code, _, said = line.partition("  # ")
     if said.startswith("ProgramError"):
         with pytest.raises(ProgramError) as found:
-            exec(compile(code, "programs.md", "exec"), told)
+            exec(compile(code, "sequence_functions.md", "exec"), told)
         wanted = re.escape(said.removeprefix("ProgramError: ")).replace("…", ".*")
-        wanted = re.sub(r"programs\\.md:\d+", r"programs\\.md:\\d+", wanted)
+        wanted = re.sub(r"functions\\.md:\d+", r"functions\\.md:\\d+", wanted)
         assert re.fullmatch(wanted, str(found.value)), str(found.value)
     elif said.startswith("["):
         shown = said[: said.index("]") + 1]
         assert eval(code, told) == eval(shown), line
     else:
-        exec(compile(line, "programs.md", "exec"), told)
+        exec(compile(line, "sequence_functions.md", "exec"), told)
 
 
 def test_there_are_examples() -> None:

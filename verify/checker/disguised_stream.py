@@ -1,4 +1,7 @@
-"""All that the stream of a disguised network can hold (docs/disguise.md, Lemma D1)."""
+"""All that the stream of a disguised network can hold: Lemma D1.
+
+docs/architectures/disguise.md has the proof.
+"""
 
 from collections.abc import Iterator
 from typing import NamedTuple

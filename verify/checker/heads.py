@@ -191,7 +191,10 @@ class Heads:
         return Look(leak, gap, float(error), float(widest)), astray.most
 
     def besides(self, channel: Channel) -> Interval:
-        """How far a score is off besides, with its exponent (docs/disguise.md, D3)."""
+        """How far a score is off besides, with its exponent.
+
+        Lemma D3 of docs/architectures/disguise.md.
+        """
         unit = Interval.of(self.stream.form.sum_unit)
         return float(self.unsure[channel.head or 0]) * (1 + 16 * unit)
 

@@ -1,7 +1,7 @@
 """Means over what is selected exactly: an attention layer says them up to its leak.
 
-Theorem T4 of docs/attention-targets.md. The tables must be those of the theorem for some
-Λ, which is read from the tensors; only logarithms may be rounded.
+Theorem T4 of docs/kinds/attention_targets.md. The tables must be those of the theorem for
+some Λ, which is read from the tensors; only logarithms may be rounded.
 """
 
 from collections.abc import Mapping

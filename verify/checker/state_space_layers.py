@@ -1,6 +1,7 @@
 """The layers of a state space model, each as a finite machine.
 
-Lemmas and Theorem D9 of docs/state-space-models.md. Nodes are hidden states, exactly.
+Lemmas and Theorem D9 of docs/architectures/state_space.md. Nodes are hidden states,
+exactly.
 """
 
 from collections.abc import Sequence

@@ -1,7 +1,7 @@
 """Sums of tents: ReLU networks that are linear between knots and hardly round.
 
-Their two hidden layers must be what Lemma T1 of docs/attention-targets.md says, number by
-number; only the values at the knots are free.
+Their two hidden layers must be what Lemma T1 of docs/kinds/attention_targets.md says,
+number by number; only the values at the knots are free.
 """
 
 from typing import NamedTuple

@@ -14,7 +14,8 @@ from krohn.verify.search.refinement import Search
 PROGRAM = """\
 (** The Program of a Transformer computes a machine.
 
-    Written by Krohn. `make` proves it; Krohn's docs/formal.md says what it means. *)
+    Written by Krohn. `make` proves it; Krohn's docs/instruments/formal.md says what it
+    means. *)
 From Coq Require Import List.
 From Krohn Require Import {library}.
 Import ListNotations.

@@ -18,7 +18,8 @@ MOST_VECTORS, MOST_ENTRIES = 4_000, 2**22
 RECURRENT = """\
 (** A recurrent network computes a machine, for words of every length.
 
-    Written by Krohn. `make` proves it; Krohn's docs/formal.md says what it means. *)
+    Written by Krohn. `make` proves it; Krohn's docs/instruments/formal.md says what it
+    means. *)
 From Coq Require Import ZArith List.
 From Krohn Require Import {library}.
 Import ListNotations.

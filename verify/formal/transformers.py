@@ -38,7 +38,8 @@ Definition network_of_file : transformer := {{|
 TRANSFORMER = """\
 (** A Transformer computes a machine, in floating point, for words up to a length.
 
-    Written by Krohn. `make` proves it; Krohn's docs/formal.md says what it means. *)
+    Written by Krohn. `make` proves it; Krohn's docs/instruments/formal.md says what it
+    means. *)
 From Coq Require Import ZArith List.
 From Krohn Require Import {library}.
 Import ListNotations.

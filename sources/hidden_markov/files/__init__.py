@@ -2,9 +2,9 @@
 
 And weighted automata: JSON, and OpenFst's text.
 
-``docs/hidden-markov.md`` describes the formats. In Krohn's JSON and in ``.pomdp`` files
-the start is the law before the first step; in arrays, and in what pomegranate saved, it is
-the law of the state that says the first letter.
+``docs/kinds/hidden_markov.md`` describes the formats. In Krohn's JSON and in ``.pomdp``
+files the start is the law before the first step; in arrays, and in what pomegranate saved,
+it is the law of the state that says the first letter.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""Recurrences of textbooks, written from docs/dynamic-programs.md, against plain Python."""
+"""Recurrences of docs/kinds/dynamic_programs.md, against plain Python."""
 
 from collections.abc import Callable
 from functools import cache

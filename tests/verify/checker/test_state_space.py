@@ -1,4 +1,4 @@
-"""State space models: proved, damaged, and run (docs/state-space-models.md)."""
+"""State space models: proved, damaged, and run (docs/architectures/state_space.md)."""
 
 from dataclasses import replace
 from fractions import Fraction
