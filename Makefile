@@ -52,7 +52,7 @@ format: $(READY)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-# Every table of the documents, made again; some take hours. `make results TABLES=bounds`
+# Every table of results/, made again; some take hours. `make results TABLES=bounds`
 # makes those of one script, FILES=FOLDER also those of machine files.
 results: $(READY)
 	$(BIN)/python benchmarks/regenerate.py $(TABLES) $(if $(FILES),--files $(FILES))

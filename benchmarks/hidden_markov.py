@@ -1,6 +1,6 @@
 """Facts of hidden Markov models: mixing times, entropy floors, observability, memory.
 
-python benchmarks/hidden_markov.py [--markdown]
+python benchmarks/hidden_markov.py
 """
 
 from collections.abc import Iterator

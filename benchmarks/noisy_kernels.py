@@ -2,7 +2,7 @@
 
 The table stands in docs/kinds/kernels.md.
 
-python benchmarks/noisy_kernels.py [--markdown]
+python benchmarks/noisy_kernels.py
 """
 
 from collections.abc import Iterator

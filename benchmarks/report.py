@@ -1,12 +1,15 @@
-"""Tables of measurements: to the terminal, as Markdown, or as JSON."""
+"""Tables of measurements: to the terminal, as CSV files, or as JSON."""
 
 import argparse
+import csv
 import json
 import re
+import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
 from multiprocessing import get_context
+from pathlib import Path
 from time import monotonic
 from typing import Any, TypeVar
 
@@ -59,20 +62,31 @@ def is_measured(column: str) -> bool:
     return MEASURED.search(column) is not None
 
 
-def markdown(table: Table) -> str:
-    """The table as a Markdown section."""
-    columns = table.columns
-    named = " | ".join(map(_escaped, columns))
-    lines = [f"| {named} |", "|" + " --- |" * len(columns)]
-    for row in table.rows:
-        cells = [_escaped(shown(row.get(c))) for c in columns]
-        lines.append("| " + " | ".join(cells) + " |")
-    note = f"\n\n{table.note}" if table.note else ""
-    return f"### {table.title}\n\n" + "\n".join(lines) + note + "\n"
+def cell(value: Any) -> str:
+    """A cell of a CSV file: whole numbers have no commas, and what is missing is empty."""
+    if value is None:
+        return ""
+    whole = isinstance(value, int) and not isinstance(value, bool)
+    return str(value) if whole else shown(value)
 
 
-def _escaped(text: str) -> str:
-    return text.replace("|", "\\|")
+def slug(title: str) -> str:
+    """The name of a table's file: letters without accents, digits and hyphens."""
+    plain = unicodedata.normalize("NFKD", title).encode("ascii", "ignore").decode()
+    return re.sub(r"[^a-z0-9]+", "-", plain.lower()).strip("-")
+
+
+def write(table: Table, folder: Path) -> None:
+    """Write a table as ``folder/TITLE.csv``, and its note as ``folder/TITLE.txt``."""
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{slug(table.title)}.csv"
+    with path.open("w", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(table.columns)
+        for row in table.rows:
+            writer.writerow([cell(row.get(column)) for column in table.columns])
+    if table.note:
+        path.with_suffix(".txt").write_text(f"{table.note}\n")
 
 
 def parser(description: str | None) -> argparse.ArgumentParser:
@@ -80,19 +94,19 @@ def parser(description: str | None) -> argparse.ArgumentParser:
     found = argparse.ArgumentParser(description=(description or "").split("\n")[0])
     form = found.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="print JSON")
-    form.add_argument("--markdown", action="store_true", help="print Markdown")
+    form.add_argument("--csv", type=Path, help="a folder for CSV files")
     return found
 
 
 def publish(tables: Iterable[Table], options: argparse.Namespace) -> None:
-    """Print tables in the form that was asked for."""
+    """Print tables, or write them, in the form that was asked for."""
     kept = [table for table in tables if table.rows]
     if options.json:
         print(json.dumps({t.title: list(t.rows) for t in kept}, indent=1))
         return
     for table in kept:
-        if options.markdown:
-            print(markdown(table))
+        if options.csv is not None:
+            write(table, options.csv)
         else:
             _print(table)
 

@@ -11,6 +11,7 @@ from hooks import NAMES, unlisted
 from links import broken
 from mkdocs.commands.build import build
 from mkdocs.config import load_config
+from tables import LONG, with_tables
 from tutorials import FOLDER, executed
 
 import krohn
@@ -33,6 +34,22 @@ def test_the_reference_has_every_public_name() -> None:
         r"^(?::::|      heading:) krohn\.(\w+)$", text + unlisted(text), re.M
     )
     assert sorted(listed) == sorted(krohn.__all__)
+
+
+def test_a_link_to_results_that_stands_alone_becomes_the_table(tmp_path: Path) -> None:
+    (tmp_path / "docs").mkdir()
+    folder = tmp_path / "results/bounds"
+    folder.mkdir(parents=True)
+    (folder / "a.csv").write_text("machine,T\nC2|C3,2048\n,0.5\n")
+    (folder / "a.txt").write_text("In float32.\n")
+    (folder / "b.csv").write_text("T\n" + "1\n" * (LONG + 1))
+    text = "[A](../results/bounds/a.csv)"
+    page = tmp_path / "docs/page.md"
+    table = "| machine | T |\n| --- | --- |\n| C2\\|C3 | 2,048 |\n| – | 0.5 |"
+    assert table in with_tables(text, page)
+    assert "In float32." in with_tables(text, page)
+    assert f"{LONG + 1} rows" in with_tables(text.replace("a.csv", "b.csv"), page)
+    assert with_tables(f"See {text}", page) == f"See {text}"
 
 
 PAGE = '<h1 id="top">Krohn</h1>'

@@ -9,6 +9,7 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
+from tables import with_tables
 from tutorials import FOLDER, pages
 
 import krohn
@@ -18,11 +19,11 @@ ROOT = Path(__file__).parents[2]
 NAMES = "reference/krohn.md"
 SCHEMAS = "schemas.md"
 MOVED = (
-    (re.compile(r"\]\(\.\./((?:\.\./)*examples/)"), r"](\1"),
+    (re.compile(r"\]\(\.\./((?:\.\./)*(?:examples|results)/)"), r"](\1"),
     (re.compile(r"(\]\((?:\.\./)*tutorials/[\w-]+)\.py"), r"\1.md"),
     (re.compile(r"\]\(\.\./((?:\.\./)*)CONTRIBUTING\.md"), r"](\1contributing.md"),
 )
-"""Where links of documents lead to on pages: examples and notes lie beside the folder."""
+"""Where links of documents lead to on pages: what they name lies beside the folder."""
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
@@ -41,11 +42,16 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
         if path.is_file():
             uri = f"examples/{path.name}"
             files.append(File.generated(config, uri, abs_src_path=str(path)))
+    for path in sorted((ROOT / "results").rglob("*.csv")):
+        uri = path.relative_to(ROOT).as_posix()
+        files.append(File.generated(config, uri, abs_src_path=str(path)))
     return files
 
 
 def on_page_markdown(markdown: str, page: Page, **_: object) -> str:
-    """Let links lead into the site instead of out of the folder; add lists."""
+    """Show tables, let links lead into the site instead of out of the folder, add lists."""
+    if page.file.abs_src_path is not None:
+        markdown = with_tables(markdown, Path(page.file.abs_src_path))
     for pattern, place in MOVED:
         markdown = pattern.sub(place, markdown)
     more = {NAMES: unlisted, SCHEMAS: listed}.get(page.file.src_uri)
