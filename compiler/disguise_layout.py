@@ -174,7 +174,7 @@ def _terms(
 # A table of one-hot variables adds up units that are 0 or one number, as what they read is;
 # so its noise is that of all that it reads together. What a turned stream is rounded by
 # would grow from block to block. Two units whose difference is the same number beyond a
-# ramp do not pass it on, as in a table of an integer (section 3 of docs/soundness.md).
+# ramp do not pass it on, as in a table of an integer (docs/proofs/arithmetic.md).
 
 MOST = 2**12
 """Units that can hold more different numbers stay as they are."""

@@ -96,9 +96,9 @@ def slope(precision: Precision) -> float:
     """K: the least power of two at which GeLUs miss ReLUs by less than the format rounds.
 
     |g(z) - max(z, 0)| is at most the density of a normal number at z (Lemma 8b of
-    docs/soundness.md); half of the distance to the kink is left to noise. A unit at its
-    kink needs nothing: |g(z)| is at most |z|, also where z is noise. The
-    checker finds the errors by itself; K only makes them small.
+    docs/proofs/arithmetic.md); half of the distance to the kink is left to noise. A unit at
+    its kink needs nothing: |g(z)| is at most |z|, also where z is noise. The checker finds
+    the errors by itself; K only makes them small.
     """
     powers = (2.0**n for n in count())
     return next(

@@ -103,7 +103,7 @@ class Asked(MachineReading):
             `krohn.compiler.search.OBJECTIVES`. None: the compromise
             for ``"auto"``, else the depth.
         block: Write the state into the text after so many letters, and read it back: the
-            depth is that of a block (docs/soundness.md, 2.6).
+            depth is that of a block (docs/proofs/blocks.md).
         effort: How much each search may do: a key of `krohn.algebra.budget.EFFORTS`,
             or steps.
         within: How far an output of a network of real numbers may be off.

@@ -4,7 +4,7 @@ A prediction stands only where the Program is defined: its domains and the rows 
 tables are those that *occur*, and a network is made, and proved, for no others. A position
 is *defined* if there every channel has a value of its domain, every table has a row for
 what it reads, and the tables of the letter that one MLP decides a channel by have values
-that some letter gives them together (docs/soundness.md, Theorem R3). A prediction stands
+that some letter gives them together (docs/proofs/mlps.md, Theorem R3). A prediction stands
 up to the first position that is not defined (docs/python.md).
 """
 

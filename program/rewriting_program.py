@@ -1,9 +1,9 @@
 """The Program that writes the text of a rewriting system, token by token.
 
-Theorem 5k of docs/soundness.md: fed back, it writes the text of every line. While a line
-is written it reads the line before at a distance that is constant up to the place that a
-rule rewrites, and constant again behind it. So nothing is counted from the start of the
-text, and nothing is fetched from further back than a line is long.
+Theorem 5k of docs/proofs/rewriting.md: fed back, it writes the text of every line. While
+a line is written it reads the line before at a distance that is constant up to the place
+that a rule rewrites, and constant again behind it. So nothing is counted from the start of
+the text, and nothing is fetched from further back than a line is long.
 """
 
 from collections.abc import Callable, Iterable, Sequence

@@ -22,6 +22,7 @@ MOVED = (
     (re.compile(r"\]\(\.\./((?:\.\./)*(?:examples|results)/)"), r"](\1"),
     (re.compile(r"(\]\((?:\.\./)*tutorials/[\w-]+)\.py"), r"\1.md"),
     (re.compile(r"\]\(\.\./((?:\.\./)*)CONTRIBUTING\.md"), r"](\1contributing.md"),
+    (re.compile(r"\]\(\.\./((?:\.\./)*)CLAIMS\.md"), r"](\1claims.md"),
 )
 """Where links of documents lead to on pages: what they name lies beside the folder."""
 
@@ -32,7 +33,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
         for name, content in pages(script).items():
             uri = f"tutorials/{name}"
             files.append(File.generated(config, uri, content=content))
-    for name in ("CHANGELOG.md", "CONTRIBUTING.md"):
+    for name in ("CHANGELOG.md", "CLAIMS.md", "CONTRIBUTING.md"):
         text = (ROOT / name).read_text().replace("](docs/", "](")
         files.append(File.generated(config, name.lower(), content=text))
     for name in schemas.ABOUT:

@@ -111,7 +111,7 @@ for case, letter in itertools.product(range(2), range(3)):
 # %% [markdown]
 # Before the first letter `stored` is 0 and the state is `1`: case 0. Each step leads from a
 # case to a case. So after every word of any length, `stored` is 0 in state `1` and 1 in
-# state `2`. The first half is done ([Theorem 2.1](../recheck.md#22-invariants)).
+# state `2`. The first half is done ([Theorem 2.1](../proofs/invariants.md#invariants)).
 #
 # ## Second half: the weights compute the Program
 #
@@ -138,7 +138,7 @@ print(f"leak of exact scores: {leak:.5e}")
 # %% [markdown]
 # The worst case is a letter that writes next to another one that writes: e⁻³² ≈ 1.3·10⁻¹⁴.
 # The checker computes the same sums from the tensors, and then allows for the rounding of
-# scores and exponents ([Theorem R1](../soundness.md#44-sharp-heads)). Its own number is:
+# scores and exponents ([Theorem R1](../proofs/attention.md#sharp-heads)). Its number is:
 
 # %%
 (head,) = (

@@ -3,7 +3,7 @@
 TransformerLens divides scores by the root of the width of a head, and has one number of
 heads and one width for all blocks. So `widen` gives heads the width 4^k, and the rest is
 up to `divide_scores`, by 2^k. What is proved is the network that is read back from the
-directory, with these scores (docs/soundness.md, 6c).
+directory, with these scores (docs/proofs/network.md).
 """
 
 import json

@@ -1,6 +1,6 @@
 """Rewrites of a Transformer as data; each says when its function stays the same.
 
-Numbers are finite in all of them. Theorems are those of docs/soundness.md.
+Numbers are finite in all of them. Theorems are those of docs/proofs/.
 """
 
 from collections.abc import Callable

@@ -1,7 +1,7 @@
 """Latest flags beyond the whole numbers that a format holds (docs/numerics.md, Recency).
 
 Scores of positions without a flag are rounded there by more than a position is worth, so
-their errors must not count as those of the right position (docs/soundness.md, R1).
+their errors must not count as those of the right position (docs/proofs/attention.md, R1).
 """
 
 from collections.abc import Iterator

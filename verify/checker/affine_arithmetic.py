@@ -1,6 +1,6 @@
 """Numbers known up to noise, and what sums of them can be off by, in any order.
 
-Assumptions A1-A12 and Lemmas 5-10 of docs/soundness.md, section 3.
+Assumptions A1-A12 of docs/soundness.md, and Lemmas 5-10 of docs/proofs/arithmetic.md.
 """
 
 from collections.abc import Callable, Sequence

@@ -1,6 +1,6 @@
 """Affine forms: numbers that share noises (de Figueiredo and Stolfi 2004).
 
-Lemmas 18d and 18e of docs/soundness.md, section 7a.
+Lemmas 18d and 18e of docs/proofs/gated.md.
 """
 
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Cases: sets of stored values on which a map has one value (docs/soundness.md, 5)."""
+"""Cases: sets of stored values on which a map has one value (docs/proofs/mlps.md)."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple

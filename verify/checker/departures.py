@@ -1,4 +1,4 @@
-"""Flags that come one after the other, recognised in pointers (docs/soundness.md, 2.5)."""
+"""Flags that come one after the other, in pointers (docs/proofs/invariants.md)."""
 
 import numpy as np
 
@@ -16,7 +16,7 @@ def recognised(program: Statement) -> dict[str, tuple[str, ...]]:
     """The flags of each test: the first one of these, and after it each of the others.
 
     The test is 1 at t if all have come up to t, in this order, one at a position
-    (docs/soundness.md, Theorem 5f).
+    (docs/proofs/invariants.md, Theorem 5f).
     """
     pointed: Pointed = {}
     starts: dict[str, str] = {}

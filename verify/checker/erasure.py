@@ -1,4 +1,4 @@
-"""Two units that subtract a number from itself (docs/soundness.md, 5)."""
+"""Two units that subtract a number from itself (docs/proofs/mlps.md)."""
 
 from typing import TYPE_CHECKING
 

@@ -1,6 +1,6 @@
 """Heads that fetch: scores respect the order of positions that an operation declares.
 
-Theorems R1, R2 and R4 of docs/soundness.md, section 4.4. `LookBack.candidates` is the
+Theorems R1, R2 and R4 of docs/proofs/attention.md. `LookBack.candidates` is the
 order; nothing here depends on which operation it is.
 """
 

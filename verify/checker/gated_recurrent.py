@@ -1,6 +1,6 @@
 """Elman networks, LSTMs and GRUs: nodes are parallelotopes, of which boxes are a case.
 
-Lemmas 18a, 18f and 18g of docs/soundness.md, section 7a.
+Lemmas 18a, 18f and 18g of docs/proofs/gated.md.
 """
 
 from collections.abc import Sequence

@@ -1,7 +1,7 @@
 """Generated text: what a Program says at each place of a chain of thought.
 
-Theorem 5g of docs/soundness.md: token by token, the Program is evaluated on expressions
-of what the tokens before count, and compared with the rule of the step.
+Theorem 5g of docs/proofs/dynamic_programs.md: token by token, the Program is evaluated on
+expressions of what the tokens before count, and compared with the rule of the step.
 """
 
 from collections import Counter

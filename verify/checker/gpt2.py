@@ -1,4 +1,4 @@
-"""A GPT-2 that computes what a strict network computes (docs/soundness.md, section 6a).
+"""A GPT-2 that computes what a strict network computes (docs/proofs/gpt2.md).
 
 It reads two files of an exported directory, and makes a strict network of them
 whose readers see what LayerNorms leave. `krohn.verify.checker.transformer` proves that.

@@ -1,4 +1,4 @@
-"""Attention: what heads must do, and what their channels hold (docs/soundness.md, 4)."""
+"""What heads must do, and what their channels hold (docs/proofs/attention.md)."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace

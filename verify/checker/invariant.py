@@ -1,6 +1,6 @@
 """How channels are followed, and abstract states that hold every memory that words lead to.
 
-Section 2.2 of docs/recheck.md.
+The proofs are in docs/proofs/invariants.md.
 """
 
 from dataclasses import dataclass

@@ -1,6 +1,6 @@
 """LayerNorms that hardly change what is read: ground, a mirror, pairs ±K.
 
-docs/soundness.md, section 6a: Lemmas L1 and L2.
+Lemmas L1 and L2 of docs/proofs/gpt2.md.
 """
 
 from collections.abc import Iterator, Mapping

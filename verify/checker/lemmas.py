@@ -1,4 +1,4 @@
-"""Facts about a channel that an earlier part has shown (docs/recheck.md, 2.4)."""
+"""Facts about a channel that an earlier part has shown (docs/proofs/invariants.md)."""
 
 from math import prod
 from typing import TYPE_CHECKING, NamedTuple

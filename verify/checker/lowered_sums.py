@@ -1,4 +1,4 @@
-"""Sums from which readers do not notice that something is taken (docs/recheck.md, 2.3)."""
+"""Sums of which readers do not notice a loss (docs/proofs/invariants.md)."""
 
 from dataclasses import replace
 from typing import NamedTuple

@@ -1,4 +1,4 @@
-"""MLPs that compute maps: their values, in all cases (docs/soundness.md, 5)."""
+"""MLPs that compute maps: their values, in all cases (docs/proofs/mlps.md)."""
 
 from dataclasses import dataclass
 from itertools import pairwise

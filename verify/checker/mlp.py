@@ -1,4 +1,4 @@
-"""MLPs: what they write is the stated function of what was there (docs/soundness.md, 5)."""
+"""MLPs: what they write is the stated function of what was there (docs/proofs/mlps.md)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -1,6 +1,6 @@
 """Heads that fetch, where not every score is looked at on its own.
 
-Theorem R4 of docs/soundness.md, section 4.4.
+Theorem R4 of docs/proofs/attention.md.
 """
 
 from typing import NamedTuple

@@ -1,4 +1,4 @@
-"""Piecewise linear functions: units along directions (docs/soundness.md, Theorem 14c)."""
+"""Piecewise linear functions: units along directions (docs/proofs/mlps.md, 14c)."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""A stream behind a LayerNorm, as its readers see it (docs/soundness.md, section 6a)."""
+"""A stream behind a LayerNorm, as its readers see it (docs/proofs/gpt2.md)."""
 
 from dataclasses import dataclass
 

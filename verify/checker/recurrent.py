@@ -1,6 +1,6 @@
 """RNNs: a node is one vector that hidden states hand on, exactly.
 
-Section 7 of docs/soundness.md. A dense matrix is a sparse one.
+The proofs are in docs/proofs/recurrent.md. A dense matrix is a sparse one.
 """
 
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""The Program computes the machine: invariants of its memory (docs/recheck.md, 2)."""
+"""The Program computes the machine: invariants of memory (docs/proofs/invariants.md)."""
 
 from itertools import product
 from math import prod

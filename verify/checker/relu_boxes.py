@@ -1,6 +1,6 @@
 """RNNs of ReLUs with sums that are rounded: boxes that no two letters lead out of.
 
-Lemma 18c of docs/soundness.md, section 7b.
+Lemma 18c of docs/proofs/pruned.md.
 """
 
 from collections.abc import Sequence

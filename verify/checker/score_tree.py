@@ -1,6 +1,6 @@
 """The weights of rivals in all rows of a head, from boxes of queries and boxes of keys.
 
-Theorem R4 of docs/soundness.md, section 4.4. How queries and keys are put into boxes is a
+Theorem R4 of docs/proofs/attention.md. How queries and keys are put into boxes is a
 search that no proof rests on: a bound holds for any boxes that contain them.
 """
 

@@ -1,4 +1,4 @@
-"""Scores of queries and keys, and what weight rivals can have (docs/soundness.md, 4.2)."""
+"""Scores, and what weight rivals can have (docs/proofs/attention.md)."""
 
 from typing import NamedTuple
 

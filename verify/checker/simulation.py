@@ -1,6 +1,6 @@
 """Rule S: finitely many nodes that no letter leads out of.
 
-Theorem S of docs/soundness.md, section 7. Evidence gives the nodes and the edges between
+Theorem S of docs/proofs/recurrent.md. Evidence gives the nodes and the edges between
 them; each kind of network has a reader, which follows letters from nodes.
 """
 

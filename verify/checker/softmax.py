@@ -1,6 +1,6 @@
 """Softmax heads: how far what they add up is off, for every kernel that A1-A9 allow.
 
-Theorem 12a of docs/soundness.md, section 4.2a. `weights` is for scores that are all at
+Theorem 12a of docs/proofs/attention.md. `weights` is for scores that are all at
 hand, `mean_error` where only their sizes are known, `leak` for what must not be read.
 """
 

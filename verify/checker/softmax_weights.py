@@ -1,8 +1,8 @@
 """How far the weights of softmax heads are off, in any order of keys (A6 to A8).
 
-Lemma 11b of docs/soundness.md. Kernels keep the largest score that they have seen, and
-rescale what they have added up when it rises. All rules of softmax heads charge for that
-here.
+Lemma 11b of docs/proofs/attention.md. Kernels keep the largest score that they have seen,
+and rescale what they have added up when it rises. All rules of softmax heads charge for
+that here.
 """
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""The residual stream from one sublayer to the next (docs/soundness.md, 6)."""
+"""The residual stream from one sublayer to the next (docs/proofs/network.md)."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace

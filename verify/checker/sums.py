@@ -1,4 +1,4 @@
-"""Uniform heads, which add up what is marked (docs/soundness.md, 4.5)."""
+"""Uniform heads, which add up what is marked (docs/proofs/attention.md)."""
 
 from typing import NamedTuple
 

@@ -1,4 +1,4 @@
-"""Windows, which show what all letters so far do (docs/soundness.md, 2.1)."""
+"""Windows, which show what all letters so far do (docs/proofs/invariants.md)."""
 
 from typing import Any
 

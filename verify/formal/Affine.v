@@ -1,5 +1,5 @@
 (** What an MLP makes of numbers that are off: forms in which the same error of an input is
-    cancelled where units subtract it (Lemmas 6 to 10 of docs/soundness.md, with a slope for
+    cancelled where units subtract it (Lemmas 6 to 10 of docs/proofs/arithmetic.md, with a slope for
     each input). *)
 From Coq Require Import Reals ZArith List Bool Arith Lia Lra.
 From Flocq Require Import Core.

@@ -108,7 +108,7 @@ def of_program(model: Model) -> Development:
 
 
 def written(model: Model, part: Mapping[str, Any]) -> Development:
-    """The theorem, with an invariant in one part (docs/recheck.md, section 2)."""
+    """The theorem, with an invariant in one part (docs/proofs/invariants.md)."""
     terms = ProgramTerms(model, part)
     length = model.length
     text = PROGRAM.format(

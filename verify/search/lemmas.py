@@ -301,7 +301,7 @@ def _only_difference(first: Channel, second: Channel, steps: Sequence[Step]) -> 
 # Together such sums are the states of an automaton that reads the letters. Two states
 # from which no word makes what is read differ are one state (Moore 1956). The smaller
 # automaton is a machine of its own; an earlier part shows what is read beside its states
-# (docs/recheck.md, 2.4).
+# (docs/proofs/invariants.md).
 
 
 MOST_STATES = 100_000

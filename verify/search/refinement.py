@@ -1,4 +1,4 @@
-"""Finding the evidence that a Program computes a machine (docs/recheck.md, 2).
+"""Finding the evidence that a Program computes a machine (docs/proofs/invariants.md).
 
 Nothing here is trusted: the evidence is checked by `krohn.verify.checker.refinement`,
 whose own step function is used to explore. Each part of a Program is explored from BOS on

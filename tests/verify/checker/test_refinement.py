@@ -125,7 +125,7 @@ def parsed(key: Key, stated: Json | None = None) -> Statement:
 
 
 def run(program: Statement, word: tuple[int, ...]) -> list[tuple[int, ...]]:
-    """The outputs at positions 1, 2, … after section 1 of docs/soundness.md."""
+    """The outputs at positions 1, 2, … after docs/proofs/programs.md."""
     tokens = [program.letters, *word]
     values: dict[str, list[int]] = {}
     for channel in program.channels.values():
