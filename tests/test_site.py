@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from hooks import NAMES, unlisted
+from hooks import NAMES, options, unlisted
 from links import broken
 from mkdocs.commands.build import build
 from mkdocs.config import load_config
@@ -15,6 +15,7 @@ from tables import LONG, with_tables
 from tutorials import FOLDER, executed
 
 import krohn
+from krohn import cli
 
 DOCS = Path(__file__).parents[1] / "docs"
 SCRIPTS = sorted(FOLDER.glob("*.py"))
@@ -34,6 +35,13 @@ def test_the_reference_has_every_public_name() -> None:
         r"^(?::::|      heading:) krohn\.(\w+)$", text + unlisted(text), re.M
     )
     assert sorted(listed) == sorted(krohn.__all__)
+
+
+def test_every_command_is_listed_with_its_options() -> None:
+    text = options("")
+    for command in cli.app.registered_commands:
+        assert f"\n### `krohn {command.name}`\n" in text
+    assert "* `-T, --length " in text
 
 
 def test_a_link_to_results_that_stands_alone_becomes_the_table(tmp_path: Path) -> None:

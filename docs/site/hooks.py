@@ -11,13 +11,17 @@ from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 from tables import with_tables
 from tutorials import FOLDER, pages
+from typer import Context
+from typer.cli import get_docs_for_click
+from typer.main import get_command
 
 import krohn
-from krohn import schemas
+from krohn import cli, schemas
 
 ROOT = Path(__file__).parents[2]
 NAMES = "reference/krohn.md"
 SCHEMAS = "schemas.md"
+COMMANDS = "commands.md"
 MOVED = (
     (re.compile(r"\]\(\.\./((?:\.\./)*(?:examples|results)/)"), r"](\1"),
     (re.compile(r"(\]\((?:\.\./)*tutorials/[\w-]+)\.py"), r"\1.md"),
@@ -55,7 +59,8 @@ def on_page_markdown(markdown: str, page: Page, **_: object) -> str:
         markdown = with_tables(markdown, Path(page.file.abs_src_path))
     for pattern, place in MOVED:
         markdown = pattern.sub(place, markdown)
-    more = {NAMES: unlisted, SCHEMAS: listed}.get(page.file.src_uri)
+    lists = {NAMES: unlisted, SCHEMAS: listed, COMMANDS: options}
+    more = lists.get(page.file.src_uri)
     return markdown if more is None else markdown + more(markdown)
 
 
@@ -67,6 +72,14 @@ def listed(_: str) -> str:
     )
     return "\n## All schemas\n\n| name | version | of |\n|---|---|---|\n" + "".join(
         rows
+    )
+
+
+def options(_: str) -> str:
+    """Every command with its arguments and options, as its help has them."""
+    command = get_command(cli.app)
+    return "\n" + get_docs_for_click(
+        obj=command, ctx=Context(command), indent=1, name="krohn", title="All options"
     )
 
 
