@@ -8,14 +8,12 @@ krohn.verify("s5.safetensors").verdict      # 'verified'
 krohn.load("s5.safetensors").run(["21345", "23451"])
 """
 
-import ast
-import sys
 from importlib import import_module
-from inspect import getsource
-from types import FunctionType, ModuleType
+from os.path import dirname, isdir
+from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:  # the one table of public names, which is read below
+if TYPE_CHECKING:  # for type checkers and editors; a test holds it equal to PUBLIC
     from krohn import huggingface as huggingface
     from krohn.algebra.automaton import Automaton as Automaton
     from krohn.algebra.errors import (
@@ -70,16 +68,56 @@ if TYPE_CHECKING:  # the one table of public names, which is read below
 
 __version__ = "0.3.0"
 
-_LAZY = {
-    each.name: found.module
-    for found in ast.walk(ast.parse(getsource(sys.modules[__name__])))
-    if isinstance(found, ast.ImportFrom) and found.module and "krohn" in found.module
-    for each in found.names
-    if each.asname
+PUBLIC = {
+    "attention_target": "krohn.sources.attention_targets.sampling",
+    "Automaton": "krohn.algebra.automaton",
+    "automaton": "krohn.machines",
+    "compare": "krohn.comparison.compare",
+    "Comparison": "krohn.comparison.result",
+    "compile": "krohn.compilation",
+    "compile_generator": "krohn.machine_compilation",
+    "CompiledModel": "krohn.compiled_model",
+    "CompileError": "krohn.compiler",
+    "decompile": "krohn.decompiling",
+    "decompose": "krohn.decomposition",
+    "draw": "krohn.pictures",
+    "dynamic_program": "krohn.sources.dynamic_programs",
+    "equivalent": "krohn.equivalence",
+    "examine": "krohn.examination",
+    "explain": "krohn.compilation",
+    "Export": "krohn.exporting",
+    "export": "krohn.exporting",
+    "ExportError": "krohn.network",
+    "fine_tuned": "krohn.fine_tuning",
+    "from_alta": "krohn.network.foreign_arrays",
+    "from_torch": "krohn.trained_recurrent",
+    "from_tracr": "krohn.network.foreign_arrays",
+    "gaussian_hmm": "krohn.hidden_markov_models",
+    "grammar": "krohn.hidden_markov_models",
+    "hidden_markov": "krohn.hidden_markov_models",
+    "HiddenMarkovModel": "krohn.sources.hidden_markov",
+    "kernel": "krohn.source_kinds.kernels",
+    "KrohnError": "krohn.algebra.errors",
+    "learn": "krohn.learning",
+    "Learned": "krohn.learning",
+    "load": "krohn.open_model",
+    "MachineError": "krohn.algebra.errors",
+    "masked": "krohn.hidden_markov_models",
+    "Model": "krohn.open_model",
+    "ModelFileError": "krohn.network",
+    "program": "krohn.sources.sequence_functions",
+    "read": "krohn.machines",
+    "Report": "krohn.report",
+    "Stream": "krohn.streams",
+    "stream": "krohn.streams",
+    "twins": "krohn.equivalence.models",
+    "verify": "krohn.verification",
+    "zoo": "krohn.machines",
 }
-"""The module of each name."""
-__all__ = sorted(_LAZY)
-_PACKAGES = ("huggingface", "schemas", "workbench")
+"""The module of each public name."""
+MODULES = ("huggingface", "schemas", "workbench")
+"""Modules that are imported when they are first asked for."""
+__all__ = sorted([*PUBLIC, "huggingface"])
 _INSTEAD = {
     "run": ": a network runs words, krohn.load(path).run(word)",
     "train": ": networks are compiled; krohn.compare trains others beside them",
@@ -90,9 +128,9 @@ _INSTEAD = {
 
 def __getattr__(name: str) -> Any:
     """Import a function when it is first asked for: a command pays for what it uses."""
-    if name in _PACKAGES:
+    if name in MODULES:
         return import_module(f"krohn.{name}")
-    if name not in _LAZY:
+    if name not in PUBLIC:
         from krohn.algebra.wording import near
 
         hint = _INSTEAD.get(name, near(name, __all__))
@@ -101,10 +139,14 @@ def __getattr__(name: str) -> Any:
     from krohn.python_values import checked
 
     attach()
-    found = getattr(import_module(_LAZY[name]), name)
-    if isinstance(found, FunctionType):
-        found = globals()[name] = checked(found)
-    return found
+    public = getattr(import_module(PUBLIC[name]), name)
+    if isinstance(public, FunctionType):
+        public = globals()[name] = checked(public)
+        if name in PACKAGES:
+            # `import krohn.verify.checker as c` asks this function for `checker`, and
+            # then finds the module by the name of whom it asked.
+            public.__name__ = f"krohn.{name}"
+    return public
 
 
 def __dir__() -> list[str]:
@@ -112,16 +154,16 @@ def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
 
 
-class _Krohn(ModuleType):
-    """The package, whose functions keep their names beside packages called alike.
+if not isdir(f"{dirname(__file__)}/algebra"):
+    # In a checkout without symbolic links the packages lie beside this folder.
+    __path__.append(dirname(dirname(__file__)))
 
-    `krohn.verify` is a function and a package. Importing a package sets its name here;
-    the function stays, and ``from krohn.verify.proof import prove`` works as well.
-    """
+PACKAGES = ("compare", "program", "verify")
+"""Packages that are called as functions are.
 
-    def __setattr__(self, name: str, value: object) -> None:
-        if not (name in _LAZY and isinstance(value, ModuleType)):
-            super().__setattr__(name, value)
-
-
-sys.modules[__name__].__class__ = _Krohn
+A package becomes an attribute of `krohn` once, when it is first imported. So they are
+imported here, where that costs nothing, and as attributes they stay functions.
+"""
+for _name in PACKAGES:
+    import_module(f"krohn.{_name}")
+    del globals()[_name]

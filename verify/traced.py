@@ -16,14 +16,16 @@ from typing import Any
 from krohn.program.errors import Refused
 from krohn.verify.checker.network import contents, recheck
 
-OWN = ("krohn.program", "krohn.verify")
-"""The packages that the checker is made of; importing them imports `krohn` itself."""
+
+def is_own(module: str) -> bool:
+    """Whether the full name of a module is that of one of this project."""
+    return module.partition(".")[0] == "krohn"
 
 
 def imported_files() -> list[str]:
-    """The files of this project that are imported."""
-    named = {n: m for n, m in sys.modules.items() if n.startswith(OWN) or n == "krohn"}
-    return [str(module.__file__) for module in named.values()]
+    """The files of this project that are imported, wherever in it they lie."""
+    own = [module for name, module in sys.modules.items() if is_own(name)]
+    return [module.__file__ for module in own if module.__file__]
 
 
 def import_late() -> None:
@@ -37,10 +39,7 @@ def import_late() -> None:
             for node in ast.walk(ast.parse(Path(file).read_text("utf-8"))):
                 late = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
                 for each in ast.walk(node) if late else ():
-                    if (
-                        isinstance(each, ast.ImportFrom)
-                        and str(each.module)[:5] == "krohn"
-                    ):
+                    if isinstance(each, ast.ImportFrom) and is_own(str(each.module)):
                         _import(str(each.module), [alias.name for alias in each.names])
         done |= files
 
@@ -69,7 +68,7 @@ def trace(model: Path, evidence: Path) -> dict[str, list[int]]:
         code = frame.f_code
         if not code.co_flags & CO_OPTIMIZED:  # the body of a module or a class
             return None
-        if not str(frame.f_globals.get("__name__")).startswith(OWN):
+        if not is_own(str(frame.f_globals.get("__name__"))):
             return None
         ran.setdefault(code, set()).add(frame.f_lineno)
         return line

@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from krohn.program.errors import Refused
+from krohn.program.errors import Refused, demand
 
-ROOT = Path(__file__).parents[2]
-"""The folder that `krohn` lies in."""
+HOMES = tuple(map(Path, sys.modules["krohn"].__path__))
+"""The folder of `krohn`; in a checkout without links also that of its packages."""
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class TrustedFile:
     """A file that was imported to check evidence.
 
     Attributes:
-        file: Its name, from the folder that `krohn` lies in.
+        file: Its name, which begins with ``krohn/``.
         lines: How many lines it has.
         code: How many of them hold code: no blank lines, comments or docstrings.
         ran: How many lines of its functions ran.
@@ -69,7 +69,7 @@ def rests_on(model: str | Path, evidence: bytes) -> list[TrustedFile]:
 
 def _alone(*arguments: str) -> list[TrustedFile]:
     """The files that a process of its own has imported, as it prints them."""
-    paths = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
+    paths = os.pathsep.join([str(HOMES[0].parent), os.environ.get("PYTHONPATH", "")])
     done = subprocess.run(
         # -P: no module of the folder in which the user works is imported
         [sys.executable, "-P", *arguments],
@@ -97,8 +97,12 @@ def totals(files: Sequence[TrustedFile]) -> dict[str, int]:
 
 
 def _count_lines(path: Path, ran: int) -> TrustedFile:
-    text = path.read_text()
-    name = path.relative_to(ROOT).as_posix()
+    demand(
+        path.suffix == ".py", "Krohn is installed without its source, so no lines count"
+    )
+    text = path.read_text("utf-8")
+    home = next(home for home in HOMES if path.is_relative_to(home))
+    name = Path("krohn", path.relative_to(home)).as_posix()
     return TrustedFile(name, len(text.splitlines()), len(_code(text)), ran)
 
 

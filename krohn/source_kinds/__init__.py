@@ -10,6 +10,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from krohn import sources
 from krohn.algebra.errors import KrohnError
 from krohn.machine_objects import AS_IT_IS, MachineReading
 from krohn.option_rules import refuse_others
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from krohn.source_kinds.finite_machines import Machines
     from krohn.source_kinds.kind import Kind
 
-SOURCES = Path(__file__).parents[1] / "sources"
+SOURCES = Path(sources.__path__[0])
 PROCESSES = "RanHMM|Cyclic-HARD|Mess3|RRXOR|EvenProcess|GoldenMean"
 """How names of hidden Markov models begin."""
 
