@@ -1,6 +1,6 @@
 """How fast one head nears a target as it gets wider: cut couplings, trained networks.
 
-python benchmarks/attention_rates.py            the tables of docs/kinds/attention_rates.md
+python benchmarks/attention_rates.py          the tables of docs/kinds/attention_targets.md
 python benchmarks/attention_rates.py --train    also trains the networks that are missing
 python benchmarks/attention_rates.py --figure F draws the errors instead
 

@@ -164,7 +164,7 @@ def hard() -> None:
 
 
 def main() -> None:
-    """Print the tables of docs/kinds/hidden_markov.md."""
+    """Print the tables of docs/kinds/blocks.md."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--words", type=int, default=200)
     count = parser.parse_args().words

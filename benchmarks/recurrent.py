@@ -59,7 +59,7 @@ def machines() -> None:
 
 
 def sources() -> None:
-    """Print the table of docs/kinds/hidden_markov.md."""
+    """Print the table of docs/architectures/recurrent.md."""
     print(
         "| source | network | construction | units | parameters | format | proved for "
         "words of | error | measured |"

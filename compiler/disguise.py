@@ -1,7 +1,7 @@
 """Disguises: weights that compute the same, without zeros and axes that mean something.
 
 The directions of all variables stand in the file, with the plain network that the
-disguised one is proved by (docs/architectures/disguise.md).
+disguised one is proved by (docs/proofs/disguise.md).
 """
 
 from collections.abc import Mapping

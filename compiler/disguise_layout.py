@@ -12,7 +12,7 @@ from krohn.program.domains import BoolArray
 #
 # What numbers are rounded by goes in all directions once the stream is turned, so it is the
 # sizes of all numbers that count, and of the sums that write them
-# (docs/architectures/disguise.md).
+# (docs/proofs/disguise.md).
 
 READERS = ("query", "key", "value", "0.weight", "unembed.weight")
 WRITERS = ("token", "position", "out", "1.weight", "1.bias")

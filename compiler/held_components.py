@@ -12,7 +12,7 @@ from krohn.network.precision import FloatArray, Precision
 
 # The component of a cascade in the coordinates of a diagonal linear recurrence.
 #
-# Theorems D1 to D5 of docs/architectures/state_space.md: a form right over the reals can be
+# Theorems D1 to D5 of docs/proofs/state_space.md: a form right over the reals can be
 # wrong in floating point, and the other way round.
 
 

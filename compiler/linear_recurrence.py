@@ -336,7 +336,7 @@ def errors_by_units(samples: FloatArray) -> list[dict[str, float]]:
         For each order that is tried, up to `MOST_FITTED`, and up to one that is right
         but for rounding: ``units``; ``hankel``, the first singular value that is left
         out, below which neither ``hinf`` nor ``l1`` of any recurrence of so many units
-        can be (docs/kinds/kernels.md, K9); and the least error found in each of `NORMS`.
+        can be (docs/proofs/kernels.md, K9); and the least error found in each of `NORMS`.
 
     Raises:
         CompileError: If the kernel has too many values.

@@ -2,7 +2,7 @@
 
 Every layer is a linear recurrence h_t = a ⊙ h_{t−1} + b(letter). A table of the letter and
 of h_{t−1}, before the letter, says the letter of the next layer. So layers are what the
-components of a cascade are (Krohn and Rhodes 1965). docs/architectures/state_space.md.
+components of a cascade are (Krohn and Rhodes 1965). docs/proofs/state_space.md.
 """
 
 from collections.abc import Callable

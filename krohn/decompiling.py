@@ -1,6 +1,6 @@
 """The hidden Markov model behind a network's law, from its answers alone.
 
-The theorems are in docs/kinds/posterior_heads.md.
+The theorems are in docs/proofs/posterior_heads.md.
 """
 
 from collections.abc import Callable

@@ -28,7 +28,7 @@ def fine_tuned(
 ) -> CompiledModel:
     """A strict Transformer after training, proved by Theorem D.
 
-    The theorem is in docs/architectures/disguise.md.
+    The theorem is in docs/proofs/disguise.md.
     It is a network beside its plain one, as a disguised network is, in a stream that was
     not turned. So nothing is believed of how it was trained: how far it is from the plain
     network is bounded from the tensors of both.

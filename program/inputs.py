@@ -196,7 +196,7 @@ class Box:
 
 @dataclass(frozen=True)
 class Selections:
-    """All inputs of an exact selection (docs/kinds/attention_targets.md, T4).
+    """All inputs of an exact selection (docs/proofs/attention_targets.md, T4).
 
     Attributes:
         form: What is selected.

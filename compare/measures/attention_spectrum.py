@@ -6,7 +6,7 @@ section 5.2, take their mean over many inputs). At small τ they are biased: by 
 large ones upwards and the small ones down. The bias is estimated from the logits alone
 (`of_logits`), predicted from the bases (`expected_bias`), and mostly avoided where queries
 and keys are known, since inputs of all sequences then make one large matrix (`of_head`).
-docs/kinds/attention_rates.md derives it.
+docs/proofs/attention_targets.md derives it.
 """
 
 from dataclasses import dataclass

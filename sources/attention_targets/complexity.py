@@ -3,7 +3,7 @@
 The measures are those of Jiang and Li (their equations 12 to 15), of one representation
 (F, f, ρ): the infimum over all representations of a function is no larger. The bound of
 their Theorem 4.1 is given as it is printed, and as it can be proved (erratum A24):
-docs/kinds/attention_rates.md has the proof.
+docs/proofs/attention_targets.md has the proof.
 """
 
 from dataclasses import dataclass

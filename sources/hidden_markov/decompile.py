@@ -5,7 +5,7 @@ states i of A[x, i] B[a, i] C[b, i]. Such sums of products come apart in one way
 (Kruskal 1977), so the law determines the model up to the names of its states (Liu 2024,
 Theorem 7). For random u and v, one of the matrices Σ_x u_x W[x] and Σ_x v_x W[x] times the
 inverse of the other has the columns of B as eigenvectors (Harshman 1970, for R. Jennrich).
-The proofs are in docs/kinds/posterior_heads.md.
+The proofs are in docs/proofs/posterior_heads.md.
 """
 
 from collections.abc import Iterator

@@ -1,6 +1,6 @@
 """How well a generator balances: the numbers S, P and β of Theorem 2, and the pumping test.
 
-Definitions as repaired in docs/architectures/generator.md, section 6 (erratum D11). Numbers
+Definitions as repaired in docs/proofs/generator.md (erratum D11). Numbers
 are computed from the tensors in float64; they describe a network and prove nothing.
 """
 

@@ -1,6 +1,6 @@
 """Targets of attention: an attention layer says F(Σ softmax[ρ] f) up to a derived error.
 
-Theorem T3 of docs/kinds/attention_targets.md. Both what is stated and what the tensors
+Theorem T3 of docs/proofs/attention_targets.md. Both what is stated and what the tensors
 compute are linear between knots, along each axis; so the largest difference is at a knot of
 one or the other, and is found by looking at all of them.
 """

@@ -1,6 +1,6 @@
 """Disguised networks: how far they are from the plain network beside them.
 
-Theorem D of docs/architectures/disguise.md. The plain network is proved by the rules of all
+Theorem D of docs/proofs/disguise.md. The plain network is proved by the rules of all
 others, with what is found here as noise of its units, scores, channels and logits.
 """
 

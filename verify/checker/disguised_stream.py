@@ -1,6 +1,6 @@
 """All that the stream of a disguised network can hold: Lemma D1.
 
-docs/architectures/disguise.md has the proof.
+docs/proofs/disguise.md has the proof.
 """
 
 from collections.abc import Iterator

@@ -1,6 +1,6 @@
 """A generator: for every prefix of up to T letters it says the law of the next bracket.
 
-Theorem D-E of docs/architectures/generator.md. No prefix and no stack is enumerated:
+Theorem D-E of docs/proofs/generator.md. No prefix and no stack is enumerated:
 matched brackets cancel, and what is left is bounded for each query and top bracket (section
 3). For a query that closes a bracket and leaves another one open, the two tokens of a pair
 cancel. For others nothing is claimed but that LayerNorm returns a vector of length at most

@@ -1,7 +1,7 @@
 """Functions of finitely many inputs: an attention layer says their values, on all inputs.
 
-Theorem U of docs/kinds/attention_rates.md. Each point is followed through f̂ once, and each
-choice of points through the softmax and F̂, with what rounding can do (A1-A8).
+Theorem U of docs/proofs/attention_targets.md. Each point is followed through f̂ once, and
+each choice of points through the softmax and F̂, with what rounding can do (A1-A8).
 """
 
 from collections.abc import Mapping

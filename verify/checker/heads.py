@@ -193,7 +193,7 @@ class Heads:
     def besides(self, channel: Channel) -> Interval:
         """How far a score is off besides, with its exponent.
 
-        Lemma D3 of docs/architectures/disguise.md.
+        Lemma D3 of docs/proofs/disguise.md.
         """
         unit = Interval.of(self.stream.form.sum_unit)
         return float(self.unsure[channel.head or 0]) * (1 + 16 * unit)

@@ -1,7 +1,7 @@
 """Kernels: an attention layer says Σ ρ(s)·x(t − s) up to a stated error.
 
-Theorem K7 of docs/kinds/kernels.md. Where the head looks depends on positions alone, and so
-does which units of F̂ are on. The tensors must be of the form of the theorem; its numbers
+Theorem K7 of docs/proofs/kernels.md. Where the head looks depends on positions alone, and
+so does which units of F̂ are on. The tensors must be of the form of the theorem; its numbers
 (codes, logits, thresholds, what is taken of each slot, how hard units are pressed) are
 read.
 """

@@ -1,6 +1,6 @@
 """Kernels: a linear recurrence says Σ ρ(s)·x(t − s) up to a stated error (Theorem K1).
 
-docs/kinds/kernels.md has the theorem. Powers of W are followed near the true ones, and how
+docs/proofs/kernels.md has the theorem. Powers of W are followed near the true ones, and how
 far each step is off is measured (Lemmas K2 and K3). What the recurrence computes in real
 arithmetic is compared with the kernel exactly, in whole numbers of a fixed number of
 binary places.

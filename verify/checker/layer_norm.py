@@ -1,7 +1,7 @@
 """How far LN_C of a softmax head, plus its input, can be from its value in real numbers.
 
 LN_C(a) = Pa / max(|Pa|, C), P subtracting the mean; the lemmas and their proofs are in
-docs/architectures/generator.md, section 4. All bounds hold for every order of summation and
+docs/proofs/generator.md. All bounds hold for every order of summation and
 for kernels with a running maximum.
 """
 

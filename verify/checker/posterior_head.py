@@ -1,6 +1,6 @@
 """Posterior heads: one softmax head says the best guesses of a hidden Markov model.
 
-The theorems are P1-P3 of docs/kinds/posterior_heads.md. Everything is derived from the
+The theorems are P1-P3 of docs/proofs/posterior_heads.md. Everything is derived from the
 numbers of the model in the header, and from the tensors; the code that made them has no
 part in it.
 """

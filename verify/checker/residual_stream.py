@@ -23,7 +23,7 @@ MOST_SLOPES = 2**24
 
 
 class Beside(NamedTuple):
-    """What a disguised stream holds besides the plain one (docs/architectures/disguise.md).
+    """What a disguised stream holds besides the plain one (docs/proofs/disguise.md).
 
     Attributes:
         waste: ``(waste,)``: the most that stands in directions which mean nothing.

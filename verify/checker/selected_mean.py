@@ -1,6 +1,6 @@
 """Means over what is selected exactly: an attention layer says them up to its leak.
 
-Theorem T4 of docs/kinds/attention_targets.md. The tables must be those of the theorem for
+Theorem T4 of docs/proofs/attention_targets.md. The tables must be those of the theorem for
 some Λ, which is read from the tensors; only logarithms may be rounded.
 """
 

@@ -1,6 +1,6 @@
 """State space models: each layer as a finite machine, then all layers beside the machine.
 
-Theorem D9 of docs/architectures/state_space.md.
+Theorem D9 of docs/proofs/state_space.md.
 """
 
 from collections.abc import Sequence

@@ -1,6 +1,6 @@
 """The layers of a state space model, each as a finite machine.
 
-Lemmas and Theorem D9 of docs/architectures/state_space.md. Nodes are hidden states,
+Lemmas and Theorem D9 of docs/proofs/state_space.md. Nodes are hidden states,
 exactly.
 """
 

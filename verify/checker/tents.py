@@ -1,6 +1,6 @@
 """Sums of tents: ReLU networks that are linear between knots and hardly round.
 
-Their two hidden layers must be what Lemma T1 of docs/kinds/attention_targets.md says,
+Their two hidden layers must be what Lemma T1 of docs/proofs/attention_targets.md says,
 number by number; only the values at the knots are free.
 """
 
