@@ -99,6 +99,8 @@ def test_a_build_needs_no_sources(package: Path, tmp_path: Path) -> None:
         source.unlink()
     verdict, _, file = run(package, "-c", SCRIPT, at=tmp_path).split()
     assert (verdict, Path(file).suffix) == ("verified", ".pyc")
+    with pytest.raises(AssertionError, match="installed without its source"):
+        trusted(package, tmp_path)
 
 
 def test_a_proof_rests_on_every_module_that_is_imported(
