@@ -265,8 +265,8 @@ def product_scale(size: int, precision: Precision) -> float:
 
     The error of a product of n × n matrices of norm 1 is 2/(3λ²) + ρ·λ, of which the first
     part is the curve of GeLU, and the second the rounding of 4n terms of size λ: at
-    most ρ = √(π/2)·n·√(2n)·(2n + 4)·u (Theorems W4 and W5 of docs/within.md). The checker
-    finds its own bounds; this one only says where they are least.
+    most ρ = √(π/2)·n·√(2n)·(2n + 4)·u (Theorems W4 and W5, proofs/linear_systems.md). The
+    checker finds its own bounds; this one only says where they are least.
 
     Raises:
         CompileError: If the format rounds sums more coarsely when it stores them.
@@ -288,7 +288,7 @@ def demand_wide(precision: Precision) -> None:
         )
 
 
-# Matrices made to have mass 1, by ReLU and GeLU units (docs/within.md, 6).
+# Matrices made to have mass 1, by ReLU and GeLU units (docs/proofs/beliefs.md).
 #
 # The mass of X is the sum of Xb for the vector b of the Program. A ReLU function c, near
 # to
@@ -399,7 +399,7 @@ def normalised_scale(letters: FloatArray, precision: Precision) -> float:
 
     For letters of mass 1 with entries from m to M, a product and its normalisation are
     off by M²/λ² + ρ·λ of themselves: the first part is the curve of GeLU, the second the
-    rounding of sums, ρ = √(2π)·(2n + 11 + PIECES)·u/m (Theorem W9 of docs/within.md).
+    rounding of sums, ρ = √(2π)·(2n + 11 + PIECES)·u/m (Theorem W9, proofs/beliefs.md).
 
     Args:
         letters: ``(letters, n, n)``, of mass 1.

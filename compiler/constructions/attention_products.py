@@ -4,7 +4,7 @@ A head of ReLU attention multiplies a vector by its score, which is not divided 
 anything. So n² heads multiply two matrices: head (i, k) has the score X_ik at one earlier
 position, and takes row k of Y there. Products of numbers that are not negative are off by
 a few roundings of themselves, and a 0 stays 0. So operators may have zeros, and nothing
-need be forgotten: what is proved is Theorem W13 of docs/within.md.
+need be forgotten: what is proved is Theorem W13 of docs/proofs/beliefs.md.
 
 Windows double as in `normalised_products`. Vectors are normalised at the end, and matrices
 where they might become too small: heads that weigh a 1 by max(a − v, 0), v the sum of all

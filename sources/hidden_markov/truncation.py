@@ -14,7 +14,7 @@ that sees what was said.
 
 Columns are then divided by their sums, which are at least 1 − p/T. So weights of paths
 change by factors between 1 and (1 − p/T)^−T, and beliefs by p at most (the read-out of
-Theorem W9 of docs/within.md). `Truncated.share` is √p + p.
+Theorem W9 of docs/proofs/beliefs.md). `Truncated.share` is √p + p.
 
 Of single words nothing follows: one that the model says only by an entry that is left
 out has probability 0 without it.

@@ -1,7 +1,7 @@
 """Beliefs of a hidden Markov model by products of its operators: Theorem W9.
 
 Errors of positive matrices are measured up to a common factor, in Hilbert's projective
-metric (docs/within.md, section 6); Lemma W9b is about gates.
+metric (docs/proofs/beliefs.md); Lemma W9b is about gates.
 """
 
 from dataclasses import dataclass

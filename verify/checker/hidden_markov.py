@@ -1,7 +1,7 @@
 """Hidden Markov models: a Transformer says the belief after each letter, within an error.
 
 The belief is a function of finitely many situations, exactly or nearly: Theorems W8 to W8c
-of docs/within.md.
+of docs/proofs/beliefs.md.
 """
 
 from typing import Any

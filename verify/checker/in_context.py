@@ -1,6 +1,6 @@
 """Learning in context: a Transformer says what T_0 steps of gradient descent say.
 
-The theorem is W12 of docs/within.md. The tensors are built anew, up
+The theorem is W12 of docs/proofs/in_context.md. The tensors are built anew, up
 to a few numbers that are read from the file: points of positions and how they are turned,
 the limit R and the step. `krohn.verify.checker.descent` has the errors.
 """

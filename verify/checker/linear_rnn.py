@@ -1,6 +1,6 @@
 """Linear systems: an RNN with a gate for each letter is right up to a stated error.
 
-Theorem W7 of docs/within.md.
+Theorem W7 of docs/proofs/linear_systems.md.
 """
 
 from fractions import Fraction

@@ -1,6 +1,6 @@
 """Linear systems: a Transformer says A_{o_t} … A_{o_1} b_0 up to a stated error.
 
-The theorems are W1 to W6 of docs/within.md.
+The theorems are W1 to W6 of docs/proofs/linear_systems.md.
 """
 
 from collections.abc import Mapping

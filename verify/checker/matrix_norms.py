@@ -1,4 +1,4 @@
-"""Norms in which no product of the letters' matrices is large (docs/within.md, 2)."""
+"""Norms in which no product of the letters' matrices is large (docs/within.md)."""
 
 from abc import abstractmethod
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""An MLP that makes matrices have mass 1 by ReLU and GeLU units (docs/within.md, 6)."""
+"""An MLP that gives matrices the mass 1 by ReLU and GeLU units (docs/proofs/beliefs.md)."""
 
 from typing import TYPE_CHECKING, NamedTuple
 

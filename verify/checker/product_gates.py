@@ -1,4 +1,4 @@
-"""An MLP that multiplies two matrices by GeLU units (docs/within.md, 3)."""
+"""An MLP that multiplies two matrices by GeLU units (docs/proofs/linear_systems.md)."""
 
 from typing import TYPE_CHECKING, NamedTuple
 

@@ -1,6 +1,6 @@
 """RNNs of hidden Markov models: after each letter a belief is said, up to an error.
 
-Theorem W8d of docs/within.md.
+Theorem W8d of docs/proofs/beliefs.md.
 """
 
 from collections.abc import Sequence

@@ -1,6 +1,6 @@
 """The beliefs that a hidden Markov model can have in each of finitely many situations.
 
-Theorems W8 to W8b of docs/within.md: the beliefs of a machine, exactly; or convex
+Theorems W8 to W8b of docs/proofs/beliefs.md: the beliefs of a machine, exactly; or convex
 combinations of the beliefs that the last letters leave.
 """
 

@@ -2,7 +2,7 @@
 
 A token of its own stands for a written vector v, which is added to its embedding: the
 matrix there is [[0, v/2], [0, 1]], and below each state stands 2 (Theorem W11 of
-docs/within.md).
+docs/proofs/linear_systems.md).
 """
 
 from collections.abc import Mapping
