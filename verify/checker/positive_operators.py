@@ -1,4 +1,4 @@
-"""Bounds that hold for all products of positive operators (W9a of docs/proofs/beliefs.md)."""
+"""Bounds for all products of positive operators (Lemma W9a of docs/proofs/beliefs.md)."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
