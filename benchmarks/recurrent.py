@@ -3,20 +3,22 @@
 python benchmarks/recurrent.py [--sources]
 """
 
-import argparse
-from typing import Any, get_args
+from contextlib import suppress
+from typing import Any
 
 import numpy as np
 import torch
+from report import Row, Table, parser, publish
 
 import krohn
 from krohn.algebra.errors import KrohnError
-from krohn.compilation import Architecture
 from krohn.network.model import Model
+from krohn.option_rules import Architecture
 from krohn.sources import hidden_markov, linear_systems
 from krohn.sources.hidden_markov import HiddenMarkovModel
 
 MACHINES = ("C2", "FlipFlop", "S3", "Cyclic-DET5,5@3", "Dyck4,2", "S4")
+ARCHITECTURES: tuple[Architecture, ...] = ("rnn", "lstm", "gru")
 FORMATS = ("float64", "float32", "float16", "bfloat16")
 LENGTH, WORDS = 2000, 64
 SOURCES: tuple[tuple[str, dict[str, Any]], ...] = (
@@ -36,47 +38,50 @@ SOURCES: tuple[tuple[str, dict[str, Any]], ...] = (
 )
 
 
-def machines() -> None:
-    """Print the table of docs/constructions.md."""
-    print("| machine | network | units | parameters | proved in | margin | s |")
-    print("|---|---|---|---|---|---|---|")
-    for name in MACHINES:
-        for arch in get_args(Architecture)[1:]:
-            built = {}
-            for dtype in FORMATS:
-                try:
-                    built[dtype] = krohn.compile(name, arch=arch, dtype=dtype)
-                except KrohnError:
-                    continue
-            model = built["float32"]
-            assert model.proof is not None
-            size, margin = model.summary(), model.proof.evidence[-1]["margin"]
-            print(
-                f"| `{name}` | {arch.upper()} | {size['d_model']} | "
-                f"{size['parameters']:,} | {', '.join(built)} | {margin:.3g} | "
-                f"{model.proof.seconds:.2f} |"
-            )
+def machines() -> Table:
+    """Networks of machines (docs/constructions.md)."""
+    rows = [_machine(n, a) for n in MACHINES for a in ARCHITECTURES]
+    return Table("Recurrent networks of machines", rows)
 
 
-def sources() -> None:
-    """Print the table of docs/architectures/recurrent.md."""
-    print(
-        "| source | network | construction | units | parameters | format | proved for "
-        "words of | error | measured |"
-    )
-    print("|" + "---|" * 9)
-    for name, how in SOURCES:
-        model = krohn.compile(name, **how)
-        size, header = model.summary(), model.file.header
-        off = measured(name, Model(model.file), "source" not in header)
-        longest = (
-            f"up to {size['length']:,} letters" if size["length"] else "any length"
-        )
-        print(
-            f"| `{name}` | {how['arch'].upper()} | {size['construction']} | "
-            f"{size['d_model']} | {size['parameters']:,} | {size['dtype']} | {longest} | "
-            f"{size['error'] or 0:.2g} | {off:.2g} |"
-        )
+def _machine(name: str, arch: Architecture) -> Row:
+    built = {}
+    for dtype in FORMATS:
+        with suppress(KrohnError):
+            built[dtype] = krohn.compile(name, arch=arch, dtype=dtype)
+    model = built["float32"]
+    assert model.proof is not None
+    size = model.summary()
+    return {
+        "machine": name,
+        "network": arch.upper(),
+        "units": size["d_model"],
+        "parameters": size["parameters"],
+        "proved in": ", ".join(built),
+        "margin": model.proof.evidence[-1]["margin"],
+    }
+
+
+def sources() -> Table:
+    """Networks of models and linear systems (docs/architectures/recurrent.md)."""
+    return Table("Recurrent networks of models", [_source(n, h) for n, h in SOURCES])
+
+
+def _source(name: str, how: dict[str, Any]) -> Row:
+    model = krohn.compile(name, **how)
+    size, header = model.summary(), model.file.header
+    length = size["length"]
+    return {
+        "source": name,
+        "network": how["arch"].upper(),
+        "construction": size["construction"],
+        "units": size["d_model"],
+        "parameters": size["parameters"],
+        "format": size["dtype"],
+        "proved for words of": f"up to {length:,} letters" if length else "any length",
+        "error": size["error"] or 0,
+        "measured": measured(name, Model(model.file), "source" not in header),
+    }
 
 
 def measured(name: str, model: Model, classes: bool) -> float:
@@ -102,10 +107,11 @@ def measured(name: str, model: Model, classes: bool) -> float:
 
 def main() -> None:
     """Print one of the tables."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--sources", action="store_true", help="models and systems")
+    options = parser(__doc__)
+    options.add_argument("--sources", action="store_true", help="models and systems")
+    chosen = options.parse_args()
     torch.set_num_threads(1)
-    (sources if parser.parse_args().sources else machines)()
+    publish([sources() if chosen.sources else machines()], chosen)
 
 
 if __name__ == "__main__":
