@@ -27,7 +27,7 @@ test-slow: $(READY)
 # Theorems for Coq; needs Debian's packages coq and libcoq-flocq.
 formal: $(READY)
 	@command -v coqc >/dev/null || { echo "coqc is missing: install Debian's packages coq and libcoq-flocq"; exit 2; }
-	$(BIN)/python -m pytest -q tests/verify/test_formal.py \
+	$(BIN)/python -m pytest -q tests/instruments/formal/test_formal.py \
 	  -k "small_checker or not (500 or 300 or 200)"
 
 # The pages, in site/: tutorials are executed, every link and anchor is followed, and

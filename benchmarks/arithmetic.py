@@ -11,7 +11,7 @@ from math import log
 from efficient_attention import COLUMNS, again, measure
 from report import Row, Table, each, parser, publish
 
-from krohn.source_kinds.rewritings import ATTENTION
+from krohn.kinds.rewriting.commands import ATTENTION
 
 OPERATORS = (6, 10, 13, 16)
 TITLE, SLOPES = "arithmetic by kind of attention", "exponents of the work in the tokens"

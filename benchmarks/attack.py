@@ -4,9 +4,9 @@
 
 One model of every family of constructions, each at the first of its lengths that is
 certified in the number format. Every number that a network stores is held against its
-bound (`krohn.verify.attack`), and the tightest one is shown for each operation. What is
-finished stands in the store and is not run again: an interrupted run goes on with the
-next model.
+bound (`krohn.instruments.attack`), and the tightest one is shown for each operation.
+What is finished stands in the store and is not run again: an interrupted run goes on with
+the next model.
 """
 
 import json
@@ -22,11 +22,15 @@ from report import Row, Table, each, parser, publish
 
 import krohn
 from krohn.algebra.errors import KrohnError
+from krohn.architectures.generator.build import Freedom
 from krohn.compiled_model import CompiledModel
-from krohn.compiler.generator import Freedom
+from krohn.instruments.attack.campaign import (
+    Attack,
+    Extent,
+    attack,
+)
 from krohn.machines import read
 from krohn.network.precision import PRECISIONS
-from krohn.verify.attack.campaign import Attack, Extent, attack
 
 POSITIONS = 1e8
 SEED = 0

@@ -21,20 +21,23 @@ from report import Row, Table, each, parser, publish
 from torch import Tensor
 from truncated_couplings import slopes, truncation
 
-from krohn.compare.measures.attention_spectrum import (
+from krohn.architectures.attention_layer.engine import AttentionLayer
+from krohn.instruments.compare.measures.attention_spectrum import (
     Bases,
     Head,
     expected_bias,
     of_layer,
     of_logits,
 )
-from krohn.compare.training.provenance import content_name
-from krohn.compare.training.run_table import RunTable
-from krohn.network.attention_layer import AttentionLayer
+from krohn.instruments.compare.training.provenance import content_name
+from krohn.instruments.compare.training.run_table import RunTable
+from krohn.kinds.attention_targets.source_complexity import Complexity
+from krohn.kinds.attention_targets.source_sampling import SineSeries
+from krohn.kinds.attention_targets.source_target import (
+    decompose,
+    gauss_legendre,
+)
 from krohn.network.precision import FloatArray
-from krohn.sources.attention_targets.complexity import Complexity
-from krohn.sources.attention_targets.sampling import SineSeries
-from krohn.sources.attention_targets.target import decompose, gauss_legendre
 
 LENGTH, RANK = 16, 400
 TERMS = (1, 2, 3, 4, 6, 8, 11, 16)

@@ -8,9 +8,9 @@ from worst_orders import Products, worst
 
 from krohn.algebra.automaton import IntArray
 from krohn.compiled_model import CompiledModel
+from krohn.kinds.hidden_markov.source import HiddenMarkovModel
 from krohn.network.model import Model
 from krohn.network.precision import FloatArray
-from krohn.sources.hidden_markov import HiddenMarkovModel
 
 HELD_WORDS, HELD_STEPS = 512, 150
 """Words, and generations, of the search by the operators that a file holds."""

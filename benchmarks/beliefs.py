@@ -7,12 +7,15 @@ import numpy as np
 import torch
 from report import Row, Table, each, parser, publish
 
-from krohn.compiler.constructions.products import normalised_network
 from krohn.compiler.pipeline import Options
+from krohn.kinds.hidden_markov.source import (
+    HiddenMarkovModel,
+    named,
+)
+from krohn.kinds.linear_systems.build_products import normalised_network
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import PRECISIONS, FloatArray
 from krohn.network.transformer import Transformer
-from krohn.sources.hidden_markov import HiddenMarkovModel, named
 from krohn.verify.search.find import model_of, search
 
 BATCH = 24

@@ -13,18 +13,29 @@ import torch
 import krohn
 from krohn.algebra.automaton import Automaton, Semiautomaton
 from krohn.compiler.compiled_network import CompiledNetwork
-from krohn.compiler.constructions.beliefs import machine_of
 from krohn.compiler.constructions.scan import levels, scan
 from krohn.compiler.pipeline import Options, arrange, optimise
 from krohn.compiler.planning import planning
 from krohn.compiler.transformer import describe, lower
+from krohn.kinds.blocks.commands import (
+    TextsInBlocks,
+    said_by,
+)
+from krohn.kinds.blocks.source import (
+    blanks,
+    completed_texts,
+)
+from krohn.kinds.blocks.statement import (
+    Blocks,
+    longest,
+    passes,
+)
+from krohn.kinds.hidden_markov import source as hidden_markov
+from krohn.kinds.hidden_markov.build_beliefs import machine_of
+from krohn.kinds.hidden_markov.source_beliefs import reachable
+from krohn.kinds.linear_systems import source as linear_systems
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import PRECISIONS
-from krohn.program.blocks import Blocks, longest, passes
-from krohn.program.completed_texts import blanks, completed_texts
-from krohn.source_kinds.blocks import TextsInBlocks, said_by
-from krohn.sources import hidden_markov, linear_systems
-from krohn.sources.hidden_markov.beliefs import reachable
 from krohn.verify.proof import prove
 
 CYCLES, PRODUCTS, HARD = "Cyclic-DET5,5@3", "MatMul5,5@3", "Cyclic-HARD5,5@3"

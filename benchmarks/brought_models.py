@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from krohn.kinds.hidden_markov import source_files as files
+from krohn.kinds.hidden_markov.source import HiddenMarkovModel
 from krohn.network.precision import FloatArray
-from krohn.sources.hidden_markov import HiddenMarkovModel, files
 
 STICKINESS = (0.0, 0.5, 0.8, 0.95)
 ZERO = 0.3

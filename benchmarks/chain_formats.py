@@ -11,9 +11,9 @@ from report import Row, Table, each, parser, publish
 
 import krohn
 from krohn.algebra.errors import KrohnError
-from krohn.compiler.constructions.chain_of_thought import ATTENTION
+from krohn.kinds.dynamic_programs.build import ATTENTION
+from krohn.kinds.dynamic_programs.source import named
 from krohn.network.precision import PRECISIONS
-from krohn.sources.dynamic_programs import named
 
 SIZES = {
     "EditDistance{n},{n}:letters=4": (2, 4, 6, 8, 10, 12, 16, 20),

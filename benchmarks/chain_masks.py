@@ -13,10 +13,10 @@ from report import Row, Table, each, parser, publish
 from seen_positions import Seen, equation_6, observe_heads
 
 import krohn
+from krohn.kinds.dynamic_programs.commands import ChainsOfThought
+from krohn.kinds.dynamic_programs.source import FAMILIES
 from krohn.network.model import Model
 from krohn.network.transformer import Transformer
-from krohn.source_kinds.chains_of_thought import ChainsOfThought
-from krohn.sources.dynamic_programs import FAMILIES
 
 NAMES = (*FAMILIES, "LocalEditDistance8,8:letters=4", "EditDistance12,12:letters=4")
 TITLE = "what sparse heads see"

@@ -10,8 +10,8 @@ from report import Row, Table, each, parser, publish
 
 import krohn
 from krohn.algebra.errors import KrohnError
-from krohn.source_kinds.chains_of_thought import ChainsOfThought
-from krohn.sources.dynamic_programs import FAMILIES
+from krohn.kinds.dynamic_programs.commands import ChainsOfThought
+from krohn.kinds.dynamic_programs.source import FAMILIES
 
 CASES = (
     *((f"EditDistance3,3:letters=2{b}", "float32") for b in ("", ",boundary=1")),

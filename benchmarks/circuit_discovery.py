@@ -14,15 +14,26 @@ import torch
 from report import Row, Table, each, parser, publish
 from torch import Tensor
 
-from krohn.network.exports import circuit as circuits, transformer_lens
+from krohn.architectures.exports import (
+    circuit as circuits,
+    export_transformer_lens as transformer_lens,
+)
+from krohn.instruments.workbench.answers import drawn
+from krohn.instruments.workbench.edge_patching import changed
+from krohn.instruments.workbench.making import of_entry
+from krohn.instruments.workbench.models import (
+    MODELS,
+    PLAIN,
+    Entry,
+)
+from krohn.instruments.workbench.workbench import (
+    edge_attributions,
+    edge_effects,
+    score_edges,
+)
 from krohn.network.modelfile import ModelFile
 from krohn.open_model import Model
 from krohn.program.domains import IntArray
-from krohn.workbench import edge_attributions, edge_effects, score_edges
-from krohn.workbench.answers import drawn
-from krohn.workbench.edge_patching import changed
-from krohn.workbench.making import of_entry
-from krohn.workbench.models import MODELS, PLAIN, Entry
 
 TITLE = "edges found, beside the circuit that was compiled"
 WORDS, MORE = 200, 2_000

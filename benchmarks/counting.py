@@ -9,7 +9,11 @@ from report import Row, Table, each, parser, publish
 
 import krohn
 from krohn.algebra.errors import KrohnError
-from krohn.sources.counting import CATALOGUE, CountingProgram, named
+from krohn.kinds.counting.source import (
+    CATALOGUE,
+    CountingProgram,
+    named,
+)
 
 TITLE = "counting programs, and the greatest T that is certified"
 LONGEST = {"bfloat16": 2048, "float16": 2048, "float32": 2048, "float64": 4096}

@@ -18,16 +18,19 @@ from report import Row, Table, publish
 
 import krohn
 from krohn.algebra.automaton import Automaton
-from krohn.compare.measures import simulator
-from krohn.compare.measures.accuracy import right
-from krohn.compare.models import Gpt
-from krohn.compare.tasks.catalogue import Surviving
-from krohn.compare.tasks.task import Task
-from krohn.compare.training.recipe import Recipe
-from krohn.compare.training.run import Cell, Run
-from krohn.compare.training.sweep import Result
-from krohn.counting_machines import unrolled
-from krohn.sources.counting import named
+from krohn.instruments.compare.measures import simulator
+from krohn.instruments.compare.measures.accuracy import right
+from krohn.instruments.compare.models import Gpt
+from krohn.instruments.compare.tasks.catalogue import Surviving
+from krohn.instruments.compare.tasks.task import Task
+from krohn.instruments.compare.training.recipe import Recipe
+from krohn.instruments.compare.training.run import (
+    Cell,
+    Run,
+)
+from krohn.instruments.compare.training.sweep import Result
+from krohn.kinds.counting.commands_machines import unrolled
+from krohn.kinds.counting.source import named
 from krohn.verify.testing.counterexample import Simulator
 
 PROGRAMS = ("Dyck1", "AnBnCn", "Majority", "MoreAThanB")

@@ -13,19 +13,25 @@ import numpy as np
 import torch
 from report import Row, Table, each, parser, publish
 
-from krohn.network.exports import circuit as circuits
-from krohn.open_model import Model
-from krohn.program.domains import FloatArray, IntArray
-from krohn.workbench import (
+from krohn.architectures.exports import circuit as circuits
+from krohn.instruments.workbench.answers import (
+    drawn,
+    interchanges,
+)
+from krohn.instruments.workbench.directions import CODES
+from krohn.instruments.workbench.making import of_entry
+from krohn.instruments.workbench.models import (
+    MODELS,
+    Entry,
+)
+from krohn.instruments.workbench.workbench import (
     score_directions,
     score_features,
     score_interchange,
     subspaces,
 )
-from krohn.workbench.answers import drawn, interchanges
-from krohn.workbench.directions import CODES
-from krohn.workbench.making import of_entry
-from krohn.workbench.models import MODELS, Entry
+from krohn.open_model import Model
+from krohn.program.domains import FloatArray, IntArray
 
 TITLE = "directions found, beside those of the circuit"
 NETWORKS = (

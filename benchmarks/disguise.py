@@ -16,8 +16,14 @@ from report import Row, Table, each, parser, publish
 
 import krohn
 from krohn.algebra.errors import KrohnError
-from krohn.compiler.disguise import Disguise, disguised
-from krohn.compiler.disguise_layout import READERS, WRITERS
+from krohn.architectures.disguise.build import (
+    Disguise,
+    disguised,
+)
+from krohn.architectures.disguise.build_layout import (
+    READERS,
+    WRITERS,
+)
 from krohn.intervention import stated
 from krohn.network.modelfile import ModelFile
 from krohn.open_model import Model

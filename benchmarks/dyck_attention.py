@@ -15,7 +15,8 @@ import numpy as np
 from report import Row, Table, each, parser, publish
 
 from krohn.algebra.errors import KrohnError
-from krohn.compare.measures.attention_variation import (
+from krohn.architectures.generator.build import Freedom
+from krohn.instruments.compare.measures.attention_variation import (
     Reader,
     baseline,
     function_error,
@@ -24,10 +25,12 @@ from krohn.compare.measures.attention_variation import (
     probe,
     reader,
 )
-from krohn.compiler.generator import Freedom
+from krohn.instruments.limits.balance import (
+    balance,
+    pumping_distances,
+)
 from krohn.machine_compilation import compile_generator
 from krohn.network.modelfile import ModelFile
-from krohn.verify.attention_limits.balance import balance, pumping_distances
 
 DTYPES = ("float64", "float32", "float16", "bfloat16")
 SHOWN = (400, 501)

@@ -13,7 +13,7 @@ from report import Row, Table, each, parser, publish
 import krohn
 from krohn.algebra.errors import KrohnError
 from krohn.compilation import Asked
-from krohn.compiler.constructions.chain_of_thought import ATTENTION
+from krohn.kinds.dynamic_programs.build import ATTENTION
 from krohn.network.attention_cost import parts
 from krohn.program.architectures.transformer import Transformer
 from krohn.program.attention import Sparse

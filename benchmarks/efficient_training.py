@@ -18,13 +18,23 @@ from experiment import options, trained
 from report import Row, Table, publish
 
 import krohn
-from krohn.compare.measures.accuracy import text_scores
-from krohn.compare.models import EfficientGpt, Gpt
-from krohn.compare.tasks.texts import Steps, TextTask
-from krohn.compare.training import Cell, Recipe, Run
-from krohn.compare.training.sweep import Result
 from krohn.compilation import Asked
-from krohn.compiler.constructions.chain_of_thought import ATTENTION
+from krohn.instruments.compare.measures.accuracy import text_scores
+from krohn.instruments.compare.models import (
+    EfficientGpt,
+    Gpt,
+)
+from krohn.instruments.compare.tasks.texts import (
+    Steps,
+    TextTask,
+)
+from krohn.instruments.compare.training import (
+    Cell,
+    Recipe,
+    Run,
+)
+from krohn.instruments.compare.training.sweep import Result
+from krohn.kinds.dynamic_programs.build import ATTENTION
 from krohn.source_kinds import named
 
 NAMES = (

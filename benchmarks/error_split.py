@@ -10,10 +10,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from krohn.program.domains import FloatArray
-from krohn.program.errors import demand
-from krohn.sources.hidden_markov import HiddenMarkovModel
-from krohn.sources.in_context import (
+from krohn.kinds.hidden_markov.source import HiddenMarkovModel
+from krohn.kinds.in_context.source import (
     InContext,
     Prompt,
     Regression,
@@ -21,6 +19,8 @@ from krohn.sources.in_context import (
     least_squares,
     regression,
 )
+from krohn.program.domains import FloatArray
+from krohn.program.errors import demand
 
 MOST_WORDS = 2**16
 """How many words of L + M letters are listed at most."""

@@ -9,9 +9,15 @@ from report import parser
 
 from krohn.algebra.errors import KrohnError
 from krohn.commands.progress import progress
-from krohn.compare.training.run import Cell, Measure
-from krohn.compare.training.run_table import fold
-from krohn.compare.training.sweep import Result, sweep
+from krohn.instruments.compare.training.run import (
+    Cell,
+    Measure,
+)
+from krohn.instruments.compare.training.run_table import fold
+from krohn.instruments.compare.training.sweep import (
+    Result,
+    sweep,
+)
 
 RESULTS = Path(__file__).parents[1] / "results"
 

@@ -18,11 +18,22 @@ from report import Row, Table, publish
 
 import krohn
 from krohn.algebra.zoo.samplers import ceiling
-from krohn.compare.measures import simulator
-from krohn.compare.tasks.catalogue import DENSE, SPARSE, TRAINED, task
-from krohn.compare.training.presets import gpt, lstm
-from krohn.compare.training.run import Cell, Run
-from krohn.compare.training.sweep import Result
+from krohn.instruments.compare.measures import simulator
+from krohn.instruments.compare.tasks.catalogue import (
+    DENSE,
+    SPARSE,
+    TRAINED,
+    task,
+)
+from krohn.instruments.compare.training.presets import (
+    gpt,
+    lstm,
+)
+from krohn.instruments.compare.training.run import (
+    Cell,
+    Run,
+)
+from krohn.instruments.compare.training.sweep import Result
 from krohn.network.model import Model
 
 READS = 20_000

@@ -14,9 +14,12 @@ from typing import Any
 from report import Row, Table, parser, publish
 
 import krohn
+from krohn.instruments.formal.coq import (
+    compiled,
+    coqc,
+)
+from krohn.instruments.formal.development import development
 from krohn.program.errors import Refused
-from krohn.verify.formal.coq import compiled, coqc
-from krohn.verify.formal.development import development
 
 PATTERN = "regex:(a|b)*abb"
 COPYING = "FlipFlop Memory3 Memory5 FFLTracker2 FFL2 Adder Grid3 abab Dyck1,2 Dyck1,3"

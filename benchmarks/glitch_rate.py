@@ -9,9 +9,18 @@ import numpy as np
 
 from krohn.algebra.errors import KrohnError
 from krohn.algebra.zoo.samplers import Instructions, reads_of
-from krohn.compare.measures.accuracy import Rate, clustered_rate, tally
-from krohn.compare.tasks.catalogue import DENSE, SPARSE, TRAINED, FlipFlop
-from krohn.compare.tasks.task import Task
+from krohn.instruments.compare.measures.accuracy import (
+    Rate,
+    clustered_rate,
+    tally,
+)
+from krohn.instruments.compare.tasks.catalogue import (
+    DENSE,
+    SPARSE,
+    TRAINED,
+    FlipFlop,
+)
+from krohn.instruments.compare.tasks.task import Task
 from krohn.verify.testing.counterexample import Simulator
 
 READ = ("r",)

@@ -17,13 +17,16 @@ from experiment import options, trained
 from glitch_rate import glitches
 from report import Row, Table, publish
 
-from krohn.compare.measures import simulator
-from krohn.compare.models import Gpt
-from krohn.compare.tasks.catalogue import task
-from krohn.compare.training.presets import gpt
-from krohn.compare.training.recipe import Sharpening
-from krohn.compare.training.run import Cell, Run
-from krohn.compare.training.sweep import Result
+from krohn.instruments.compare.measures import simulator
+from krohn.instruments.compare.models import Gpt
+from krohn.instruments.compare.tasks.catalogue import task
+from krohn.instruments.compare.training.presets import gpt
+from krohn.instruments.compare.training.recipe import Sharpening
+from krohn.instruments.compare.training.run import (
+    Cell,
+    Run,
+)
+from krohn.instruments.compare.training.sweep import Result
 
 STEPS, LENGTH, READS = 2000, 32, 10_000
 UNSEEN = 1 << 20

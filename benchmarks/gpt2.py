@@ -16,8 +16,11 @@ from report import Row, Table, parser, publish
 import krohn
 from krohn.algebra import zoo
 from krohn.algebra.errors import KrohnError
-from krohn.network.exports import gpt2
-from krohn.network.exports.gpt2 import open_logits, write
+from krohn.architectures.gpt2 import export as gpt2
+from krohn.architectures.gpt2.export import (
+    open_logits,
+    write,
+)
 from krohn.network.modelfile import ModelFile
 from krohn.verification import verify
 

@@ -15,8 +15,12 @@ from report import Row, Table, each, parser, publish
 
 import krohn
 from krohn.algebra.errors import KrohnError
-from krohn.compiler.constructions.attention_products import Layout
-from krohn.sources.grammars.bounded import Shares, cut, transitions
+from krohn.kinds.grammars.source_bounded import (
+    Shares,
+    cut,
+    transitions,
+)
+from krohn.kinds.hidden_markov.build_attention_products import Layout
 
 EXAMPLE = Path(__file__).parents[1] / "examples" / "prepositions.pcfg"
 CASES = tuple((str(EXAMPLE), depth) for depth in (2, 3, 4, 5))

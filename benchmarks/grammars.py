@@ -10,8 +10,11 @@ from report import Row, Table, each, parser, publish
 
 import krohn
 from krohn.algebra.errors import KrohnError
-from krohn.hidden_markov_models import against, facts
-from krohn.sources.grammars import CATALOGUE
+from krohn.kinds.grammars.source import CATALOGUE
+from krohn.kinds.hidden_markov.commands_objects import (
+    against,
+    facts,
+)
 
 CUTS = "grammars, cut at a depth"
 LAWS = "the law of the next letter, Dyck2 cut at depth 3 beside the whole"

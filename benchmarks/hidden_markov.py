@@ -9,15 +9,26 @@ import numpy as np
 from model_memory import forgotten, history_spread, stated_memory
 from report import Row, Table, parser, publish
 
-from krohn.model_facts import facts, gamma
-from krohn.program.domains import FloatArray
-from krohn.sources import hidden_markov, linear_systems
-from krohn.sources.hidden_markov import HiddenMarkovModel, driven
-from krohn.sources.hidden_markov.structure import mixing_time, observed, rank
-from krohn.sources.linear_systems import (
+from krohn.kinds.hidden_markov import source as hidden_markov
+from krohn.kinds.hidden_markov.commands_facts import (
+    facts,
+    gamma,
+)
+from krohn.kinds.hidden_markov.source import (
+    HiddenMarkovModel,
+    driven,
+)
+from krohn.kinds.hidden_markov.source_structure import (
+    mixing_time,
+    observed,
+    rank,
+)
+from krohn.kinds.linear_systems import source as linear_systems
+from krohn.kinds.linear_systems.source import (
     mixing_time as dynamics_mixing_time,
     named_dynamics,
 )
+from krohn.program.domains import FloatArray
 
 LENGTH, SEEDS, WORDS = 120, 5, 2000
 PRINTED = {"0.01": 120.0, "0.03": 69.4, "0.05": 42.2, "0.1": 21.4, "0.15": 14.2}

@@ -27,9 +27,9 @@ from report import Row, Table, each, parser, publish
 
 import krohn
 from krohn.algebra.errors import KrohnError
-from krohn.compare.training.provenance import content_name
-from krohn.compare.training.run_table import RunTable
 from krohn.compiled_model import CompiledModel
+from krohn.instruments.compare.training.provenance import content_name
+from krohn.instruments.compare.training.run_table import RunTable
 
 FOLDER = RESULTS / "hidden_markov_census"
 ONE = "arrays, `.npz`"

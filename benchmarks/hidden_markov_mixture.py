@@ -16,19 +16,33 @@ from experiment import options, trained
 from report import Row, Table, publish
 
 from krohn.algebra.automaton import IntArray
-from krohn.compare.measures.beliefs import scores
-from krohn.compare.models.network import Network
-from krohn.compare.probes.beliefs import SPLITS, layer_probes, words_with_states
-from krohn.compare.probes.scores import classifiers, whitening
-from krohn.compare.tasks.beliefs import BeliefTask
-from krohn.compare.training.beliefs import outputs
-from krohn.compare.training.presets import preset
-from krohn.compare.training.run import Cell, Run
-from krohn.compare.training.sweep import Result
-from krohn.comparison.belief_comparison import MEASURED, PROBED, rules
-from krohn.comparison.belief_result import over_seeds
-from krohn.sources import hidden_markov
-from krohn.sources.hidden_markov import mixture
+from krohn.instruments.compare.comparison.belief_comparison import (
+    MEASURED,
+    PROBED,
+    rules,
+)
+from krohn.instruments.compare.comparison.belief_result import over_seeds
+from krohn.instruments.compare.measures.beliefs import scores
+from krohn.instruments.compare.models.network import Network
+from krohn.instruments.compare.probes.beliefs import (
+    SPLITS,
+    layer_probes,
+    words_with_states,
+)
+from krohn.instruments.compare.probes.scores import (
+    classifiers,
+    whitening,
+)
+from krohn.instruments.compare.tasks.beliefs import BeliefTask
+from krohn.instruments.compare.training.beliefs import outputs
+from krohn.instruments.compare.training.presets import preset
+from krohn.instruments.compare.training.run import (
+    Cell,
+    Run,
+)
+from krohn.instruments.compare.training.sweep import Result
+from krohn.kinds.hidden_markov import source as hidden_markov
+from krohn.kinds.hidden_markov.source import mixture
 
 MODELS, STATES, LETTERS, SEEDS = 4, 3, 3, (0, 1)
 DESK = preset("desk")

@@ -18,23 +18,42 @@ from experiment import options, trained
 from report import Row, Table, publish
 
 from krohn.algebra.errors import KrohnError
-from krohn.compare.models import Architecture, Gpt
-from krohn.compare.tasks.beliefs import BeliefTask, task_of
-from krohn.compare.training.beliefs import BeliefRecipe, doubling
-from krohn.compare.training.presets import preset
-from krohn.compare.training.run import Cell
-from krohn.compare.training.sweep import Result
-from krohn.comparison.belief_comparison import Looked, derived, look, rules, triangle
-from krohn.comparison.belief_result import BeliefModel, over_seeds
-from krohn.comparison.result import read
 from krohn.drawing import render
-from krohn.page.belief_page import triangles
+from krohn.instruments.compare.comparison.belief_comparison import (
+    Looked,
+    derived,
+    look,
+    rules,
+    triangle,
+)
+from krohn.instruments.compare.comparison.belief_result import (
+    BeliefModel,
+    over_seeds,
+)
+from krohn.instruments.compare.comparison.result import read
+from krohn.instruments.compare.draw_belief_page import triangles
+from krohn.instruments.compare.models import (
+    Architecture,
+    Gpt,
+)
+from krohn.instruments.compare.tasks.beliefs import (
+    BeliefTask,
+    task_of,
+)
+from krohn.instruments.compare.training.beliefs import (
+    BeliefRecipe,
+    doubling,
+)
+from krohn.instruments.compare.training.presets import preset
+from krohn.instruments.compare.training.run import Cell
+from krohn.instruments.compare.training.sweep import Result
+from krohn.kinds.hidden_markov import source as hidden_markov
+from krohn.kinds.hidden_markov.source import driven
+from krohn.kinds.hidden_markov.source_structure import mixing_time
+from krohn.kinds.linear_systems import source as linear_systems
+from krohn.kinds.linear_systems.source import LinearSystem
 from krohn.program.errors import Refused
 from krohn.program.writing import atomic_write
-from krohn.sources import hidden_markov, linear_systems
-from krohn.sources.hidden_markov import driven
-from krohn.sources.hidden_markov.structure import mixing_time
-from krohn.sources.linear_systems import LinearSystem
 
 DESK = preset("desk")
 RNN, LENGTH = DESK.recurrent, DESK.recipe.length

@@ -12,14 +12,14 @@ import numpy as np
 import torch
 from error_split import prompts_of, split
 
-from krohn.compiler.in_context import Rows, in_context
-from krohn.model_facts import gamma
-from krohn.network.modelfile import ModelFile
-from krohn.network.precision import PRECISIONS, FloatArray
-from krohn.network.transformer import Transformer
-from krohn.sources.hidden_markov import HiddenMarkovModel
-from krohn.sources.hidden_markov.structure import observed
-from krohn.sources.in_context import (
+from krohn.kinds.hidden_markov.commands_facts import gamma
+from krohn.kinds.hidden_markov.source import HiddenMarkovModel
+from krohn.kinds.hidden_markov.source_structure import observed
+from krohn.kinds.in_context.build import (
+    Rows,
+    in_context,
+)
+from krohn.kinds.in_context.source import (
     InContext,
     Prompt,
     condition,
@@ -28,6 +28,9 @@ from krohn.sources.in_context import (
     named,
     regression,
 )
+from krohn.network.modelfile import ModelFile
+from krohn.network.precision import PRECISIONS, FloatArray
+from krohn.network.transformer import Transformer
 from krohn.verify.proof import shown_of
 
 PROMPTS, CLIMB, WORK = 400, 100, 10**7

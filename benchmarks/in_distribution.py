@@ -19,14 +19,30 @@ from experiment import RESULTS, options, trained
 from report import Row, Table, publish
 
 import krohn
-from krohn.compare.measures import Spread, simulator, spread
-from krohn.compare.measures.accuracy import WORDS, accuracy
-from krohn.compare.measures.baselines import baselines
-from krohn.compare.models import Gpt, Lstm
-from krohn.compare.tasks.catalogue import task
-from krohn.compare.training.presets import gpt, lstm
-from krohn.compare.training.run import Cell, Run
-from krohn.compare.training.sweep import Result
+from krohn.instruments.compare.measures import (
+    Spread,
+    simulator,
+    spread,
+)
+from krohn.instruments.compare.measures.accuracy import (
+    WORDS,
+    accuracy,
+)
+from krohn.instruments.compare.measures.baselines import baselines
+from krohn.instruments.compare.models import (
+    Gpt,
+    Lstm,
+)
+from krohn.instruments.compare.tasks.catalogue import task
+from krohn.instruments.compare.training.presets import (
+    gpt,
+    lstm,
+)
+from krohn.instruments.compare.training.run import (
+    Cell,
+    Run,
+)
+from krohn.instruments.compare.training.sweep import Result
 from krohn.network.model import Model
 
 MACHINES = ("C2", "Grid9", "Dyck4,2", "D8", "A4", "S5")

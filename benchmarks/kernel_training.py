@@ -20,10 +20,14 @@ from torch import Tensor, nn
 
 import krohn
 from krohn.algebra.errors import KrohnError
+from krohn.kinds.kernels.source import Kernel
+from krohn.kinds.kernels.source_kernel import (
+    causal_floor,
+    errors,
+    invariant_floor,
+)
 from krohn.source_kinds import named
 from krohn.source_kinds.real_sequences import said
-from krohn.sources.kernels import Kernel
-from krohn.sources.kernels.kernel import causal_floor, errors, invariant_floor
 
 CASES = (
     ("Exp32", "original"),

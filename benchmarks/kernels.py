@@ -8,11 +8,11 @@ import sys
 import numpy as np
 
 import krohn
+from krohn.kinds.kernels.commands import Kernels
+from krohn.kinds.kernels.source import Kernel
 from krohn.network.architecture import kind_of
 from krohn.source_kinds import named
-from krohn.source_kinds.kernels import Kernels
 from krohn.source_kinds.real_sequences import said
-from krohn.sources.kernels import Kernel
 
 CASES: tuple[tuple[str, str, str, float | None], ...] = (
     ("Exp32", "rnn", "float64", None),

@@ -10,10 +10,14 @@ from collections.abc import Callable, Mapping
 from report import Row, Table, each, parser, publish
 
 import krohn
-from krohn.compare.models import Architecture, Gpt, Lstm
-from krohn.compare.tasks.catalogue import task
-from krohn.compare.training.recipe import Recipe
-from krohn.compare.training.run import train
+from krohn.instruments.compare.models import (
+    Architecture,
+    Gpt,
+    Lstm,
+)
+from krohn.instruments.compare.tasks.catalogue import task
+from krohn.instruments.compare.training.recipe import Recipe
+from krohn.instruments.compare.training.run import train
 
 COMPILED = "the machines of the zoo, learned back from networks for T = 32"
 TRAINED = "machines that small trained networks follow"

@@ -11,8 +11,8 @@ from report import Row, Table, each, parser, publish
 
 import krohn
 from krohn.compiled_model import CompiledModel
-from krohn.verify.smt.gadgets import decide
-from krohn.verify.smt.steps import gadgets
+from krohn.instruments.smt.gadgets import decide
+from krohn.instruments.smt.steps import gadgets
 
 NOISES = tuple(Fraction(1, n) for n in (4, 8, 16, 64))
 LENGTH = 8

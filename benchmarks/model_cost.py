@@ -15,7 +15,15 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import krohn
 from krohn.algebra import zoo
-from krohn.compare.models import Gpt, Lstm, Network, build, compiled, cost, latencies
+from krohn.instruments.compare.models import (
+    Gpt,
+    Lstm,
+    Network,
+    build,
+    compiled,
+    cost,
+    latencies,
+)
 
 MACHINES = ["C2", "Grid9", "Dyck4,2", "D8", "A4", "S5"]
 TRAINED = {

@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from krohn.kinds.hidden_markov.source import undriven
+from krohn.kinds.hidden_markov.source_model import HiddenMarkovModel
+from krohn.kinds.hidden_markov.source_structure import MOST_NUMBERS
 from krohn.program.domains import FloatArray
 from krohn.program.errors import demand
-from krohn.sources.hidden_markov import undriven
-from krohn.sources.hidden_markov.model import HiddenMarkovModel
-from krohn.sources.hidden_markov.structure import MOST_NUMBERS
 
 MOST_ROWS = 1024
 """Entries of a history whose covariance is looked at."""

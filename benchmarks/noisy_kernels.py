@@ -11,7 +11,7 @@ import numpy as np
 from report import Row, Table, parser, publish
 
 import krohn
-from krohn.source_kinds.kernels import NAMES_OF_NORMS
+from krohn.kinds.kernels.commands import NAMES_OF_NORMS
 
 LENGTH, NOISE = 128, 2e-3
 ASKED = (

@@ -3,7 +3,7 @@
 Products of operators are not normalised before their end, so that numbers need O(T) bits:
 this runs its GeLU gates and ReLU ramps in as many. Heads copy exactly here; the error that
 Theorem 5.2 allows before the normaliser is added to one entry. Krohn's own construction
-(`compiler/constructions/products.py`) works in float64.
+(`kinds/linear_systems/build_products.py`) works in float64.
 
 python benchmarks/printed_normaliser.py
 """
@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from mpmath import erf, mp, mpf, pi, sqrt
 
-from krohn.sources.hidden_markov import HiddenMarkovModel
+from krohn.kinds.hidden_markov.source import HiddenMarkovModel
 
 BITS = 4000
 Vector = list[Any]

@@ -16,14 +16,25 @@ import report
 from experiment import options, trained
 from report import Table, publish
 
-from krohn.compare.models import build
-from krohn.compare.probes import ProbeMap, Survey, survey
-from krohn.compare.probes.probe_map import Cell as Probed, Row, conclusion
-from krohn.compare.tasks.catalogue import task
-from krohn.compare.training.presets import gpt
-from krohn.compare.training.run import Cell, Run
-from krohn.compare.training.sweep import Result
-from krohn.comparison.result import read
+from krohn.instruments.compare.comparison.result import read
+from krohn.instruments.compare.models import build
+from krohn.instruments.compare.probes import (
+    ProbeMap,
+    Survey,
+    survey,
+)
+from krohn.instruments.compare.probes.probe_map import (
+    Cell as Probed,
+    Row,
+    conclusion,
+)
+from krohn.instruments.compare.tasks.catalogue import task
+from krohn.instruments.compare.training.presets import gpt
+from krohn.instruments.compare.training.run import (
+    Cell,
+    Run,
+)
+from krohn.instruments.compare.training.sweep import Result
 
 SEEDS = (0, 1, 2)
 SHOWN = 8

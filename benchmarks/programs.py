@@ -17,8 +17,8 @@ from peers import BRACKETS, LIBRARY, SHUFFLE
 from report import Row, Table, each, parser, publish
 
 import krohn
+from krohn.kinds.sequence_functions.source_catalogue import FUNCTIONS
 from krohn.network.model import Model
-from krohn.sources.sequence_functions.catalogue import FUNCTIONS
 
 LENGTHS = (10, 20, 64)
 WORDS = 200

@@ -16,25 +16,25 @@ import torch
 from report import Row, Table, each, parser, publish
 from short_mantissas import ShortMantissas, shorten, shorten_heads
 
-from krohn.compare.tasks.texts import subsequences
 from krohn.compilation import Asked
-from krohn.compiler.constructions.chain_of_thought import ATTENTION
-from krohn.network.model import Model
-from krohn.network.modelfile import ModelFile
-from krohn.network.reading import decode
-from krohn.network.stepping import stepping
-from krohn.network.transformer import Transformer
-from krohn.program.attention import Sparse
-from krohn.program.completed_texts import BLANK
-from krohn.program.domains import IntArray
-from krohn.source_kinds.chains_of_thought import ChainsOfThought
-from krohn.verify.attention_limits.prompt_memory import (
+from krohn.instruments.compare.tasks.texts import subsequences
+from krohn.instruments.limits.prompt_memory import (
     bell,
     collision,
     least_width,
     linear_bits,
     sparse_bits,
 )
+from krohn.kinds.blocks.source import BLANK
+from krohn.kinds.dynamic_programs.build import ATTENTION
+from krohn.kinds.dynamic_programs.commands import ChainsOfThought
+from krohn.network.model import Model
+from krohn.network.modelfile import ModelFile
+from krohn.network.reading import decode
+from krohn.network.stepping import stepping
+from krohn.network.transformer import Transformer
+from krohn.program.attention import Sparse
+from krohn.program.domains import IntArray
 
 LAYERS, HEADS, BITS = 3, 4, 16
 PAPER = ((40, 8), (110, 8), (175, 16), (250, 16))

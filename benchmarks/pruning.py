@@ -9,7 +9,10 @@ import numpy as np
 from report import Row, Table, each, parser, publish
 
 import krohn
-from krohn.compiler.pruned import nearest_subset, prune
+from krohn.architectures.pruned.build import (
+    nearest_subset,
+    prune,
+)
 from krohn.machines import machine_of
 from krohn.network.precision import PRECISIONS
 

@@ -21,15 +21,15 @@ import torch
 from report import Row, Table, each, parser, publish
 
 from krohn.compilation import Asked
-from krohn.compiler.constructions.chain_of_thought import ATTENTION
+from krohn.instruments.limits.prompt_memory import kept_numbers
+from krohn.kinds.blocks.source import BLANK
+from krohn.kinds.dynamic_programs.build import ATTENTION
+from krohn.kinds.dynamic_programs.commands import ChainsOfThought
 from krohn.network.attention_cost import parts
 from krohn.network.model import Model
 from krohn.network.reading import decode
 from krohn.network.stepping import stepping
 from krohn.network.transformer import Transformer
-from krohn.program.completed_texts import BLANK
-from krohn.source_kinds.chains_of_thought import ChainsOfThought
-from krohn.verify.attention_limits.prompt_memory import kept_numbers
 
 NAMES = (
     *(f"EditDistance{n},{n}:letters=4" for n in (8, 16, 32)),

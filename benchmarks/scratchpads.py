@@ -15,12 +15,20 @@ import numpy as np
 from experiment import options, trained
 from report import Row, Table, publish
 
-from krohn.compare.measures import by_bias, by_length, simulator, spread
-from krohn.compare.models.architecture import Positions
-from krohn.compare.tasks.catalogue import task
-from krohn.compare.training.presets import gpt
-from krohn.compare.training.run import Cell, Run
-from krohn.compare.training.sweep import Result
+from krohn.instruments.compare.measures import (
+    by_bias,
+    by_length,
+    simulator,
+    spread,
+)
+from krohn.instruments.compare.models.architecture import Positions
+from krohn.instruments.compare.tasks.catalogue import task
+from krohn.instruments.compare.training.presets import gpt
+from krohn.instruments.compare.training.run import (
+    Cell,
+    Run,
+)
+from krohn.instruments.compare.training.sweep import Result
 
 MACHINES = ("C2", "Dyck4,2")
 SEEDS = (0, 1)

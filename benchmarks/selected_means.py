@@ -11,12 +11,15 @@ import torch
 from report import Row, Table, each, parser, publish
 
 import krohn
+from krohn.architectures.attention_layer.engine import AttentionLayer
+from krohn.kinds.attention_targets.commands_selected_means import SelectedMeans
+from krohn.kinds.attention_targets.source_selected_means import (
+    SelectedMean,
+    named,
+)
 from krohn.network.architecture import expected_shapes
-from krohn.network.attention_layer import AttentionLayer
 from krohn.network.precision import FloatArray
 from krohn.source_kinds.real_sequences import said
-from krohn.source_kinds.selected_means import SelectedMeans
-from krohn.sources.attention_targets.selected_means import SelectedMean, named
 
 NAMES = ("Nearest6", "Gravity10", "Select8")
 KIND = SelectedMeans()

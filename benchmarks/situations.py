@@ -15,9 +15,9 @@ from report import Row, Table, parser, publish
 import krohn
 from krohn.algebra.automaton import IntArray
 from krohn.compiled_model import CompiledModel
+from krohn.kinds.hidden_markov.source import HiddenMarkovModel
 from krohn.network.model import Model
 from krohn.network.precision import FloatArray
-from krohn.sources.hidden_markov import HiddenMarkovModel
 
 WORDS, STEPS = 64, 40
 

@@ -193,11 +193,11 @@ def speed(name: str, length: int) -> Row:
 def texts(folder: Path, name: str) -> Row:
     """How many tokens of texts are written in a second, alone and many at once."""
     import krohn
+    from krohn.kinds.blocks.source import BLANK
+    from krohn.kinds.dynamic_programs.commands import ChainsOfThought
     from krohn.network.model import Model
     from krohn.network.reading import decode
     from krohn.network.stepping import stepping
-    from krohn.program.completed_texts import BLANK
-    from krohn.source_kinds.chains_of_thought import ChainsOfThought
     from krohn.source_kinds.written_texts import reader
 
     model = krohn.compile(name)
@@ -227,7 +227,7 @@ def texts(folder: Path, name: str) -> Row:
 def filtered(name: str, within: float | None) -> Row:
     """How long beliefs along one word take, beside the filter of numpy."""
     import krohn
-    from krohn.source_kinds.hidden_markov import HiddenMarkovModels
+    from krohn.kinds.hidden_markov.commands import HiddenMarkovModels
     from krohn.source_kinds.real_outputs import outputs
 
     model = krohn.compile(name, FILTERED, within=within)

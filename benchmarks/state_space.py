@@ -15,12 +15,17 @@ import krohn
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.errors import KrohnError
 from krohn.algebra.wording import in_runs
+from krohn.architectures.state_space.build import (
+    ROUNDING,
+    SELECTIVE,
+    SIGNS,
+    Parts,
+)
+from krohn.architectures.state_space.engine import StateSpace
 from krohn.compiler.compiled_network import machine_of_states
-from krohn.compiler.state_space import ROUNDING, SELECTIVE, SIGNS, Parts
 from krohn.network.model import Model
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import PRECISIONS
-from krohn.network.state_space import StateSpace
 from krohn.verify.proof import Proof, prove
 
 MACHINES = (

@@ -27,8 +27,8 @@ import krohn
 from krohn.algebra.automaton import IntArray
 from krohn.algebra.brackets import Stack, distribution
 from krohn.algebra.formats import json_format
-from krohn.compiler.generator import Freedom
-from krohn.network.generator import Generator
+from krohn.architectures.generator.build import Freedom
+from krohn.architectures.generator.engine import Generator
 from krohn.network.model import Model
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FloatArray

@@ -17,12 +17,25 @@ import numpy as np
 from experiment import options, trained
 from report import Row, Table, publish
 
-from krohn.compare.measures import by_count, countable, simulator
-from krohn.compare.measures.accuracy import accuracy
-from krohn.compare.tasks.catalogue import INDIRECT, task
-from krohn.compare.training.presets import gpt, lstm
-from krohn.compare.training.run import Cell, Run
-from krohn.compare.training.sweep import Result
+from krohn.instruments.compare.measures import (
+    by_count,
+    countable,
+    simulator,
+)
+from krohn.instruments.compare.measures.accuracy import accuracy
+from krohn.instruments.compare.tasks.catalogue import (
+    INDIRECT,
+    task,
+)
+from krohn.instruments.compare.training.presets import (
+    gpt,
+    lstm,
+)
+from krohn.instruments.compare.training.run import (
+    Cell,
+    Run,
+)
+from krohn.instruments.compare.training.sweep import Result
 
 KINDS = {"Transformer": gpt, "LSTM": lstm}
 REVEALED = (1.0, 0.3, 0.1, 0.03)

@@ -10,12 +10,15 @@ import numpy as np
 from report import Row, Table, parser, publish
 
 import krohn
+from krohn.kinds.attention_targets.source_sampling import (
+    SineSeries,
+    attention_target,
+)
+from krohn.kinds.attention_targets.source_target import AttentionTarget
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FloatArray
 from krohn.source_kinds import KINDS
 from krohn.source_kinds.real_sequences import RealSequences, batch_size, said
-from krohn.sources.attention_targets.sampling import SineSeries, attention_target
-from krohn.sources.attention_targets.target import AttentionTarget
 
 KNOTS = (16, 32, 64, 128, 256, 512)
 FORMS = ("Nearest6", "Nearest6:grid=64", "Gravity10", "Select8")

@@ -19,21 +19,27 @@ from experiment import options, trained
 from report import Row, Table, publish
 
 from krohn.algebra.automaton import Automaton, IntArray, Output, Semiautomaton
-from krohn.compare.models import Network, RecurrentLayer
-from krohn.compare.tasks.letters import Default
-from krohn.compare.tasks.task import Task
-from krohn.compare.training import presets
-from krohn.compare.training.run import Cell, Run
-from krohn.compare.training.sweep import Result
+from krohn.architectures.gated.commands import Layer
+from krohn.architectures.gated.find_dynamics import varied_words
+from krohn.instruments.compare.models import (
+    Network,
+    RecurrentLayer,
+)
+from krohn.instruments.compare.tasks.letters import Default
+from krohn.instruments.compare.tasks.task import Task
+from krohn.instruments.compare.training import presets
+from krohn.instruments.compare.training.run import (
+    Cell,
+    Run,
+)
+from krohn.instruments.compare.training.sweep import Result
 from krohn.machines import machine_of
 from krohn.network import modelfile
 from krohn.network.model import Model
 from krohn.network.modelfile import ModelFile
 from krohn.program.errors import Refused
-from krohn.trained_recurrent import Layer
 from krohn.verify.checker.network import recheck
 from krohn.verify.proof import Proof, prove
-from krohn.verify.search.dynamics import varied_words
 from krohn.verify.search.find import for_file
 
 FAR, WORDS = 400, 200

@@ -10,8 +10,11 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
+from krohn.kinds.attention_targets.source_sampling import (
+    SineSeries,
+    aggregate,
+)
 from krohn.program.domains import FloatArray
-from krohn.sources.attention_targets.sampling import SineSeries, aggregate
 
 SETTLED = 3
 """Slopes are fitted from this m on."""

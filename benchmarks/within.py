@@ -9,12 +9,15 @@ import torch
 from report import Row, Table, each, parser, publish
 
 import krohn
-from krohn.compiler.constructions.products import realise
 from krohn.compiler.pipeline import Options
+from krohn.kinds.linear_systems.build_products import realise
+from krohn.kinds.linear_systems.source import (
+    LinearSystem,
+    named,
+)
 from krohn.network.model import Model
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import PRECISIONS, FloatArray
-from krohn.sources.linear_systems import LinearSystem, named
 from krohn.verify.search.find import model_of, search
 
 BATCH = 64

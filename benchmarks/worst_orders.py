@@ -12,10 +12,14 @@ import numpy as np
 import torch
 
 from krohn.algebra.automaton import IntArray
+from krohn.kinds.hidden_markov.check_doubling_tensors import (
+    Product,
+    Scaling,
+    steps,
+)
+from krohn.kinds.hidden_markov.check_situations import source_of
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FloatArray
-from krohn.verify.checker.doubling_tensors import Product, Scaling, steps
-from krohn.verify.checker.situations import source_of
 from krohn.verify.search.find import model_of
 
 ORDERS = 24

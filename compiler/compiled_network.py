@@ -4,7 +4,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from krohn.algebra.automaton import Automaton
-from krohn.compiler import CompileError, rnn, state_space
+from krohn.architectures.recurrent import build as rnn
+from krohn.architectures.state_space import build as state_space
+from krohn.compiler import CompileError
 from krohn.compiler.cost import Bound, Cost, Steps, predict
 from krohn.compiler.machine_programs import least
 from krohn.compiler.passes import Observer
@@ -185,7 +187,7 @@ def compile_ssm(
     Args:
         machine: As for `compile_transformer`.
         length: T; None for words of every length.
-        form: A key of `krohn.compiler.state_space.FORMS`.
+        form: A key of `krohn.architectures.state_space.build.FORMS`.
         precision: The number format.
 
     Raises:

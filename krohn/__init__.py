@@ -20,28 +20,42 @@ if TYPE_CHECKING:  # for type checkers and editors; a test holds it equal to PUB
         KrohnError as KrohnError,
         MachineError as MachineError,
     )
-    from krohn.comparison.compare import compare as compare
-    from krohn.comparison.result import Comparison as Comparison
+    from krohn.architectures.disguise.commands import fine_tuned as fine_tuned
+    from krohn.architectures.exports.commands import (
+        Export as Export,
+        export as export,
+    )
+    from krohn.architectures.gated.commands import from_torch as from_torch
     from krohn.compilation import (
         compile as compile,  # noqa: A004  (the command)
         explain as explain,
     )
     from krohn.compiled_model import CompiledModel as CompiledModel
     from krohn.compiler import CompileError as CompileError
-    from krohn.decompiling import decompile as decompile
     from krohn.decomposition import decompose as decompose
-    from krohn.equivalence import equivalent as equivalent
-    from krohn.equivalence.models import twins as twins
     from krohn.examination import examine as examine
-    from krohn.exporting import Export as Export, export as export
-    from krohn.fine_tuning import fine_tuned as fine_tuned
-    from krohn.hidden_markov_models import (
+    from krohn.instruments.compare.comparison.compare import compare as compare
+    from krohn.instruments.compare.comparison.result import Comparison as Comparison
+    from krohn.instruments.equivalence.models import twins as twins
+    from krohn.instruments.equivalence.question import equivalent as equivalent
+    from krohn.instruments.learning.learning import (
+        Learned as Learned,
+        learn as learn,
+    )
+    from krohn.kinds.attention_targets.source_sampling import (
+        attention_target as attention_target,
+    )
+    from krohn.kinds.dynamic_programs.source import dynamic_program as dynamic_program
+    from krohn.kinds.hidden_markov.commands_decompile import decompile as decompile
+    from krohn.kinds.hidden_markov.commands_objects import (
         gaussian_hmm as gaussian_hmm,
         grammar as grammar,
         hidden_markov as hidden_markov,
         masked as masked,
     )
-    from krohn.learning import Learned as Learned, learn as learn
+    from krohn.kinds.hidden_markov.source import HiddenMarkovModel as HiddenMarkovModel
+    from krohn.kinds.kernels.commands import kernel as kernel
+    from krohn.kinds.sequence_functions.source import program as program
     from krohn.machine_compilation import compile_generator as compile_generator
     from krohn.machines import automaton as automaton, read as read, zoo as zoo
     from krohn.network import (
@@ -55,69 +69,40 @@ if TYPE_CHECKING:  # for type checkers and editors; a test holds it equal to PUB
     from krohn.open_model import Model as Model, load as load
     from krohn.pictures import draw as draw
     from krohn.report import Report as Report
-    from krohn.source_kinds.kernels import kernel as kernel
-    from krohn.sources.attention_targets.sampling import (
-        attention_target as attention_target,
-    )
-    from krohn.sources.dynamic_programs import dynamic_program as dynamic_program
-    from krohn.sources.hidden_markov import HiddenMarkovModel as HiddenMarkovModel
-    from krohn.sources.sequence_functions import program as program
     from krohn.streams import Stream as Stream, stream as stream
-    from krohn.trained_recurrent import from_torch as from_torch
     from krohn.verification import verify as verify
 
 __version__ = "0.3.0"
 
 PUBLIC = {
-    "attention_target": "krohn.sources.attention_targets.sampling",
     "Automaton": "krohn.algebra.automaton",
     "automaton": "krohn.machines",
-    "compare": "krohn.comparison.compare",
-    "Comparison": "krohn.comparison.result",
     "compile": "krohn.compilation",
     "compile_generator": "krohn.machine_compilation",
     "CompiledModel": "krohn.compiled_model",
     "CompileError": "krohn.compiler",
-    "decompile": "krohn.decompiling",
     "decompose": "krohn.decomposition",
     "draw": "krohn.pictures",
-    "dynamic_program": "krohn.sources.dynamic_programs",
-    "equivalent": "krohn.equivalence",
     "examine": "krohn.examination",
     "explain": "krohn.compilation",
-    "Export": "krohn.exporting",
-    "export": "krohn.exporting",
     "ExportError": "krohn.network",
-    "fine_tuned": "krohn.fine_tuning",
     "from_alta": "krohn.network.foreign_arrays",
-    "from_torch": "krohn.trained_recurrent",
     "from_tracr": "krohn.network.foreign_arrays",
-    "gaussian_hmm": "krohn.hidden_markov_models",
-    "grammar": "krohn.hidden_markov_models",
-    "hidden_markov": "krohn.hidden_markov_models",
-    "HiddenMarkovModel": "krohn.sources.hidden_markov",
-    "kernel": "krohn.source_kinds.kernels",
     "KrohnError": "krohn.algebra.errors",
-    "learn": "krohn.learning",
-    "Learned": "krohn.learning",
     "load": "krohn.open_model",
     "MachineError": "krohn.algebra.errors",
-    "masked": "krohn.hidden_markov_models",
     "Model": "krohn.open_model",
     "ModelFileError": "krohn.network",
-    "program": "krohn.sources.sequence_functions",
     "read": "krohn.machines",
     "Report": "krohn.report",
     "Stream": "krohn.streams",
     "stream": "krohn.streams",
-    "twins": "krohn.equivalence.models",
     "verify": "krohn.verification",
     "zoo": "krohn.machines",
 }
-"""The module of each public name."""
-MODULES = ("huggingface", "schemas", "workbench")
-"""Modules that are imported when they are first asked for."""
-__all__ = sorted([*PUBLIC, "huggingface"])
+"""The module of each public name of the core; slices bring others."""
+MODULES = {name: f"krohn.{name}" for name in ("huggingface", "schemas")}
+"""Modules that are imported when they are first asked for; slices bring others."""
 _INSTEAD = {
     "run": ": a network runs words, krohn.load(path).run(word)",
     "train": ": networks are compiled; krohn.compare trains others beside them",
@@ -126,20 +111,34 @@ _INSTEAD = {
 """Advice for names that do not exist here."""
 
 
+def public_names() -> dict[str, str]:
+    """The module of each public name."""
+    return PUBLIC | _brought("public")
+
+
+def _brought(what: str) -> dict[str, str]:
+    """What slices bring: public names, or modules, each with where it lies."""
+    from krohn.program.slices import slices
+
+    return {k: x for each in slices().values() for k, x in getattr(each, what).items()}
+
+
 def __getattr__(name: str) -> Any:
     """Import a function when it is first asked for: a command pays for what it uses."""
-    if name in MODULES:
-        return import_module(f"krohn.{name}")
-    if name not in PUBLIC:
+    if name == "__all__":
+        return sorted([*public_names(), "huggingface"])
+    if name in (modules := MODULES | _brought("modules")):
+        return import_module(modules[name])
+    if name not in (places := public_names()):
         from krohn.algebra.wording import near
 
-        hint = _INSTEAD.get(name, near(name, __all__))
+        hint = _INSTEAD.get(name, near(name, sorted(places)))
         raise AttributeError(f"module 'krohn' has no attribute {name!r}{hint}")
     from krohn.notebook import attach
     from krohn.python_values import checked
 
     attach()
-    public = getattr(import_module(PUBLIC[name]), name)
+    public = getattr(import_module(places[name]), name)
     if isinstance(public, FunctionType):
         public = globals()[name] = checked(public)
         if name in PACKAGES:
@@ -151,14 +150,14 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     """Name also what is not imported yet, for completion."""
-    return sorted({*globals(), *__all__})
+    return sorted({*globals(), *public_names(), "huggingface"})
 
 
 if not isdir(f"{dirname(__file__)}/algebra"):
     # In a checkout without symbolic links the packages lie beside this folder.
     __path__.append(dirname(dirname(__file__)))
 
-PACKAGES = ("compare", "program", "verify")
+PACKAGES = ("program", "verify")
 """Packages that are called as functions are.
 
 A package becomes an attribute of `krohn` once, when it is first imported. So they are

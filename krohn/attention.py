@@ -9,7 +9,9 @@ from matplotlib.figure import Figure
 
 from krohn.algebra.errors import KrohnError
 from krohn.algebra.wording import probability
-from krohn.compare.measures.attention_variation import (
+from krohn.drawing import check_suffix, save
+from krohn.drawing.attention import draw_attention
+from krohn.instruments.compare.measures.attention_variation import (
     Reader,
     baseline,
     function_error,
@@ -19,8 +21,6 @@ from krohn.compare.measures.attention_variation import (
     reader,
     variation,
 )
-from krohn.drawing import check_suffix, save
-from krohn.drawing.attention import draw_attention
 from krohn.network import modelfile
 from krohn.network.modelfile import ModelFile
 from krohn.program.wording import at_most

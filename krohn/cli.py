@@ -10,17 +10,27 @@ import typer
 import krohn
 from krohn.algebra.errors import KrohnError
 from krohn.algebra.formats import SUFFIXES
-from krohn.commands.batch import batch, score, workbench
-from krohn.commands.compare import compare
 from krohn.commands.compile import compile as compile_machine
 from krohn.commands.draw import attention, draw
-from krohn.commands.equivalent import crasp, equivalent
 from krohn.commands.explain import decompose, explain, grammar, schema, zoo
 from krohn.commands.export import export, formal
-from krohn.commands.learn import decompile, learn
 from krohn.commands.options import CANNOT, DONE, json_line
 from krohn.commands.run import BareExpect, run as run_word
 from krohn.commands.verify import recheck, verify
+from krohn.instruments.batch.commands import (
+    batch,
+    score,
+    workbench,
+)
+from krohn.instruments.compare.commands import compare
+from krohn.instruments.equivalence.commands import (
+    crasp,
+    equivalent,
+)
+from krohn.instruments.learning.commands import (
+    decompile,
+    learn,
+)
 from krohn.program.quoting import on_a_line
 from krohn.program.wording import in_a_command
 

@@ -229,7 +229,7 @@ def compile(  # noqa: A001  (the verb of the trade, and of the command)
 
     Args:
         machine: Anything that `krohn.automaton` takes, or names it; or another source, as
-            `krohn.program.chain_of_thought.ChainOfThought` or a fitted object of hmmlearn,
+            a `ChainOfThought` or a fitted object of hmmlearn,
             or its name (``EditDistance6,7``).
         length: The longest word (T); required for a Transformer.
         construction: A name of ``CONSTRUCTIONS`` or ``ON_REQUEST`` in

@@ -13,20 +13,23 @@ import numpy as np
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.formats import json_format
 from krohn.algebra.wording import LONGEST, count, cut, in_runs
+from krohn.architectures.disguise.build import (
+    Disguise,
+    disguised,
+)
+from krohn.architectures.disguise.engine import PLAIN
+from krohn.architectures.recurrent.statement import Rnn
 from krohn.compiler import CompileError, Unsuited
 from krohn.compiler.compiled_network import CompiledNetwork, Tried, realise
 from krohn.compiler.cost import Cost
-from krohn.compiler.disguise import Disguise, disguised
 from krohn.compiler.passes import Observer
 from krohn.compiler.planning import Planning
 from krohn.foreign import called, own_machine
 from krohn.network import modelfile
 from krohn.network.architecture import is_index, kind_of, parameters
-from krohn.network.disguise import PLAIN
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FloatArray, Precision
 from krohn.program.architecture import Architecture
-from krohn.program.architectures.rnn import Rnn
 from krohn.program.claim import Claim
 from krohn.program.errors import Refused
 from krohn.source_kinds import of_file

@@ -9,9 +9,13 @@ from typing import Any, NamedTuple
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.errors import KrohnError
 from krohn.algebra.minimisation import output_classes
+from krohn.architectures.gpt2.check import Files
+from krohn.architectures.gpt2.commands import (
+    is_export,
+    opened,
+)
 from krohn.checks import check_digest
 from krohn.foreign import is_trained
-from krohn.gpt2 import is_export, opened
 from krohn.network import modelfile
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import one_thread
@@ -27,7 +31,6 @@ from krohn.source_kinds.base import SourceKind
 from krohn.verification_target import Target, open_target
 from krohn.verify import trusted
 from krohn.verify.checker.established import Established
-from krohn.verify.checker.gpt2 import Files
 from krohn.verify.checker.model_file import Machine
 from krohn.verify.checker.network import digest as digest_of, recheck
 from krohn.verify.checker.verdict import Proved
@@ -299,6 +302,8 @@ def _trained(
     """The model file of a trained recurrent network; None for other files."""
     if not is_trained(path):
         return None
-    from krohn.trained_recurrent import model_file  # torch, which no other proof needs
+    from krohn.architectures.gated.commands import (
+        model_file,  # torch, which no other proof needs
+    )
 
     return model_file(path, machine, observe)

@@ -12,7 +12,8 @@ from krohn.algebra.errors import KrohnError
 from krohn.algebra.formats import json_format
 from krohn.algebra.minimisation import Shows
 from krohn.checks import Checks, check_digest
-from krohn.compare.models.files import load
+from krohn.instruments.compare.models.files import load
+from krohn.instruments.limits.layer_norm import module_bounds
 from krohn.machine_objects import MachineKeywords, MachineReading
 from krohn.machines import machine_of, with_outputs
 from krohn.network.forward_pass import evaluation_mode
@@ -22,7 +23,6 @@ from krohn.program.claim import OWN_FORMAT, Claim
 from krohn.program.inputs import Words as AllWords
 from krohn.report import Progress, Question, Report, refuted, silent, unrefuted
 from krohn.verification_target import DEFAULT_SAMPLE_LENGTH
-from krohn.verify.attention_limits.layer_norm import module_bounds
 from krohn.verify.testing.counterexample import Simulator
 from krohn.verify.testing.examination import (
     PREFIXES,

@@ -15,7 +15,7 @@ def register() -> None:
         ExportError: If the library is not installed.
     """
     try:
-        import_module("krohn.network.exports.huggingface")
+        import_module("krohn.architectures.exports.export_huggingface")
     except ModuleNotFoundError as missing:
         if missing.name != "transformers":
             raise

@@ -14,6 +14,15 @@ from krohn.algebra.brackets import BracketDistribution, distribution
 from krohn.algebra.budget import Budget, steps_of
 from krohn.algebra.errors import KrohnError
 from krohn.algebra.formats import json_format
+from krohn.architectures.disguise.build import Disguise
+from krohn.architectures.generator.build import (
+    NAME as GENERATOR,
+    Freedom,
+    generator,
+)
+from krohn.architectures.linear_recurrence import build as linear_recurrence
+from krohn.architectures.pruned import build as pruned
+from krohn.architectures.state_space import build as state_space
 from krohn.compilation import Asked, check_one_of
 from krohn.compiled_model import (
     Choice,
@@ -29,12 +38,7 @@ from krohn.compiled_model import (
     there_is,
     with_evidence,
 )
-from krohn.compiler import (
-    CompileError,
-    linear_recurrence,
-    pruned,
-    state_space,
-)
+from krohn.compiler import CompileError
 from krohn.compiler.compiled_network import (
     RECURRENT,
     CompiledNetwork,
@@ -43,8 +47,6 @@ from krohn.compiler.compiled_network import (
     compile_ssm,
 )
 from krohn.compiler.constructions.registry import SEARCHING
-from krohn.compiler.disguise import Disguise
-from krohn.compiler.generator import NAME as GENERATOR, Freedom, generator
 from krohn.compiler.planning import Planning, planning, shorter
 from krohn.machine_objects import MachineKeywords, MachineReading
 from krohn.machines import machine_of, with_outputs

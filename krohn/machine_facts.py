@@ -17,6 +17,7 @@ from krohn.algebra.classification.languages import LanguageClasses, classify_lan
 from krohn.algebra.minimisation import minimise, reachable
 from krohn.algebra.structure import as_counter, as_memory
 from krohn.algebra.wording import count
+from krohn.architectures.recurrent.build import Units
 from krohn.compilation import Asked
 from krohn.compiled_model import (
     MachineClaim,
@@ -28,7 +29,6 @@ from krohn.compiler.compiled_network import machine_of_states
 from krohn.compiler.constructions.registry import depth_grows
 from krohn.compiler.cost import proof_steps
 from krohn.compiler.planning import planning
-from krohn.compiler.rnn import Units
 from krohn.network_tables import construction_table
 
 MOST_ELEMENTS = 200_000

@@ -9,6 +9,7 @@ import numpy as np
 
 from krohn.algebra.errors import KrohnError
 from krohn.checks import Checks, check_digest
+from krohn.instruments.limits.head_limits import head_bounds
 from krohn.network.modelfile import ModelFile
 from krohn.program.word_texts import join_letters
 from krohn.report import Question, Report, refuted, unrefuted
@@ -18,12 +19,11 @@ from krohn.verification_target import (
     Words,
     open_target,
 )
-from krohn.verify.attention_limits.head_limits import head_bounds
 from krohn.verify.proof import Proof, prove
 from krohn.verify.testing.simulation_result import Simulation
 
 if TYPE_CHECKING:
-    from krohn.verify.attack.campaign import Attack
+    from krohn.instruments.attack.campaign import Attack
     from krohn.verify.testing.counterexample import Counterexample
 
 SCORES = 2**28
@@ -227,7 +227,10 @@ def attacked(
     """
     if report.verdict != "verified" or report.proof is None:
         return report
-    from krohn.verify.attack.campaign import Extent, attack  # torch
+    from krohn.instruments.attack.campaign import (  # torch
+        Extent,
+        attack,
+    )
 
     checks = checks or Checks()
     tell = checks.report

@@ -10,6 +10,12 @@ from krohn.algebra.automaton import Automaton, Semiautomaton
 from krohn.algebra.budget import Budget
 from krohn.algebra.classification import Classification, classify
 from krohn.algebra.minimisation import reachable
+from krohn.architectures.state_space.build import (
+    FORMS,
+    ROUNDING,
+    SELECTIVE,
+    Parts,
+)
 from krohn.compiled_model import (
     Choice,
     nonzero,
@@ -21,7 +27,6 @@ from krohn.compiler.constructions.registry import summary_of
 from krohn.compiler.cost import Cost
 from krohn.compiler.planning import MOST_CHOSEN, Candidate, Planning
 from krohn.compiler.search import COMPROMISE, OBJECTIVES, Plan, objective_named
-from krohn.compiler.state_space import FORMS, ROUNDING, SELECTIVE, Parts
 from krohn.network.precision import PRECISIONS
 
 Network = tuple[str, Cost | None]

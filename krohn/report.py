@@ -11,8 +11,8 @@ from krohn.verify.testing.simulation_result import Simulation
 from krohn.verify.verdict import AllRun
 
 if TYPE_CHECKING:
-    from krohn.verify.attack.campaign import Attack
-    from krohn.verify.attention_limits.head_limits import HeadBounds
+    from krohn.instruments.attack.campaign import Attack
+    from krohn.instruments.limits.head_limits import HeadBounds
     from krohn.verify.proof import Proof, Verdict
     from krohn.verify.testing.counterexample import Counterexample
     from krohn.verify.testing.shortest_failing import Minimal

@@ -7,8 +7,8 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple, Unpack
 
-from krohn import gpt2
 from krohn.algebra.errors import KrohnError
+from krohn.architectures.gpt2 import commands as gpt2
 from krohn.checks import Checks, VerifyKeywords
 from krohn.compiled_model import file_of
 from krohn.foreign import is_state_dict, is_trained
@@ -59,9 +59,9 @@ def subject(model: object) -> Subject:
 
 def _trained(model: object, checks: Checks) -> Report:
     """A recurrent network is proved; others, and files of which words are asked, run."""
+    from krohn.architectures.gated.commands import model_file
     from krohn.examination import examined  # torch, as for all that runs words
     from krohn.trained_modules import LONG, about_tensors, check_forward
-    from krohn.trained_recurrent import model_file
 
     if isinstance(model, str | Path) and not (checks.proves or is_state_dict(model)):
         return examined(model, checks)

@@ -7,9 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.errors import KrohnError
-from krohn.alignment import Shown, align, aligned
 from krohn.checks import Sharding
 from krohn.foreign import names_machine, own_machine
+from krohn.instruments.equivalence.alignment import (
+    Shown,
+    align,
+    aligned,
+)
 from krohn.network import modelfile
 from krohn.network.architecture import kind_of
 from krohn.network.modelfile import ModelFile
@@ -226,7 +230,7 @@ class GeneratorTarget(Target):
 
     def run_all(self, length: int) -> Simulation:
         """Run every legal prefix of up to ``length`` letters."""
-        from krohn.verify.testing import bracket_words
+        from krohn.architectures.generator import find_words as bracket_words
 
         if self.sharding is not None:
             raise KrohnError(
@@ -240,7 +244,7 @@ class GeneratorTarget(Target):
         self, count: int, seed: int, longest: int | None = None
     ) -> Simulation:
         """Run random prefixes."""
-        from krohn.verify.testing import bracket_words
+        from krohn.architectures.generator import find_words as bracket_words
 
         most = LONGEST_PREFIX if longest is None else min(longest, LONGEST_PREFIX)
         length = min(self.length or DEFAULT_SAMPLE_LENGTH, most)
@@ -251,7 +255,7 @@ class GeneratorTarget(Target):
 
     def minimise(self, found: "Counterexample") -> "Minimal":
         """The smallest wrong prefix that is found from this one."""
-        from krohn.verify.testing import bracket_words
+        from krohn.architectures.generator import find_words as bracket_words
 
         return bracket_words.minimise(self.file, self.machine, found, self.budget)
 
@@ -261,8 +265,8 @@ class GeneratorTarget(Target):
         Raises:
             KrohnError: If a state is given, or the word is no legal prefix.
         """
+        from krohn.architectures.generator import find_words as bracket_words
         from krohn.replaying import along
-        from krohn.verify.testing import bracket_words
 
         if state is not None:
             raise KrohnError(

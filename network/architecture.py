@@ -4,14 +4,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
 from math import prod
-from pkgutil import iter_modules
 from typing import Any, Generic, Literal, TypeVar
 
 from krohn.network import ModelFileError
 from krohn.network.meaning.engine import Engine
 from krohn.network.meaning.net import Affine
-from krohn.program.architecture import Architecture as Declared, Shapes, load
+from krohn.program.architecture import Architecture as Declared, Shapes
 from krohn.program.retelling import told_as
+from krohn.program.slices import slice_architectures
 
 # The step of a recurrent network, in operations that every place it runs at has.
 
@@ -53,14 +53,14 @@ class Step:
 # The architectures of networks: what all networks of one architecture have in common.
 #
 # `krohn.program.architecture` declares their sizes and tensors,
-# `krohn.network.architectures` all else. Whoever needs to know how they differ asks
+# the module beside it all else. Whoever needs to know how they differ asks
 # here, and not for a name.
 
 
 A = TypeVar("A", bound=Declared)
 Architecture = Mapping[str, Any]
 """The object of a header that says which one it is, and its sizes."""
-FOLDER = "krohn.network.architectures"
+TRANSFORMER = "krohn.network.architectures.transformer"
 
 
 def _one_layer(declared: Declared) -> Sequence[Mapping[str, Any]]:
@@ -166,9 +166,15 @@ def declare(kind: Kind[A]) -> Kind[A]:
 
 def every_kind() -> Mapping[str, Kind[Any]]:
     """All architectures by their names on file."""
-    for module in iter_modules(import_module(FOLDER).__path__):
-        load(FOLDER, module.name)
+    for module in meanings().values():
+        import_module(module)
     return dict(sorted(KINDS.items()))
+
+
+def meanings() -> Mapping[str, str]:
+    """The module that says how networks of an architecture run, by its name on file."""
+    brought = {name: each.meaning for name, each in slice_architectures().items()}
+    return {"transformer": TRANSFORMER, **brought}
 
 
 def kind_of(architecture: Architecture | Declared) -> Kind[Any]:
@@ -182,11 +188,11 @@ def kind_of(architecture: Architecture | Declared) -> Kind[Any]:
         name = architecture.get("kind")
     else:
         name = architecture.kind
-    if isinstance(name, str) and name not in KINDS:
-        load(FOLDER, name)
+    if isinstance(name, str) and name not in KINDS and name in (known := meanings()):
+        import_module(known[name])
     if not isinstance(name, str) or name not in KINDS:
-        known = ", ".join(map(repr, every_kind()))
-        raise ModelFileError(f"has architecture {name!r}; known are {known}")
+        names = ", ".join(map(repr, every_kind()))
+        raise ModelFileError(f"has architecture {name!r}; known are {names}")
     return KINDS[name]
 
 

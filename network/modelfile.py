@@ -363,7 +363,7 @@ TRAINED_KEY = "krohn-network"
 
 
 def is_trained_network(path: str | Path) -> bool:
-    """Whether a file says of itself that `krohn.compare.models` wrote it after training.
+    """Whether a file says of itself that Krohn wrote it after training.
 
     It may be damaged all the same.
     """

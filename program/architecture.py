@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields
 from importlib import import_module
 from itertools import pairwise
-from pkgutil import iter_modules
 from types import UnionType
 from typing import (
     Annotated,
@@ -24,6 +23,7 @@ from typing import (
 )
 
 from krohn.program.errors import demand
+from krohn.program.slices import slice_architectures
 
 LARGEST = 2**31
 MOST = 2**12
@@ -102,6 +102,12 @@ class Architecture(Part, ABC):
         """
 
 
+def statements() -> Mapping[str, str]:
+    """The module that declares each architecture, by its name on file."""
+    brought = {name: each.statement for name, each in slice_architectures().items()}
+    return {"transformer": "krohn.program.architectures.transformer", **brought}
+
+
 def architecture_named(name: Any) -> type[Architecture]:
     """The architecture of a name on file.
 
@@ -109,8 +115,8 @@ def architecture_named(name: Any) -> type[Architecture]:
         Refused: If there is none.
     """
     demand(isinstance(name, str), f"there are no networks of kind {name!r}")
-    if name not in Architecture.named:
-        load("krohn.program.architectures", name)
+    if name not in Architecture.named and name in (known := statements()):
+        import_module(known[name])
     demand(name in Architecture.named, f"there are no networks of kind {name!r}")
     return Architecture.named[name]
 
@@ -158,14 +164,3 @@ def _chosen(inner: tuple[Any, ...], said: Any, name: str) -> Any:
     known = isinstance(kind, str) and kind in parts
     demand(known, f"{name!r} is {str(kind)[:40]!r}, and none of {', '.join(parts)}")
     return parts[kind]
-
-
-def load(package: str, name: str) -> None:
-    """Import the module of a package that is about a name on file, if there is one."""
-    if type(name) is not str:
-        return  # a file may say anything
-    module = name.replace("-", "_")
-    if module in {
-        found.name for found in iter_modules(import_module(package).__path__)
-    }:
-        import_module(f"{package}.{module}")

@@ -6,8 +6,13 @@ from typing import TypeAlias
 
 import numpy as np
 
-from krohn.program.increasing import Increasing
-from krohn.program.rewriting import Computed, Line, Rewriting, Rule
+from krohn.kinds.dynamic_programs.statement_increasing import Increasing
+from krohn.kinds.rewriting.statement import (
+    Computed,
+    Line,
+    Rewriting,
+    Rule,
+)
 
 Lines: TypeAlias = Rewriting | Increasing
 """A source that writes a text after a line, and after it a token."""

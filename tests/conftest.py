@@ -3,11 +3,13 @@
 import gc
 import math
 import os
+import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from itertools import islice
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -33,6 +35,11 @@ from krohn.compiler.positions import Positions
 from krohn.network.model import Model
 from krohn.network.precision import PRECISIONS
 from krohn.program import Program
+from krohn.program.slices import GROUPS
+
+# What tests of a slice share lies beside them.
+for _group in GROUPS:
+    sys.path += map(str, sorted(Path(__file__).parent.joinpath(_group).iterdir()))
 
 # Threads of linear algebra wait for one another where matrices are small; so in processes
 # that tests start.

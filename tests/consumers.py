@@ -15,26 +15,43 @@ import numpy as np
 from enclosed_words import enclosed
 
 import krohn
+from krohn.architectures.disguise.build import (
+    Disguise,
+    disguised,
+)
+from krohn.architectures.disguise.commands import fine_tuned
+from krohn.architectures.exports import (
+    export_huggingface as huggingface,
+    export_onnx as onnx,
+    export_transformer_lens as transformer_lens,
+)
+from krohn.architectures.gpt2 import export as gpt2
 from krohn.compiled_model import CompiledModel
-from krohn.compiler.disguise import Disguise, disguised
 from krohn.drawing.model import draw_model
-from krohn.fine_tuning import fine_tuned
+from krohn.instruments.attack.campaign import (
+    Extent,
+    attack,
+)
+from krohn.instruments.formal.development import development
+from krohn.instruments.limits import (
+    head_limits,
+    prompt_memory,
+)
+from krohn.instruments.smt import (
+    network as smt,
+    steps,
+)
+from krohn.instruments.workbench.edge_patching import Components
+from krohn.kinds.dynamic_programs.draw_rollout import attention as rollout
 from krohn.network import attention_cost, modelfile, reading
-from krohn.network.exports import gpt2, huggingface, onnx, transformer_lens
 from krohn.network.meaning.net import Net
 from krohn.network.model import Model
 from krohn.network.modelfile import ModelFile
 from krohn.page.longest import longest
-from krohn.rollouts import attention as rollout
-from krohn.verify.attack.campaign import Extent, attack
-from krohn.verify.attention_limits import head_limits, prompt_memory
 from krohn.verify.checker.network import recheck
 from krohn.verify.enclosures.all_words import ranges
-from krohn.verify.formal.development import development
 from krohn.verify.proof import Proof, prove
 from krohn.verify.search.find import find
-from krohn.verify.smt import network as smt, steps
-from krohn.workbench.edge_patching import Components
 
 
 @cache

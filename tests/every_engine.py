@@ -8,8 +8,8 @@ import numpy as np
 import torch
 from random_networks import RandomNetwork
 
+from krohn.architectures.exports.destinations import destination
 from krohn.network.cache import Tree
-from krohn.network.exports import destination
 from krohn.network.forward_pass import Hooks
 from krohn.network.meaning.arrays import Arrays, whole
 from krohn.network.reading import plain_reader

@@ -2,9 +2,12 @@
 
 import numpy as np
 
+from krohn.kinds.hidden_markov.source_masked import (
+    Pair,
+    rotation,
+)
 from krohn.program.domains import FloatArray
 from krohn.program.errors import demand
-from krohn.sources.hidden_markov.masked import Pair, rotation
 
 
 def turned(emissions: FloatArray, transitions: FloatArray, angle: float) -> Pair:

@@ -14,14 +14,16 @@ from lark import Lark
 
 from krohn.algebra.zoo import _FAMILIES
 from krohn.program.known_files import BY_BEGINNING, BY_LOOKS
-from krohn.source_kinds import ENTRIES
+from krohn.program.slices import slice_sources
 
 ROOT = Path(__file__).parents[1]
-READERS = ("algebra", "program", "sources", "krohn/source_kinds", "krohn/machines.py")
+READERS = ("algebra", "program", "kinds", "krohn/source_kinds", "krohn/machines.py")
 METHODS = {"match", "fullmatch", "search", "sub", "split", "findall", "finditer"}
 GIVEN = {
     "algebra/zoo/__init__.py": [family.pattern for family in _FAMILIES],
-    "krohn/source_kinds/__init__.py": [e.begins for e in ENTRIES.values() if e.begins],
+    "krohn/source_kinds/__init__.py": [
+        e.begins for e in slice_sources().values() if e.begins
+    ],
 }
 """Patterns that stand in tables, where these modules use them."""
 AFTER_ANOTHER = {"algebra/formats/dot_graph.py: _PAIR"}

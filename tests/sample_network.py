@@ -2,8 +2,11 @@
 
 from torch import Tensor, nn
 
-from krohn.compare.models import Inside, Network
-from krohn.compare.models.network import recording
+from krohn.instruments.compare.models import (
+    Inside,
+    Network,
+)
+from krohn.instruments.compare.models.network import recording
 
 
 class Layered(Network):

@@ -17,6 +17,8 @@ from consumers import CONSUMERS, NAMED, Given, changed, evidence, plain
 
 from krohn import cli
 from krohn.algebra.errors import KrohnError
+from krohn.instruments.formal import comparing
+from krohn.instruments.formal.development import development
 from krohn.network import modelfile
 from krohn.program.architecture import Count, Part
 from krohn.program.architectures.transformer import Block
@@ -24,8 +26,6 @@ from krohn.program.attention import Attention
 from krohn.verify.checker.established import judge
 from krohn.verify.checker.model_file import read
 from krohn.verify.checker.verdict import Proved, Speaker
-from krohn.verify.formal import comparing
-from krohn.verify.formal.development import development
 from krohn.verify.proof import Proof, prove
 
 Patch = pytest.MonkeyPatch

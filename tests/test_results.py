@@ -17,12 +17,12 @@ from tables import LINK
 import krohn
 from krohn.cli import run
 from krohn.commands.compile import Construction
-from krohn.compare.training.provenance import content_name
-from krohn.compare.training.run_table import RunTable
 from krohn.compiler.constructions.registry import (
     CONSTRUCTIONS,
     ON_REQUEST,
 )
+from krohn.instruments.compare.training.provenance import content_name
+from krohn.instruments.compare.training.run_table import RunTable
 
 PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))
 # Pages whose commands load libraries of other people or take more than some seconds.

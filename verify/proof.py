@@ -249,9 +249,11 @@ def longest(model: Model, machine: Machine) -> dict[str, int]:
     Raises:
         Refused: If the file claims nothing about the machine.
     """
-    from krohn.verify.checker.brackets import claimed  # no other network needs them
-    from krohn.verify.checker.generator import shown
-    from krohn.verify.checker.layer_norm import REAL
+    from krohn.architectures.generator.check import shown
+    from krohn.architectures.generator.check_brackets import (
+        claimed,  # no other network needs them
+    )
+    from krohn.architectures.generator.check_layer_norm import REAL
 
     claim, found = claimed(model, machine), dict[str, int]()
     for form in (model.format, REAL):

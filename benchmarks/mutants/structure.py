@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 
+from krohn.architectures.recurrent.meaning import hidden_axis
 from krohn.network.architecture import sparse_matrices
-from krohn.network.architectures.rnn import hidden_axis
 from krohn.network.precision import PRECISIONS, FloatArray
 from krohn.network.sparse import Sparse
 from mutants.subject import Json, Mutant, Mutation, Subject

@@ -7,9 +7,9 @@ import numpy as np
 
 from krohn.algebra.automaton import IntArray
 from krohn.algebra.errors import KrohnError
+from krohn.architectures.generator import find_words as bracket_words
 from krohn.network import ModelFileError
 from krohn.network.model import Model
-from krohn.verify.testing import bracket_words
 from krohn.verify.testing.counterexample import pair
 from krohn.verify.testing.strategies import STRATEGIES
 from mutants.subject import Subject

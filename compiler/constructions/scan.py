@@ -12,8 +12,11 @@ from krohn.algebra.structure import reached_pairs
 from krohn.compiler import CompileError
 from krohn.compiler.cost import Steps, looking_back
 from krohn.compiler.machine_programs import letter_itself, machine_program, of_letter
+from krohn.kinds.blocks.statement import (
+    Blocks,
+    longest,
+)
 from krohn.program import Map, Operation, Program, Row, Select, Shift, Table, table
-from krohn.program.blocks import Blocks, longest
 
 # The log-depth scan: every machine in ⌈log2 T⌉ layers, or fewer (Theorem 10, repaired).
 

@@ -20,7 +20,7 @@ import matplotlib.pyplot as plt
 import torch
 
 import krohn
-from krohn.network.exports.circuit import circuit
+from krohn.architectures.exports.circuit import circuit
 
 torch.manual_seed(0)
 random.seed(0)

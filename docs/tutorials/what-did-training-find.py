@@ -17,11 +17,14 @@
 import matplotlib.pyplot as plt
 
 import krohn
-from krohn.compare.models import Gpt
-from krohn.compare.probes.survey import Survey, survey
-from krohn.compare.tasks.catalogue import task
-from krohn.compare.training.recipe import Recipe
-from krohn.compare.training.run import train
+from krohn.instruments.compare.models import Gpt
+from krohn.instruments.compare.probes.survey import (
+    Survey,
+    survey,
+)
+from krohn.instruments.compare.tasks.catalogue import task
+from krohn.instruments.compare.training.recipe import Recipe
+from krohn.instruments.compare.training.run import train
 
 LENGTH = 12
 

@@ -187,7 +187,7 @@ def _generator(
 ) -> "CompiledModel":
     """Compile a network that says the law of the next bracket."""
     from krohn.algebra.wording import probability
-    from krohn.compiler.generator import Freedom
+    from krohn.architectures.generator.build import Freedom
     from krohn.machine_compilation import compile_generator
 
     free: dict[str, Any] = {

@@ -10,8 +10,8 @@ from krohn.commands.progress import progress, waiting
 from krohn.program.wording import at_most
 
 if TYPE_CHECKING:
-    from krohn.exporting import Export
-    from krohn.formal import Formal
+    from krohn.architectures.exports.commands import Export
+    from krohn.instruments.formal.commands import Formal
 
 
 def export(
@@ -40,7 +40,7 @@ def export(
     as_json: Json = False,
 ) -> None:
     """Write a network for another library, and run what was written beside the original."""
-    from krohn.exporting import export as exported
+    from krohn.architectures.exports.commands import export as exported
 
     with progress() as report:
         found = exported(
@@ -83,7 +83,7 @@ def formal(
     as_json: Json = False,
 ) -> int:
     """Write a theorem about a network for the proof assistant Coq, and its proof."""
-    from krohn.formal import write
+    from krohn.instruments.formal.commands import write
 
     with waiting("proving" if prove else "writing"):
         found = write(file, output, prove)

@@ -399,6 +399,6 @@ def json_line(schema: str, result: Mapping[str, Any]) -> str:
     try:
         return json.dumps(told, ensure_ascii=False, allow_nan=False)
     except ValueError:
-        from krohn.comparison.result import to_object
+        from krohn.instruments.compare.comparison.result import to_object
 
         return json.dumps(to_object(told), ensure_ascii=False)

@@ -150,7 +150,7 @@ class EveryWord:
 
 @dataclass(frozen=True)
 class Solver:
-    """The questions to z3, for `krohn.ideal_network`."""
+    """The questions to z3, for `krohn.instruments.smt.commands`."""
 
     smt: Annotated[
         int | None,
@@ -204,8 +204,11 @@ class Solver:
         """The answer as a report; None if nothing is asked."""
         if self.smt is None and self.gadgets is None:
             return None
-        from krohn.ideal_network import verify_gadgets, verify_ideal
-        from krohn.verify.smt.gadgets import Limits
+        from krohn.instruments.smt.commands import (
+            verify_gadgets,
+            verify_ideal,
+        )
+        from krohn.instruments.smt.gadgets import Limits
 
         if checks.digest is not None:
             raise KrohnError(

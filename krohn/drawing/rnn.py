@@ -7,6 +7,9 @@ import numpy as np
 from krohn.algebra.automaton import Automaton, IntArray
 from krohn.algebra.errors import KrohnError
 from krohn.algebra.wording import count
+from krohn.architectures.gated.statement_lstm import Gated
+from krohn.architectures.recurrent.statement import MATRICES
+from krohn.architectures.state_space.statement import Layer
 from krohn.drawing.canvas import (
     INK,
     SIGNED,
@@ -22,9 +25,6 @@ from krohn.network.architecture import kind_of, sparse_matrices
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FloatArray
 from krohn.network.sparse import Sparse
-from krohn.program.architectures.lstm import Gated
-from krohn.program.architectures.rnn import MATRICES
-from krohn.program.architectures.ssm import Layer
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -198,7 +198,7 @@ def sides_of(file: ModelFile) -> Sides:
 
 def _rectangles(machine: Automaton, hidden: int) -> list[str]:
     """The meaning of each unit: states before and letters, or a state; empty if unknown."""
-    from krohn.compiler.rnn import Units  # much of the compiler
+    from krohn.architectures.recurrent.build import Units  # much of the compiler
 
     units = Units.of(machine)
     if hidden != len(units.arrived):

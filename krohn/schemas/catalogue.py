@@ -6,11 +6,14 @@ from operator import or_
 from typing import Annotated, Any, Literal, NotRequired, TypedDict, get_args
 
 from krohn.algebra.formats.json_format import MachineFile
-from krohn.comparison.belief_result import BeliefComparison
-from krohn.comparison.result import Comparison
-from krohn.equivalence.question import Answer
-from krohn.formal import Formal
-from krohn.network.exports.circuit import Variable
+from krohn.architectures.exports.circuit import Variable
+from krohn.instruments.compare.comparison.belief_result import BeliefComparison
+from krohn.instruments.compare.comparison.result import Comparison
+from krohn.instruments.equivalence.question import Answer
+from krohn.instruments.formal.commands import Formal
+from krohn.instruments.workbench.answers import Answers
+from krohn.instruments.workbench.contents import Made
+from krohn.instruments.workbench.scoring import Score
 from krohn.schemas import model_files
 from krohn.schemas.answers import Checked, Run, Sublayer, Verified
 from krohn.schemas.commands import (
@@ -31,9 +34,6 @@ from krohn.schemas.making import DRAFT, Maker, Schema
 from krohn.schemas.model_files import Header
 from krohn.schemas.parts import Digest, Dtype, Facts
 from krohn.source_kinds import KINDS
-from krohn.workbench.answers import Answers
-from krohn.workbench.contents import Made
-from krohn.workbench.scoring import Score
 
 # The circuit of a network, and the files of a workbench.
 

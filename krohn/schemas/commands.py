@@ -4,8 +4,14 @@ from dataclasses import dataclass
 from typing import Literal, NotRequired, TypedDict
 
 from krohn.algebra.formats.json_format import MachineFile
-from krohn.equivalence.question import Answer, Basis
-from krohn.learning.lstar import Kind
+from krohn.instruments.equivalence.question import (
+    Answer,
+    Basis,
+)
+from krohn.instruments.learning.lstar import Kind
+from krohn.instruments.workbench.checking import Checked as CheckedModel
+from krohn.instruments.workbench.contents import Made
+from krohn.kinds.grammars.source_bounded import Row
 from krohn.schemas.answers import Counterexample
 from krohn.schemas.parts import (
     About,
@@ -13,9 +19,6 @@ from krohn.schemas.parts import (
     MachineRemark,
     Verdict,
 )
-from krohn.sources.grammars.bounded import Row
-from krohn.workbench.checking import Checked as CheckedModel
-from krohn.workbench.contents import Made
 
 
 class File(MachineRemark):

@@ -5,8 +5,8 @@ from typing import Literal, NotRequired, TypedDict
 
 from krohn.algebra.classification.findings import Subgroup
 from krohn.algebra.classification.properties import Property
-from krohn.batch_work import RowResult
 from krohn.compiler.cost import Cost
+from krohn.instruments.batch.work import RowResult
 from krohn.schemas.parts import (
     About,
     Digest,

@@ -1,22 +1,24 @@
 """The types of the header of a model file."""
 
-import pkgutil
 from collections.abc import Sequence
 from dataclasses import fields
 from importlib import import_module
 from typing import Any, Literal, NotRequired, TypedDict, get_type_hints
 
 from krohn.algebra.formats.json_format import MachineFile
-from krohn.program import architectures, operations
-from krohn.program.architecture import Architecture
+from krohn.kinds.in_context.source import (
+    KIND,
+    InContext,
+)
+from krohn.program.architecture import Architecture, statements
 from krohn.program.functions import FUNCTIONS
+from krohn.program.operations import operation_modules
 from krohn.program.operations.base import Operation
 from krohn.program.operations.letter_matrix import LetterMatrix
 from krohn.program.operations.map import Map
 from krohn.schemas.answers import Sublayer
 from krohn.schemas.making import Maker, Schema
 from krohn.schemas.parts import Digest, Dtype, Facts, Searched, StatedProgram, Verdict
-from krohn.sources.in_context import KIND, InContext
 
 
 class NamedOutputs(TypedDict):
@@ -133,9 +135,8 @@ def declared(maker: Maker, sources: Sequence[Any]) -> None:
         maker: Makes them.
         sources: The types of what kinds of sources state.
     """
-    for package in (architectures, operations):
-        for module in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
-            import_module(module.name)
+    for module in (*statements().values(), *operation_modules().values()):
+        import_module(module)
     known = Architecture.named
     maker.objects["AnyArchitecture"] = {
         "oneOf": [_architecture(maker, known[name]) for name in sorted(known)]

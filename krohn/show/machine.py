@@ -13,10 +13,10 @@ from krohn.program.wording import at_most
 from krohn.show.tables import console, cut_short, new_table, print_table, several_lines
 
 if TYPE_CHECKING:
-    from krohn.equivalence.models import Twins
-    from krohn.equivalence.question import Answer
-    from krohn.learning import Learned
-    from krohn.short_counting_programs import Shallowest
+    from krohn.instruments.equivalence.models import Twins
+    from krohn.instruments.equivalence.question import Answer
+    from krohn.instruments.learning.learning import Learned
+    from krohn.kinds.counting.commands_short import Shallowest
 
 # A decomposition: components by level, what they mean, and the proof.
 
@@ -200,7 +200,9 @@ def twins(found: "Twins") -> None:
 
 
 def _print_notion(found: "Twins | Answer") -> None:
-    from krohn.equivalence.question import SAID  # torch, which --help does without
+    from krohn.instruments.equivalence.question import (
+        SAID,  # torch, which --help does without
+    )
 
     print(f"  compared: {SAID[found.notion]}")
 

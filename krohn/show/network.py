@@ -17,10 +17,10 @@ from krohn.show.tables import console, cut_short, new_table, print_table, tried
 if TYPE_CHECKING:
     from krohn.compiled_model import CompiledModel
     from krohn.evidence import Checked, Rests
+    from krohn.instruments.attack.campaign import Attack
     from krohn.program.claim import Claim
     from krohn.replaying import Replay
     from krohn.report import Report
-    from krohn.verify.attack.campaign import Attack
     from krohn.verify.testing.counterexample import Counterexample
 
 # Verdicts, with what they rest on; evidence; replays.

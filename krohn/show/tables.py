@@ -16,14 +16,14 @@ from krohn.program.word_texts import join_letters
 from krohn.program.wording import at_most
 
 if TYPE_CHECKING:
-    from krohn.batch import Batch
-    from krohn.batch_work import RowResult
-    from krohn.comparison.belief_result import BeliefComparison
-    from krohn.comparison.result import Comparison
-    from krohn.decompiling import Recovered
-    from krohn.workbench.checking import Checked
-    from krohn.workbench.contents import Made
-    from krohn.workbench.scoring import Score
+    from krohn.instruments.batch.batch import Batch
+    from krohn.instruments.batch.work import RowResult
+    from krohn.instruments.compare.comparison.belief_result import BeliefComparison
+    from krohn.instruments.compare.comparison.result import Comparison
+    from krohn.instruments.workbench.checking import Checked
+    from krohn.instruments.workbench.contents import Made
+    from krohn.instruments.workbench.scoring import Score
+    from krohn.kinds.hidden_markov.commands_decompile import Recovered
 
 # Texts and tables on a terminal.
 
@@ -146,7 +146,10 @@ ON_PAGES = ("parameters", "training")
 
 def beliefs(found: "BeliefComparison", page: object = None) -> None:
     """A derived network beside trained ones, on a hidden Markov model."""
-    from krohn.comparison.belief_result import headline, lines
+    from krohn.instruments.compare.comparison.belief_result import (
+        headline,
+        lines,
+    )
 
     rows = lines(found)
     shown = [column for column in rows[0].cells if column not in ON_PAGES]
@@ -158,8 +161,8 @@ def beliefs(found: "BeliefComparison", page: object = None) -> None:
 
 def comparison(found: "Comparison", page: object = None) -> None:
     """A derived network beside trained ones."""
-    from krohn.comparison.models import headline
-    from krohn.page.comparison_page import summary
+    from krohn.instruments.compare.comparison.models import headline
+    from krohn.instruments.compare.draw_comparison_page import summary
 
     table = new_table(
         "measure", *(f" {on_a_terminal(c.title)}" for c in found.contestants)
@@ -327,8 +330,11 @@ def workbench_check(rows: "list[Checked]") -> None:
 
 def score(told: "Score") -> None:
     """Print a score in a sentence, and of directions a line for each variable."""
-    from krohn.workbench.directions import DirectionScore, FeatureScore
-    from krohn.workbench.scoring import EdgeScore
+    from krohn.instruments.workbench.directions import (
+        DirectionScore,
+        FeatureScore,
+    )
+    from krohn.instruments.workbench.scoring import EdgeScore
 
     if isinstance(told, EdgeScore):
         auc = "" if told.auc is None else f", area under the ROC curve {told.auc:.3f}"

@@ -8,12 +8,12 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from krohn import sources
 from krohn.algebra.errors import KrohnError
 from krohn.machine_objects import AS_IT_IS, MachineReading
 from krohn.option_rules import refuse_others
+from krohn.program.slices import Source, slice_sources
 
 if TYPE_CHECKING:
     from krohn.network.modelfile import ModelFile
@@ -21,146 +21,36 @@ if TYPE_CHECKING:
     from krohn.source_kinds.finite_machines import Machines
     from krohn.source_kinds.kind import Kind
 
-SOURCES = Path(sources.__path__[0])
-PROCESSES = "RanHMM|Cyclic-HARD|Mess3|RRXOR|EvenProcess|GoldenMean"
-"""How names of hidden Markov models begin."""
+
+def may_name(entry: Source, text: str) -> bool:
+    """Whether a text may be the name, or the file, of such a source."""
+    begins = "|".join(filter(None, (entry.begins, *_stems(entry))))
+    if begins and re.match(begins, text):
+        return True
+    # A file name goes on after a colon: `my.dp:n=8`.
+    file = re.match(r"(?s)(.*\.\w+)(?::|$)", text)
+    return file is not None and Path(file[1]).suffix.lower() in entry.ends
 
 
-class Entry(NamedTuple):
-    """Where a kind is defined, and which sources may be of this kind.
-
-    Attributes:
-        place: A module of this package, and the class in it.
-        begins: A pattern that the beginning of every name matches.
-        ends: The suffixes of files.
-        catalogue: The package of `krohn.sources` in whose catalogue each text has the name
-            of a source; empty if there is none.
-        objects: The modules of the classes of sources.
-        foreign: Whether objects of other libraries may be sources.
-        of_machines: The construction that takes a machine as such a source.
-    """
-
-    place: tuple[str, str]
-    begins: str = ""
-    ends: tuple[str, ...] = ()
-    catalogue: str = ""
-    objects: tuple[str, ...] = ()
-    foreign: bool = False
-    of_machines: str = ""
-
-    def may_name(self, text: str) -> bool:
-        """Whether a text may be the name, or the file, of such a source."""
-        begins = "|".join(filter(None, (self.begins, *_stems(self.catalogue))))
-        if begins and re.match(begins, text):
-            return True
-        # A file name goes on after a colon: `my.dp:n=8`.
-        file = re.match(r"(?s)(.*\.\w+)(?::|$)", text)
-        return file is not None and Path(file[1]).suffix.lower() in self.ends
-
-    def may_be(self, source: object) -> bool:
-        """Whether an object may be such a source."""
-        modules = [each.__module__ for each in type(source).__mro__]
-        own = any(module.startswith("krohn.") for module in modules)
-        return any(m in self.objects for m in modules) or (self.foreign and not own)
-
-
-ENTRIES = {
-    "attention-target": Entry(
-        ("attention_targets", "AttentionTargets"),
-        r"Sine(?![\w,]*+\.[a-z])",
-        objects=("krohn.sources.attention_targets.target",),
-    ),
-    "chain-of-thought": Entry(
-        ("chains_of_thought", "ChainsOfThought"),
-        ends=(".dp",),
-        catalogue="dynamic_programs",
-        objects=(
-            "krohn.program.chain_of_thought",
-            "krohn.sources.dynamic_programs.dynamic_program",
-        ),
-    ),
-    "grid-function": Entry(
-        ("grid_functions", "GridFunctions"),
-        r"Sorted\d|RanGrid",
-        objects=("krohn.sources.attention_targets.grid_function",),
-    ),
-    "hidden-markov": Entry(
-        ("hidden_markov", "HiddenMarkovModels"),
-        rf"{PROCESSES}|pcfg:|(?s:.+)\.(att|fst\.txt):weights=",
-        (".json", ".npz", ".pomdp", ".pcfg"),
-        objects=("krohn.sources.hidden_markov.model",),
-        foreign=True,
-        of_machines="beliefs",
-    ),
-    "context-learner": Entry(
-        ("in_context", "InContexts"),
-        r"InContext(?![\w,]*+\.[a-z])",
-        objects=("krohn.sources.in_context",),
-    ),
-    "kernel": Entry(
-        ("kernels", "Kernels"),
-        r"(Exp|Power|Delay|Mean|RanKernel)\d",
-        (".kernel", ".csv"),
-        objects=("krohn.sources.kernels.kernel",),
-    ),
-    "increasing": Entry(
-        ("increasing_subsequences", "IncreasingSubsequences"),
-        r"ShortLIS\d",
-        objects=("krohn.program.increasing",),
-    ),
-    "linear-system": Entry(
-        ("linear_systems", "LinearSystems"),
-        r"(Cyclic-DET|Cyclic-RND|MatMul|RanLDS)\d",
-        objects=("krohn.sources.linear_systems",),
-        of_machines="products",
-    ),
-    "posterior-head": Entry(
-        ("posterior_heads", "PosteriorHeads"),
-        rf"GaussianHMM|Power|Twin|({PROCESSES}).*given",
-        objects=("krohn.sources.posterior_heads",),
-    ),
-    "rewriting": Entry(
-        ("rewritings", "Rewritings"),
-        r"Arithmetic\d",
-        (".rules",),
-        "rewriting",
-        ("krohn.program.rewriting",),
-    ),
-    "selected-mean": Entry(
-        ("selected_means", "SelectedMeans"),
-        r"(Nearest|Gravity|Select)\d",
-        objects=("krohn.sources.attention_targets.selected_means",),
-    ),
-    "program": Entry(
-        ("sequence_functions", "SequenceFunctions"),
-        r"program:|crasp:",
-        (".program", ".crasp"),
-        objects=(
-            "krohn.sources.sequence_functions.builder",
-            "krohn.sources.counting.program",
-        ),
-    ),
-    "text-in-blocks": Entry(
-        ("blocks", "TextsInBlocks"), objects=("krohn.program.blocks",)
-    ),
-    "vectors-in-blocks": Entry(
-        ("blocks", "LinearSystemsInBlocks"), objects=("krohn.sources.linear_systems",)
-    ),
-}
+def may_be(entry: Source, source: object) -> bool:
+    """Whether an object may be such a source."""
+    modules = [each.__module__ for each in type(source).__mro__]
+    own = any(module.startswith("krohn.") for module in modules)
+    return any(m in entry.objects for m in modules) or (entry.foreign and not own)
 
 
 class _Kinds(Mapping[str, "SourceKind[Any]"]):
     """The kinds by their name in model files; each is imported when it is asked for."""
 
     def __getitem__(self, wire: str) -> "SourceKind[Any]":
-        found: SourceKind[Any] = _kind(*ENTRIES[wire].place)
+        found: SourceKind[Any] = _kind(slice_sources()[wire].commands)
         return found
 
     def __iter__(self) -> Iterator[str]:
-        return iter(ENTRIES)
+        return iter(slice_sources())
 
     def __len__(self) -> int:
-        return len(ENTRIES)
+        return len(slice_sources())
 
 
 KINDS = _Kinds()
@@ -168,20 +58,25 @@ KINDS = _Kinds()
 
 def machines() -> "Machines":
     """The kind of machines, which have no entry: whatever no other kind knows is one."""
-    found: Machines = _kind("finite_machines", "Machines")
+    found: Machines = _kind("krohn.source_kinds.finite_machines:Machines")
     return found
 
 
 @cache
-def _kind(module: str, name: str) -> Any:
-    return getattr(import_module(f"{__name__}.{module}"), name)()
+def _kind(place: str) -> Any:
+    module, name = place.split(":")
+    return getattr(import_module(module), name)()
 
 
 @cache
-def _stems(package: str) -> tuple[str, ...]:
-    """The names of the texts in the catalogue of a package."""
-    texts = (SOURCES / package / "catalogue").iterdir() if package else ()
-    return tuple(rf"{path.stem}(\W|\d|$)" for path in sorted(texts))
+def _stems(entry: Source) -> tuple[str, ...]:
+    """Patterns of the names of the texts in the catalogue of a slice."""
+    if not entry.catalogue:
+        return ()
+    package = import_module(entry.commands.rpartition(".")[0])
+    folder = Path(str(package.__file__)).with_name("catalogue")
+    texts = sorted(folder.glob(f"*{entry.catalogue}"))
+    return tuple(rf"{path.stem}(\W|\d|$)" for path in texts)
 
 
 def found(source: object) -> "tuple[SourceKind[Any], Any] | None":
@@ -191,11 +86,11 @@ def found(source: object) -> "tuple[SourceKind[Any], Any] | None":
         KrohnError: If one of the numbers in a name is out of range.
     """
     source = str(source) if isinstance(source, Path) else source
-    for wire, entry in ENTRIES.items():
+    for wire, entry in slice_sources().items():
         if isinstance(source, str):
-            told = KINDS[wire].named(source) if entry.may_name(source) else None
+            told = KINDS[wire].named(source) if may_name(entry, source) else None
         else:
-            told = KINDS[wire].taken(source) if entry.may_be(source) else None
+            told = KINDS[wire].taken(source) if may_be(entry, source) else None
         if told is not None:
             return KINDS[wire], told
     return None

@@ -17,7 +17,8 @@ from krohn.network.modelfile import ModelFile
 from krohn.network.reading import Opened
 from krohn.option_rules import COMPILE, refuse, spelled
 from krohn.program.claim import Shows
-from krohn.source_kinds import ENTRIES, KINDS
+from krohn.program.slices import slice_sources
+from krohn.source_kinds import KINDS
 from krohn.source_kinds.kind import Kind, Runs
 
 if TYPE_CHECKING:
@@ -27,7 +28,9 @@ if TYPE_CHECKING:
     from krohn.compiled_model import CompiledModel
     from krohn.report import Report
 
-AS_SOURCES = {e.of_machines: wire for wire, e in ENTRIES.items() if e.of_machines}
+AS_SOURCES = {
+    e.of_machines: wire for wire, e in slice_sources().items() if e.of_machines
+}
 """By construction the kind of source that it takes a machine for."""
 OF_FORMS = ("arch", "observe", "effort")
 """The options that the table of state space models depends on."""
@@ -56,7 +59,7 @@ class Machines(Kind[Automaton]):
 
     def says_laws(self, construction: str) -> bool:
         """Whether it makes a generator."""
-        from krohn.compiler.generator import NAME  # much of the compiler
+        from krohn.architectures.generator.build import NAME  # much of the compiler
 
         return construction == NAME
 

@@ -16,9 +16,12 @@ from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FloatArray
 from krohn.network.reading import Opened, output_function
 from krohn.program.domains import IntArray
+from krohn.program.exact_products import (
+    Ratios,
+    ratios,
+)
 from krohn.program.user_input import read_text
 from krohn.report import Progress
-from krohn.sources.exact_products import Ratios, ratios
 from krohn.verify.testing.simulation_result import Simulation
 
 if TYPE_CHECKING:

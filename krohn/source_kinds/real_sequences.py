@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypedDict, TypeVar
 import numpy as np
 
 from krohn.algebra.errors import KrohnError
+from krohn.architectures.attention_layer.statement import AttentionLayer
 from krohn.compiler import CompileError
 from krohn.compiler.compiled_network import CompiledNetwork
 from krohn.compiler.pipeline import Options
@@ -32,7 +33,6 @@ from krohn.network.architecture import kind_of
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FloatArray
 from krohn.network.reading import Opened
-from krohn.program.architectures.attention_layer import AttentionLayer
 from krohn.program.domains import IntArray
 from krohn.program.retelling import told_as
 from krohn.report import Progress

@@ -14,9 +14,9 @@ from krohn.compilation import Asked
 from krohn.compiled_model import CompiledModel
 from krohn.compiler import CompileError
 from krohn.compiler.compiled_network import Tried
+from krohn.kinds.blocks.source import BLANK
 from krohn.network.modelfile import ModelFile
 from krohn.network.reading import Begin, Opened, decode, plain_reader
-from krohn.program.completed_texts import BLANK
 from krohn.program.written_text import Lines, text_of
 from krohn.report import Progress
 from krohn.source_kinds.base import R, ReadableKind, SourceKind

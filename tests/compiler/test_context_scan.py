@@ -9,16 +9,19 @@ from krohn.algebra.automaton import IntArray
 from krohn.algebra.windows import ContextPoints, context_points
 from krohn.compiler import CompileError
 from krohn.compiler.compiled_network import compile_program
-from krohn.compiler.constructions.beliefs import context_scan
 from krohn.compiler.pipeline import Options
+from krohn.kinds.hidden_markov.build_beliefs import context_scan
+from krohn.kinds.hidden_markov.source import named
+from krohn.kinds.hidden_markov.source_beliefs import (
+    Beliefs,
+    reachable,
+)
 from krohn.machines import read
 from krohn.network.precision import PRECISIONS
 from krohn.program import Map, Program, Table
 from krohn.program.errors import Refused
 from krohn.program.interpreter import states
 from krohn.program.statement import parse
-from krohn.sources.hidden_markov import named
-from krohn.sources.hidden_markov.beliefs import Beliefs, reachable
 from krohn.verify.checker import refinement
 from krohn.verify.checker.model_file import Machine
 from krohn.verify.errors import WrongWord

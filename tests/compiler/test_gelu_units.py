@@ -15,12 +15,12 @@ import krohn
 from krohn.algebra import zoo
 from krohn.compiled_model import CompiledModel
 from krohn.compiler.units import NEAREST, Expression, Stage, slope
+from krohn.kinds.dynamic_programs.commands import ChainsOfThought
 from krohn.network.model import Model
 from krohn.network.modelfile import ModelFile, pack
 from krohn.network.precision import PRECISIONS, FloatArray
 from krohn.program.architectures.transformer import Block
 from krohn.program.errors import Refused
-from krohn.source_kinds.chains_of_thought import ChainsOfThought
 from krohn.verify.checker.network import recheck
 from krohn.verify.search.find import find
 from krohn.verify.testing.exhaustive import exhaustive

@@ -8,8 +8,13 @@ import pytest
 import krohn
 from krohn.algebra import zoo
 from krohn.algebra.errors import KrohnError
-from krohn.compiler import CompileError, pruned
-from krohn.compiler.pruned import layer, mask_for, nearest_subset
+from krohn.architectures.pruned import build as pruned
+from krohn.architectures.pruned.build import (
+    layer,
+    mask_for,
+    nearest_subset,
+)
+from krohn.compiler import CompileError
 from krohn.network.precision import PRECISIONS
 
 FLOAT64, FLOAT32 = PRECISIONS["float64"], PRECISIONS["float32"]

@@ -254,7 +254,7 @@ def test_brackets_are_held_against_machines_with_other_names() -> None:
 
 def test_the_ideal_network_is_held_against_what_is_shown() -> None:
     pytest.importorskip("z3")
-    from krohn.ideal_network import verify_ideal
+    from krohn.instruments.smt.commands import verify_ideal
 
     machine = plain()
     output = Output("states", np.arange(2), ("low", "high"))

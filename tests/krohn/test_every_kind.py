@@ -16,10 +16,11 @@ from every_kind import NETWORKS, OTHERS, SOURCES, compiled
 
 import krohn
 from krohn.algebra.errors import KrohnError
+from krohn.architectures.exports.destinations import exports
 from krohn.evidence import check, write
-from krohn.network.exports import HOMES
 from krohn.network.modelfile import pack
-from krohn.source_kinds import ENTRIES, KINDS, named
+from krohn.program.slices import slice_sources
+from krohn.source_kinds import KINDS, named
 
 Call = Callable[..., tuple[int, Any]]
 EACH = pytest.mark.parametrize("kind", NETWORKS)
@@ -85,7 +86,7 @@ def refused(told: Any) -> str:
 
 def test_the_modules_of_sources_are_there() -> None:
     """An object is found by the module of its class: a name of none would find nothing."""
-    for entry in ENTRIES.values():
+    for entry in slice_sources().values():
         assert all(map(find_spec, entry.objects))
 
 
@@ -222,13 +223,13 @@ def test_it_is_drawn_or_has_no_picture(
 
 
 @pytest.mark.sample(4, at=5)
-@pytest.mark.parametrize("to", HOMES)
+@pytest.mark.parametrize("to", exports())
 @EACH
 def test_it_is_exported_or_refused(
     kind: str, to: str, file: Path, tmp_path: Path, call: Call
 ) -> None:
     """An export that is written is read back there and says the same."""
-    pytest.importorskip({"gpt2": "transformers"}.get(to, HOMES[to].imports[0]))
+    pytest.importorskip({"gpt2": "transformers"}.get(to, exports()[to].imports[0]))
     place = tmp_path / "out"
     code, told = call("export", file, "--to", to, "-o", place, "--sample", 8)
     assert code in (0, 2)

@@ -95,7 +95,7 @@ def test_evidence_for_another_model_or_machine_is_not_taken(
 def test_evidence_of_rnns_is_for_every_length(
     tmp_path: Path, capsys: Capture, widest: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("krohn.compiler.rnn.WIDEST_DENSE", widest)
+    monkeypatch.setattr("krohn.architectures.recurrent.build.WIDEST_DENSE", widest)
     path, out = str(tmp_path / "d6.safetensors"), str(tmp_path / "evidence.json")
     assert run(["compile", "D6", "--arch", "rnn", "-o", path]) == 0
     assert run(["verify", path, "--evidence", out]) == 0

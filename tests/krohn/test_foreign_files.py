@@ -9,7 +9,8 @@ from foreign_files import foreign_files
 from krohn import cli, machines
 from krohn.algebra.errors import KrohnError
 from krohn.algebra.formats import FORMATS, SUFFIXES
-from krohn.source_kinds import ENTRIES, KINDS, Entry
+from krohn.program.slices import Source, slice_sources
+from krohn.source_kinds import KINDS, may_name
 
 FILES = [*foreign_files()]
 REQUIREMENTS = "numpy >= 1.22\nscipy >= 1.6\n"
@@ -38,7 +39,7 @@ def test_files_that_are_no_machines_are_called_what_they_are(
 
 @pytest.mark.parametrize(
     "suffix",
-    sorted({*SUFFIXES, *(s for entry in ENTRIES.values() for s in entry.ends)}),
+    sorted({*SUFFIXES, *(s for entry in slice_sources().values() for s in entry.ends)}),
 )
 def test_no_suffix_makes_a_source_of_other_files(tmp_path: Path, suffix: str) -> None:
     """What a file begins with tells more than its name."""
@@ -63,7 +64,7 @@ def test_a_text_with_the_sign_of_a_format_has_no_name_of_another(
             if suffix in other.suffixes:
                 continue
             path = tmp_path / f"m{other.suffixes[0]}"
-            if any(path.suffix in entry.ends for entry in ENTRIES.values()):
+            if any(path.suffix in entry.ends for entry in slice_sources().values()):
                 continue  # kernels and hidden Markov models have these names, too
             path.write_text(text)
             with pytest.raises(KrohnError, match=rf"end its name in \{suffix}$"):
@@ -94,14 +95,14 @@ def test_names_of_states_make_no_machine_of_a_table(tmp_path: Path) -> None:
     assert machines.read(path.with_suffix(".att")).letters == ("a", "b")
 
 
-@pytest.mark.parametrize("entry", ENTRIES.values(), ids=ENTRIES.keys())
+@pytest.mark.parametrize("entry", slice_sources().values(), ids=slice_sources().keys())
 def test_a_machine_file_may_be_called_as_a_source_is(
-    entry: Entry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    entry: Source, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     stems = [family for kind in KINDS.values() for family in kind.examples]
     stems = [stem for stem in [*stems, "InContext2,3", "Sine1,2"] if ":" not in stem]
-    for stem in filter(entry.may_name, stems):
+    for stem in (s for s in stems if may_name(entry, s)):
         path = Path(f"{stem}.dot")
         path.write_text("digraph { a -> a [label=x] }")
         assert machines.read(path).letters == ("x",)

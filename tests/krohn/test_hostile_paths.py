@@ -12,12 +12,15 @@ from pathlib import Path
 import pytest
 
 import krohn
+from krohn.architectures.gpt2.check import (
+    NAMES,
+    TOLD,
+)
 from krohn.cli import run
 from krohn.program.errors import KrohnError
 from krohn.program.files import Unreadable, names_in, read_bytes
 from krohn.program.user_input import read_text
 from krohn.program.writing import atomic_write
-from krohn.verify.checker.gpt2 import NAMES, TOLD
 
 SECONDS = 20
 

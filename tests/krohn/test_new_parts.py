@@ -20,24 +20,27 @@ import pytest
 import torch
 
 import krohn
-from krohn import cli, source_kinds
+from krohn import cli
 from krohn.algebra.automaton import Automaton
+from krohn.architectures.exports.destinations import (
+    Destination,
+    StoredNetwork,
+)
 from krohn.compilation import Asked
 from krohn.compiler import CompileError
 from krohn.compiler.constructions import registry as constructions
 from krohn.compiler.transformer import Network
-from krohn.network import ExportError, exports
-from krohn.network.exports import Destination, StoredNetwork
+from krohn.network import ExportError
 from krohn.network.model import Model
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FloatArray
 from krohn.program import Map, Program, Token, inputs, table
 from krohn.program.errors import demand
 from krohn.program.inputs import Stated
+from krohn.program.slices import Export, Slice, Source, slice_sources, slices
 from krohn.source_kinds.base import Built
 from krohn.source_kinds.real_outputs import Reference
 from krohn.source_kinds.real_sequences import Box, RealSequences
-from krohn.verify.checker import registry
 from krohn.verify.checker.arithmetic import Interval
 from krohn.verify.checker.established import Established
 from krohn.verify.checker.model_file import Machine, Model as CheckedModel
@@ -113,8 +116,8 @@ def test_an_export_is_written_read_back_and_held_against_the_file(
         lambda file, place: StoredNetwork(file),
     )
     monkeypatch.setitem(sys.modules, "own_export", module(DESTINATION=to))
-    home = exports._Home("own_export", ("json",), "")
-    monkeypatch.setitem(exports.HOMES, "table", home)  # type: ignore[arg-type]
+    brought = Slice(exports={"table": Export("own_export", ("json",), "")})
+    monkeypatch.setitem(slices(), "own", brought)  # type: ignore[arg-type]
     clock = krohn.automaton({"a": {"tick": "b"}, "b": {"tick": "a"}}, start="a")
     path = tmp_path / "clock.safetensors"
     krohn.compile(clock, 5).save(path)
@@ -195,15 +198,13 @@ def unit_box(source: Stated, claim: Stated, length: int | None) -> inputs.Box:
 def test_a_kind_of_source_is_compiled_proved_run_and_explained(
     monkeypatch: Patch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    own = {
-        "krohn.source_kinds.gains": module(Gains=Gains),
-        "krohn.verify.checker.gains": module(established=established),
-    }
-    for name, held in own.items():
-        monkeypatch.setitem(sys.modules, name, held)
-    entry = source_kinds.Entry(("gains", "Gains"), r"Gain\d", objects=(__name__,))
-    monkeypatch.setitem(source_kinds.ENTRIES, "gain", entry)
-    monkeypatch.setitem(registry.READERS, ("linear-recurrence", "gain"), "gains")
+    monkeypatch.setitem(
+        sys.modules, "gains", module(Gains=Gains, established=established)
+    )
+    entry = Source("gains:Gains", r"Gain\d", objects=(__name__,))
+    monkeypatch.setitem(slice_sources(), "gain", entry)  # type: ignore[arg-type]
+    brought = Slice(readers={("linear-recurrence", "gain"): "gains"})
+    monkeypatch.setitem(slices(), "own", brought)  # type: ignore[arg-type]
     monkeypatch.setitem(inputs.OF_SOURCES, "gain", unit_box)
     path = tmp_path / "gain.safetensors"
     assert cli.run(["compile", "Gain3", "-T", "4", "-o", str(path)]) == 0

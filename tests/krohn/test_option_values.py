@@ -13,10 +13,16 @@ import torch
 
 import krohn
 from krohn.checks import Checks, VerifyKeywords
-from krohn.comparison.measurements import SettingKeywords, Settings
 from krohn.compilation import Asked, CompileKeywords, ExplainKeywords
 from krohn.examination import Search, SearchKeywords
-from krohn.learning.learner import Lesson, LessonKeywords
+from krohn.instruments.compare.comparison.measurements import (
+    SettingKeywords,
+    Settings,
+)
+from krohn.instruments.learning.learner import (
+    Lesson,
+    LessonKeywords,
+)
 from krohn.machine_objects import MachineKeywords, MachineReading
 from krohn.option_rules import format_name, whole
 from krohn.program.wording import in_a_command, in_python

@@ -12,11 +12,22 @@ import pytest
 from krohn.algebra import zoo
 from krohn.commands import progress as said
 from krohn.commands.progress import Log, lines, progress, waiting, watched
-from krohn.compare.tasks.catalogue import task
-from krohn.compare.training.run import Cell, Job
-from krohn.compare.training.sweep import STEPS, TrainingCost, cost_of, duration
-from krohn.comparison.measurements import Settings
-from krohn.comparison.trained_networks import cells, in_turn
+from krohn.instruments.compare.comparison.measurements import Settings
+from krohn.instruments.compare.comparison.trained_networks import (
+    cells,
+    in_turn,
+)
+from krohn.instruments.compare.tasks.catalogue import task
+from krohn.instruments.compare.training.run import (
+    Cell,
+    Job,
+)
+from krohn.instruments.compare.training.sweep import (
+    STEPS,
+    TrainingCost,
+    cost_of,
+    duration,
+)
 
 
 @dataclass

@@ -13,7 +13,7 @@ import pytest
 
 import krohn
 from krohn import cli
-from krohn.model_card import NAME
+from krohn.architectures.exports.commands_card import NAME
 from krohn.network import ModelFileError
 from krohn.program.errors import Refused
 from krohn.program.quoting import in_markdown, markdown_program, markdown_text

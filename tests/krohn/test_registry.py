@@ -9,8 +9,10 @@ import pytest
 
 import krohn
 from krohn.algebra.errors import KrohnError
-from krohn.compiler.constructions import beliefs, products
-from krohn.source_kinds import ENTRIES, KINDS, found, named
+from krohn.kinds.hidden_markov import build_beliefs as beliefs
+from krohn.kinds.linear_systems import build_products as products
+from krohn.program.slices import slice_sources
+from krohn.source_kinds import KINDS, found, may_name, named
 
 FILES = Path(__file__).parents[2] / "examples"
 NAMES = [name for kind in KINDS.values() for name in kind.examples]
@@ -33,7 +35,7 @@ def test_a_kind_that_knows_a_name_is_asked() -> None:
             known = kind.named(name) is not None
         except KrohnError:  # this kind knows the form, and refuses a number
             known = name not in OTHERS
-        assert not known or ENTRIES[wire].may_name(name), (name, wire)
+        assert not known or may_name(slice_sources()[wire], name), (name, wire)
 
 
 @pytest.mark.sample(13)
@@ -59,7 +61,7 @@ def test_the_kinds_are_named_as_in_model_files() -> None:
 
 
 def test_constructions_that_take_machines_are_named_as_they_are_made() -> None:
-    named = {entry.of_machines for entry in ENTRIES.values()} - {""}
+    named = {entry.of_machines for entry in slice_sources().values()} - {""}
     assert named == {products.NAME, beliefs.NAME}
 
 
@@ -79,5 +81,5 @@ def test_a_machine_is_compiled_without_other_kinds(tmp_path: Path) -> None:
         check=True,
     )
     loaded = set(done.stdout.splitlines()[-1].split())
-    kinds = {f"krohn.source_kinds.{entry.place[0]}" for entry in ENTRIES.values()}
-    assert not loaded & (kinds | {"krohn.sources.hidden_markov"})
+    kinds = {entry.commands.partition(":")[0] for entry in slice_sources().values()}
+    assert not loaded & (kinds | {"krohn.kinds.hidden_markov.source"})

@@ -23,9 +23,9 @@ import krohn
 from krohn import cli, decomposition, schemas
 from krohn.algebra.errors import KrohnError
 from krohn.algebra.formats import json_format
+from krohn.architectures.exports import circuit
 from krohn.commands import options
 from krohn.network import modelfile
-from krohn.network.exports import circuit
 from krohn.program import strict_json
 from krohn.source_kinds import KINDS
 

@@ -13,13 +13,16 @@ import pytest
 
 import krohn
 from krohn.algebra.errors import KrohnError
+from krohn.kinds.attention_targets.source_sampling import attention_target
+from krohn.kinds.attention_targets.source_target import AttentionTarget
+from krohn.kinds.hidden_markov.source_masked import Task
+from krohn.kinds.kernels.source_kernel import (
+    Kernel,
+    Mode,
+)
+from krohn.kinds.posterior_heads.source import PosteriorHead
 from krohn.source_kinds import KINDS
 from krohn.source_kinds.real_sequences import RealSequences
-from krohn.sources.attention_targets.sampling import attention_target
-from krohn.sources.attention_targets.target import AttentionTarget
-from krohn.sources.hidden_markov.masked import Task
-from krohn.sources.kernels.kernel import Kernel, Mode
-from krohn.sources.posterior_heads import PosteriorHead
 
 TYPED = ("0.1", "0.3", "0." + "3" * 40, "0.7", "0.99999999999999999999", "1e-41")
 Vectors = list[tuple[Fraction, ...]]

@@ -19,10 +19,13 @@ from krohn.algebra.errors import KrohnError
 from krohn.network import modelfile
 from krohn.network.modelfile import ModelFile
 from krohn.program.domains import FloatArray
+from krohn.program.exact_products import (
+    Ratios,
+    ratios,
+)
 from krohn.report import Report
 from krohn.source_kinds import of_file
 from krohn.source_kinds.real_outputs import Reference, judged
-from krohn.sources.exact_products import Ratios, ratios
 
 KINDS = [*NETWORKS, "generator"]
 EACH = pytest.mark.parametrize("kind", KINDS)

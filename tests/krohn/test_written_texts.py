@@ -15,14 +15,17 @@ import pytest
 import krohn
 from krohn import cli
 from krohn.algebra.errors import KrohnError
+from krohn.kinds.blocks.commands import TextsInBlocks
+from krohn.kinds.blocks.source import (
+    BLANK,
+    completed_texts,
+)
+from krohn.kinds.dynamic_programs.commands import ChainsOfThought
+from krohn.kinds.dynamic_programs.commands_increasing import IncreasingSubsequences
+from krohn.kinds.rewriting.commands import Rewritings
 from krohn.network.reading import Texts, decode
-from krohn.program.completed_texts import BLANK, completed_texts
 from krohn.program.written_text import text_of
 from krohn.source_kinds import KINDS, of_file
-from krohn.source_kinds.blocks import TextsInBlocks
-from krohn.source_kinds.chains_of_thought import ChainsOfThought
-from krohn.source_kinds.increasing_subsequences import IncreasingSubsequences
-from krohn.source_kinds.rewritings import Rewritings
 from krohn.source_kinds.written_texts import TextKind, reader
 
 PROMPTS = 40

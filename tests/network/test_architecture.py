@@ -7,10 +7,10 @@ import pytest
 import torch
 
 import krohn
+from krohn.architectures.gated.commands import model_file
 from krohn.network import ModelFileError
 from krohn.network.architecture import every_kind, kind_of
 from krohn.network.modelfile import ModelFile
-from krohn.trained_recurrent import model_file
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = ("network", "compiler", "verify", "compare", "krohn", "benchmarks")

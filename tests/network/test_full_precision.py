@@ -12,9 +12,9 @@ from torch.overrides import TorchFunctionMode
 
 import krohn
 from krohn.algebra.zoo import machine
+from krohn.architectures.generator.engine import load
 from krohn.network.architecture import every_kind, expected_shapes
 from krohn.network.forward_pass import full_precision
-from krohn.network.generator import load
 from krohn.network.model import Model
 from krohn.network.transformer import Attention, Transformer
 from krohn.verify.testing.exhaustive import exhaustive

@@ -23,6 +23,7 @@ import torch
 import krohn
 from krohn.algebra import zoo
 from krohn.algebra.formats import json_format
+from krohn.architectures.exports.destinations import destination
 from krohn.network import ExportError, ModelFileError, architecture, modelfile
 from krohn.network.architecture import (
     ByName,
@@ -32,7 +33,6 @@ from krohn.network.architecture import (
     every_kind,
     kind_of,
 )
-from krohn.network.exports import destination
 from krohn.network.meaning.arrays import Arrays
 from krohn.network.meaning.engine import Engine
 from krohn.network.model import Model

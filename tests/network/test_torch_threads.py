@@ -5,10 +5,10 @@ import torch
 from threadpoolctl import threadpool_info
 
 import krohn
+from krohn.kinds.dynamic_programs.commands import ChainsOfThought
 from krohn.network.forward_pass import threads
 from krohn.network.reading import IntArray, Texts
 from krohn.network.transformer import Transformer
-from krohn.source_kinds.chains_of_thought import ChainsOfThought
 
 
 def test_the_number_of_threads_comes_back() -> None:

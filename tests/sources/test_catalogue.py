@@ -10,8 +10,11 @@ import torch
 from plain_functions import PLAIN
 
 import krohn
+from krohn.kinds.sequence_functions.source_catalogue import (
+    FUNCTIONS,
+    shuffle_dyck,
+)
 from krohn.network.model import Model
-from krohn.sources.sequence_functions.catalogue import FUNCTIONS, shuffle_dyck
 from krohn.verify.proof import prove
 
 SHORT, LONG = 9, 64

@@ -14,22 +14,22 @@ from every_kind import NETWORKS, SOURCES, compiled
 
 import krohn
 from krohn import cli
+from krohn.kinds.attention_targets import (
+    check_grid_function as grid_function,
+    check_target as attention_target,
+)
+from krohn.kinds.attention_targets.source_grid_function import GridFunction
+from krohn.kinds.attention_targets.source_target import AttentionTarget
+from krohn.kinds.hidden_markov import check_situations as situations
+from krohn.kinds.hidden_markov.source_model import HiddenMarkovModel
+from krohn.kinds.kernels import check_rnn as kernels
+from krohn.kinds.kernels.source_kernel import Kernel
+from krohn.kinds.linear_systems import check_matrix_norms as matrix_norms
+from krohn.kinds.linear_systems.source import LinearSystem
+from krohn.kinds.posterior_heads import check as posterior_head
+from krohn.kinds.posterior_heads.source import PosteriorHead
 from krohn.network import modelfile
 from krohn.program.errors import Refused
-from krohn.sources.attention_targets.grid_function import GridFunction
-from krohn.sources.attention_targets.target import AttentionTarget
-from krohn.sources.hidden_markov.model import HiddenMarkovModel
-from krohn.sources.kernels.kernel import Kernel
-from krohn.sources.linear_systems import LinearSystem
-from krohn.sources.posterior_heads import PosteriorHead
-from krohn.verify.checker import (
-    attention_target,
-    grid_function,
-    kernels,
-    matrix_norms,
-    posterior_head,
-    situations,
-)
 from krohn.verify.checker.network import digest
 
 NO_NUMBERS = (True, 2**60 + 127, "1", "1+2j", float("nan"), float("inf"))

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import pytest
 
 import krohn
-from krohn.program.chain_of_thought import ChainOfThought
-from krohn.source_kinds.chains_of_thought import ChainsOfThought
+from krohn.kinds.dynamic_programs.commands import ChainsOfThought
+from krohn.kinds.dynamic_programs.statement import ChainOfThought
 
 KIND = ChainsOfThought()
 SWEEP = (4, 7, 10, 14)

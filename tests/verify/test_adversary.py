@@ -21,13 +21,16 @@ import torch
 import krohn
 from krohn.algebra.automaton import Automaton, Semiautomaton
 from krohn.algebra.formats import json_format
+from krohn.instruments.attack.rounding import (
+    Arithmetic,
+    network,
+)
 from krohn.network.architecture import expected_shapes
 from krohn.network.model import Model
 from krohn.network.modelfile import ModelFile, pack
 from krohn.network.precision import PRECISIONS, FloatArray
 from krohn.program.errors import Refused
 from krohn.program.statement import parse
-from krohn.verify.attack.rounding import Arithmetic, network
 from krohn.verify.checker.network import recheck
 from krohn.verify.proof import Verdict, prove
 from krohn.verify.search import refinement

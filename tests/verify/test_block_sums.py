@@ -13,6 +13,12 @@ from krohn.compiler.attention import sums
 from krohn.compiler.compiled_network import CompiledNetwork
 from krohn.compiler.pipeline import Options, arrange, optimise
 from krohn.compiler.transformer import describe, lower
+from krohn.kinds.dynamic_programs.commands import ChainsOfThought
+from krohn.kinds.dynamic_programs.statement import (
+    Argument,
+    ChainOfThought,
+    Step,
+)
 from krohn.network.model import Model
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import PRECISIONS
@@ -28,10 +34,8 @@ from krohn.program import (
     Token,
     table as table_of,
 )
-from krohn.program.chain_of_thought import Argument, ChainOfThought, Step
 from krohn.program.expressions import argument, number
 from krohn.program.interpreter import evaluated, interpret
-from krohn.source_kinds.chains_of_thought import ChainsOfThought
 from krohn.verify.checker.block_sum import FEATURE_ERROR, SILENT_ERROR
 from krohn.verify.proof import prove
 

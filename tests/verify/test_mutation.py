@@ -58,7 +58,7 @@ def compiled(key: Key, factor: int) -> ModelFile:
     if construction.startswith("elman"):
         with pytest.MonkeyPatch.context() as patched:
             widest = 1024 if construction == "elman" else 0
-            patched.setattr("krohn.compiler.rnn.WIDEST_DENSE", widest)
+            patched.setattr("krohn.architectures.recurrent.build.WIDEST_DENSE", widest)
             return krohn.compile(name, arch="rnn", **dict(how)).file
     if construction == "balanced":
         return krohn.compile_generator(name, factor * length, **dict(how)).file

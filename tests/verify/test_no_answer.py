@@ -12,7 +12,7 @@ from hypothesis import given, settings, strategies as st
 import krohn
 from krohn.algebra.errors import KrohnError
 from krohn.algebra.formats import json_format
-from krohn.ideal_network import verify_ideal
+from krohn.instruments.smt.commands import verify_ideal
 from krohn.network.model import NOT_FINITE, TIED, Model
 from krohn.network.modelfile import ModelFile, pack
 from krohn.program.errors import Refused

@@ -11,6 +11,11 @@ from pointer_programs import machine, program
 
 from krohn.compiler.pipeline import Options, arrange, optimise
 from krohn.compiler.transformer import describe, lower
+from krohn.instruments.attack.campaign import (
+    Extent,
+    attack,
+)
+from krohn.instruments.attack.residual_stream import values as true_values
 from krohn.network.model import Model
 from krohn.network.modelfile import ModelFile, pack
 from krohn.network.precision import PRECISIONS
@@ -19,8 +24,6 @@ from krohn.program import AtAnywhere, Map, Position, Program, Token, table
 from krohn.program.errors import Refused
 from krohn.program.interpreter import interpret
 from krohn.program.statement import parse
-from krohn.verify.attack.campaign import Extent, attack
-from krohn.verify.attack.residual_stream import values as true_values
 from krohn.verify.proof import prove
 from krohn.verify.search.find import find
 from krohn.verify.testing.exhaustive import exhaustive

@@ -11,13 +11,16 @@ from model_files import lowered, with_tensors
 
 from krohn.algebra.automaton import Automaton, Semiautomaton
 from krohn.compiler import CompileError
+from krohn.instruments.attack.campaign import (
+    Extent,
+    attack,
+)
 from krohn.network.model import Model
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import PRECISIONS
 from krohn.program import Map, Operation, Program, Shift, Token, table
 from krohn.program.attention import Sparse
 from krohn.program.claim import first_version
-from krohn.verify.attack.campaign import Extent, attack
 from krohn.verify.proof import prove
 from krohn.verify.testing.exhaustive import exhaustive
 

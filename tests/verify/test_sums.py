@@ -10,9 +10,12 @@ from model_files import place, redescribed, stated
 
 import krohn
 from krohn.algebra import zoo
+from krohn.instruments.attack.rounding import (
+    network,
+    whole,
+)
 from krohn.network.model import Model
 from krohn.network.modelfile import ModelFile
-from krohn.verify.attack.rounding import network, whole
 from krohn.verify.checker import sublayers, transformer as checker
 from krohn.verify.checker.residual_stream import Stream
 from krohn.verify.proof import prove

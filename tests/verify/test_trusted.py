@@ -11,8 +11,8 @@ from krohn import evidence
 from krohn.cli import app, run
 from krohn.network.architecture import every_kind
 from krohn.program.errors import Refused
-from krohn.source_kinds import ENTRIES
-from krohn.verify.checker.registry import READERS, reader
+from krohn.program.slices import slice_sources, slices
+from krohn.verify.checker.registry import reader
 from krohn.verify.search.find import find
 from krohn.verify.trusted import every_file, rests_on, totals
 
@@ -20,14 +20,17 @@ OF_TRANSFORMERS = ("attention/", "transformer.py", "mlp.py", "sublayers.py")
 
 
 def test_the_registry_has_every_kind_of_network_and_source() -> None:
+    readers = {
+        pair: x for each in slices().values() for pair, x in each.readers.items()
+    }
     checks = {kind.declared.check for kind in every_kind().values()}
-    for name in {*checks, *READERS.values(), "relu_boxes"} - {""}:
+    for name in {*checks, *readers.values(), "relu_boxes"} - {""}:
         assert callable(reader(name))
-    networks = {network for network, _ in READERS}
+    networks = {network for network, _ in readers}
     assert networks | {k for k, v in every_kind().items() if v.declared.check} == set(
         every_kind()
     )
-    assert {kind for _, kind in READERS} <= set(ENTRIES)
+    assert {kind for _, kind in readers} <= set(slice_sources())
 
 
 def _files(source: str, folder: Path, **how: object) -> dict[str, int]:
@@ -41,10 +44,10 @@ def _files(source: str, folder: Path, **how: object) -> dict[str, int]:
 @pytest.mark.slow
 def test_an_rnn_rests_on_nothing_of_transformers(tmp_path: Path) -> None:
     files = _files("C2", tmp_path, arch="rnn")
-    assert files["krohn/verify/checker/recurrent.py"] > 50
+    assert files["krohn/architectures/recurrent/check.py"] > 50
     assert not [name for name in files if name.endswith(OF_TRANSFORMERS)]
     assert "krohn/verify/checker/heads.py" not in files
-    assert "krohn/verify/checker/gpt2.py" not in files
+    assert "krohn/architectures/gpt2/check.py" not in files
     everything = {file.file for file in every_file()}
     assert set(files) < everything
     assert not [name for name in files if "compiler" in name or "search" in name]

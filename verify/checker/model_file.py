@@ -18,8 +18,8 @@ from krohn.program.strict_json import whole
 from krohn.verify.checker.arithmetic import FORMATS, Format
 
 if TYPE_CHECKING:
-    from krohn.verify.checker.disguise import Disguise
-    from krohn.verify.checker.layer_norms import LayerNorms
+    from krohn.architectures.disguise.check import Disguise
+    from krohn.architectures.gpt2.check_layer_norms import LayerNorms
 
 FloatArray = npt.NDArray[np.float64]
 StrArray = npt.NDArray[np.str_]

@@ -20,7 +20,7 @@ from krohn.verify.checker.verdict import Proved, Speaker
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from krohn.verify.checker.gpt2 import Files
+    from krohn.architectures.gpt2.check import Files
 
 
 class Evidence(dict[str, Any]):
@@ -76,7 +76,7 @@ def contents(path: Path) -> "bytes | Files":
     """The bytes of a model file, or the files of the directory of a GPT-2."""
     if not path.is_dir():
         return read_bytes(path, LARGEST_FILE)
-    from krohn.verify.checker.gpt2 import Files  # no other file rests on it
+    from krohn.architectures.gpt2.check import Files  # no other file rests on it
 
     return Files.of(path)
 
@@ -89,7 +89,7 @@ def opened(data: "bytes | Files") -> Model:
     """
     if isinstance(data, bytes):
         return undisguised(read(data))
-    from krohn.verify.checker import gpt2  # no other file rests on it
+    from krohn.architectures.gpt2 import check as gpt2  # no other file rests on it
 
     return gpt2.read(data)
 
@@ -98,7 +98,9 @@ def undisguised(model: Model) -> Model:
     """The network that a file is proved by: in a disguised one a plain one beside it."""
     if getattr(model.claim.architecture, "disguise", None) is None:
         return model
-    from krohn.verify.checker import disguise  # no other file rests on it
+    from krohn.architectures.disguise import (
+        check as disguise,  # no other file rests on it
+    )
 
     return disguise.plain(model)
 

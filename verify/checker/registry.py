@@ -9,32 +9,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from krohn.program.errors import demand
+from krohn.program.slices import slices
 
 if TYPE_CHECKING:
     from krohn.verify.checker.model_file import Model
 
 FOLDER = "krohn.verify.checker"
-READERS = {
-    ("transformer", "program"): "transformer",
-    ("transformer", "text-in-blocks"): "transformer",
-    ("transformer", "chain-of-thought"): "transformer",
-    ("transformer", "rewriting"): "transformer",
-    ("transformer", "increasing"): "transformer",
-    ("transformer", "linear-system"): "linear_system",
-    ("transformer", "vectors-in-blocks"): "vectors_in_blocks",
-    ("transformer", "hidden-markov"): "hidden_markov",
-    ("transformer", "context-learner"): "in_context",
-    ("rnn", "linear-system"): "linear_rnn",
-    ("rnn", "hidden-markov"): "recurrent_beliefs",
-    ("attention-layer", "grid-function"): "grid_function",
-    ("attention-layer", "posterior-head"): "posterior_head",
-    ("attention-layer", "attention-target"): "attention_target",
-    ("attention-layer", "selected-mean"): "selected_mean",
-    ("attention-layer", "kernel"): "kernel_attention",
-    ("linear-recurrence", "kernel"): "kernels",
-}
-"""Of claims about other sources than machines, by the kinds of network and of source; an
-architecture says itself who reads its claims about machines."""
 
 
 def reader_of(model: "Model") -> str:
@@ -47,11 +27,17 @@ def reader_of(model: "Model") -> str:
     name = "" if shape is None else shape.check
     pruned = getattr(shape, "ranks", None) is not None
     if shape is not None and not claim.of_machine:
-        name = "" if pruned else READERS.get((shape.kind, claim.kind), "")
+        name = "" if pruned else _reader_of_source(shape.kind, claim.kind)
     elif pruned:
         name = "relu_boxes"
     demand(name, "there is no rule for a network of such a source")
     return name
+
+
+def _reader_of_source(architecture: str, source: str) -> str:
+    """The module that reads claims about other sources than machines; empty if none."""
+    pair = architecture, source
+    return next((x.readers[pair] for x in slices().values() if pair in x.readers), "")
 
 
 def reader(name: str) -> Callable[..., Any]:
@@ -62,4 +48,6 @@ def reader(name: str) -> Callable[..., Any]:
 
 def rule(name: str) -> Any:
     """A module of the checker, which operations, functions and readers name."""
-    return import_module(f"{FOLDER}.{name}")
+    brought = (x.rules[name] for x in slices().values() if name in x.rules)
+    known = name if "." in name else f"{FOLDER}.{name}"
+    return import_module(next(brought, known))

@@ -14,7 +14,7 @@ from krohn.verify.checker.arithmetic import ERASED, Format, Interval
 from krohn.verify.checker.model_file import FloatArray
 
 if TYPE_CHECKING:
-    from krohn.verify.checker.matrix_errors import MatrixErrors
+    from krohn.kinds.linear_systems.check_matrix_errors import MatrixErrors
     from krohn.verify.checker.reader import Reader
 
 FREE, FEATURE = -1, -2

@@ -18,7 +18,7 @@ from krohn.verify.checker.model_file import FloatArray, Model
 from krohn.verify.checker.residual_stream import FEATURE, FREE, Stream, owners
 
 if TYPE_CHECKING:
-    from krohn.verify.checker.matrix_errors import MatrixErrors
+    from krohn.kinds.linear_systems.check_matrix_errors import MatrixErrors
 
 CELLS = 2**20
 Readings = dict[tuple[int, ...], int]

@@ -85,7 +85,7 @@ def beside(model: Model) -> Machine | None:
         return model.machine
     if model.claim.kind != BLOCKS:
         return None
-    from krohn.program.blocks import Blocks
+    from krohn.kinds.blocks.statement import Blocks
 
     return Machine(*Blocks.from_wire(model.source).legal())
 
@@ -97,22 +97,25 @@ def _inputs(model: Model, program: Statement) -> Inputs:
         case "machine" | "program":
             return Words(program.letters, length)
         case "text-in-blocks":
-            from krohn.program.blocks import Blocks, words_of
+            from krohn.kinds.blocks.statement import (
+                Blocks,
+                words_of,
+            )
 
             blocks = Blocks.from_wire(model.source)
             return words_of(model.claim, len(blocks.letters), blocks.block)
         case "chain-of-thought":
-            from krohn.program.chain_of_thought import ChainOfThought
+            from krohn.kinds.dynamic_programs.statement import ChainOfThought
 
             prompt = ChainOfThought.from_wire(model.source).prompt
             return Prompts(tuple(high - low + 1 for low, high in prompt), length)
         case "rewriting":
-            from krohn.program.rewriting import Rewriting
+            from krohn.kinds.rewriting.statement import Rewriting
 
             rules = Rewriting.from_wire(model.source)
             return Lines(rules.end, rules.longest, length)
         case "increasing":
-            from krohn.program.increasing import Increasing
+            from krohn.kinds.dynamic_programs.statement_increasing import Increasing
 
             lists = Increasing.from_wire(model.source)
             return Lists(lists.longest, lists.largest)
@@ -120,8 +123,8 @@ def _inputs(model: Model, program: Statement) -> Inputs:
 
 
 def _generated(model: Model, source: Any) -> tuple[Statement, Readings]:
-    from krohn.program.chain_of_thought import ChainOfThought
-    from krohn.verify.checker import generation
+    from krohn.kinds.dynamic_programs import check as generation
+    from krohn.kinds.dynamic_programs.statement import ChainOfThought
 
     chain = ChainOfThought.from_wire(source)
     program = causal(stated(model, len(chain.tokens)))
@@ -136,8 +139,8 @@ def _compared(model: Model, source: Any, told: Any) -> tuple[Statement, Readings
     classes = Classes(program, said, told)
     found = readings(program, said, classes)
     if source["kind"] == "rewriting":
-        from krohn.program.rewriting import Rewriting
-        from krohn.verify.checker.rewriting import nearby
+        from krohn.kinds.rewriting.check import nearby
+        from krohn.kinds.rewriting.statement import Rewriting
 
         program = nearby(program, Rewriting.from_wire(source), said, classes)
     return program, found
@@ -153,9 +156,9 @@ def _written(model: Model, source: Any) -> tuple[Statement, Statement]:
 
 def _rewritten(model: Model, source: Any) -> tuple[Statement, Statement]:
     """Statements of the texts of a rewriting system (Theorem 5k)."""
+    from krohn.kinds.rewriting.statement import Rewriting
+    from krohn.kinds.rewriting.statement_program import program_of
     from krohn.program.program import statement_of
-    from krohn.program.rewriting import Rewriting
-    from krohn.program.rewriting_program import program_of
 
     system = Rewriting.from_wire(source)
     program = causal(stated(model, len(system.tokens)))
@@ -164,7 +167,10 @@ def _rewritten(model: Model, source: Any) -> tuple[Statement, Statement]:
 
 def _increasing(model: Model, source: Any) -> tuple[Statement, Statement]:
     """Statements of longest increasing subsequences (Theorem 5m)."""
-    from krohn.program.increasing import Increasing, program_of
+    from krohn.kinds.dynamic_programs.statement_increasing import (
+        Increasing,
+        program_of,
+    )
     from krohn.program.program import statement_of
 
     lists = Increasing.from_wire(source)

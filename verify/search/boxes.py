@@ -6,13 +6,17 @@ from typing import Any
 
 import numpy as np
 
+from krohn.architectures.gated.check import (
+    Cell,
+    Images,
+    Nodes,
+)
+from krohn.architectures.gated.check_affine_forms import AffineForm
+from krohn.architectures.pruned.check import Steps
 from krohn.program.domains import FloatArray
 from krohn.program.errors import Refused, demand
-from krohn.verify.checker.affine_forms import AffineForm
 from krohn.verify.checker.arithmetic import Interval
-from krohn.verify.checker.gated_recurrent import Cell, Images, Nodes
 from krohn.verify.checker.model_file import Machine
-from krohn.verify.checker.relu_boxes import Steps
 from krohn.verify.checker.simulation import CELLS, led, rights
 from krohn.verify.errors import WrongWord
 from krohn.verify.search.exact_walk import packed

@@ -8,14 +8,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from krohn.architectures.recurrent.check import Network
+from krohn.architectures.state_space.check import Stack
+from krohn.architectures.state_space.check_layers import (
+    Recurrence,
+    Step,
+)
 from krohn.program.domains import BoolArray, FloatArray, IntArray
 from krohn.program.errors import demand
 from krohn.verify.checker.model_file import Machine
-from krohn.verify.checker.recurrent import Network
 from krohn.verify.checker.simulation import CELLS, led, rights
 from krohn.verify.checker.sparse_matrix import Sparse
-from krohn.verify.checker.state_space import Stack
-from krohn.verify.checker.state_space_layers import Recurrence, Step
 from krohn.verify.errors import WrongWord
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from krohn.algebra.automaton import Automaton, IntArray
+from krohn.kinds.hidden_markov.check_situations import followed_by
 from krohn.network.architecture import kind_of
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import one_thread
@@ -20,11 +21,10 @@ from krohn.verify.checker import network, transformer
 from krohn.verify.checker.arithmetic import FORMATS
 from krohn.verify.checker.established import Established
 from krohn.verify.checker.model_file import Machine, Model
-from krohn.verify.checker.situations import followed_by
 from krohn.verify.search import cases, refinement
 
 if TYPE_CHECKING:
-    from krohn.verify.checker.gpt2 import Files
+    from krohn.architectures.gpt2.check import Files
 
 MARGIN = 1 + 2.0**-20
 """Bounds are written a little larger than found: another processor may round otherwise."""
@@ -119,7 +119,9 @@ def _least(
     Raises:
         Refused: If nothing is shown by any norm; with the reasons.
     """
-    from krohn.verify.checker.matrix_norms import NORMS  # no other source needs it
+    from krohn.kinds.linear_systems.check_matrix_norms import (
+        NORMS,  # no other source needs it
+    )
 
     found, reasons = list[tuple[dict[str, Any], Established]](), list[str]()
     for name in NORMS:

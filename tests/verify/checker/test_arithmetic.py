@@ -9,6 +9,11 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
+from krohn.kinds.kernels.check_rnn import (
+    gathered,
+    running,
+)
+from krohn.kinds.linear_systems.check_rnn import known_sum_error
 from krohn.program.errors import Refused
 from krohn.verify import checker
 from krohn.verify.checker.arithmetic import (
@@ -17,8 +22,6 @@ from krohn.verify.checker.arithmetic import (
     added,
     gamma,
 )
-from krohn.verify.checker.kernels import gathered, running
-from krohn.verify.checker.linear_rnn import known_sum_error
 from krohn.verify.checker.upper_bounds import Upper
 
 numbers = st.floats(-1e100, 1e100) | st.sampled_from([0.0, 5e-324, 1e-300, 1 / 3])

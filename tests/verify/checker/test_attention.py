@@ -12,11 +12,14 @@ from hypothesis import given, settings, strategies as st
 
 import krohn
 from krohn.algebra import zoo
+from krohn.instruments.attack.rounding import (
+    network,
+    whole,
+)
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FLOAT32, FloatArray
 from krohn.program import At, Earliest, Latest, LookBack, Shift, SiblingLatest
 from krohn.program.errors import Refused
-from krohn.verify.attack.rounding import network, whole
 from krohn.verify.checker import sublayers, transformer as checker
 from krohn.verify.checker.affine_arithmetic import Noisy, exact
 from krohn.verify.checker.arithmetic import FORMATS

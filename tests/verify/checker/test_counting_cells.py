@@ -10,18 +10,22 @@ import pytest
 import torch
 from trained_networks import ONES
 
+from krohn.architectures.gated import find_parallelotopes as parallelotopes
+from krohn.architectures.gated.check import opened
+from krohn.architectures.gated.check_affine_forms import AffineForm
+from krohn.architectures.gated.commands import model_file
+from krohn.architectures.gated.find_dynamics import (
+    FLAT,
+    Counting,
+    Dynamics,
+)
 from krohn.network import modelfile
 from krohn.network.model import Model
 from krohn.network.modelfile import ModelFile
 from krohn.program.errors import Refused
-from krohn.trained_recurrent import model_file
-from krohn.verify.checker.affine_forms import AffineForm
 from krohn.verify.checker.arithmetic import Interval
-from krohn.verify.checker.gated_recurrent import opened
 from krohn.verify.checker.network import recheck
 from krohn.verify.proof import Proof, prove
-from krohn.verify.search import parallelotopes
-from krohn.verify.search.dynamics import FLAT, Counting, Dynamics
 from krohn.verify.search.find import for_file, model_of
 
 I0, F0, G0, O0 = 0, 2, 4, 6

@@ -10,13 +10,16 @@ import pytest
 from kernel_networks import attending, of
 
 import krohn
-from krohn.compiler.attention_layer import Axis, tents
 from krohn.compiler.transformer import attention_layer_network
+from krohn.kinds.attention_targets.build import (
+    Axis,
+    tents,
+)
+from krohn.kinds.posterior_heads.source import PosteriorHead
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import PRECISIONS, FloatArray
 from krohn.program.errors import Refused
 from krohn.source_kinds.real_sequences import said
-from krohn.sources.posterior_heads import PosteriorHead
 from krohn.verify.proof import prove, shown_of
 
 CLAIM = {"kind": "within", "dtype": "float64", "error": 1e300}

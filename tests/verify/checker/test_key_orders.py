@@ -8,13 +8,13 @@ import pytest
 from attention_kernels import DIFFERENCE, FUSED, PRODUCTS, Kernel, kernels
 
 import krohn
+from krohn.architectures.generator.check_layer_norm import Head
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FloatArray
 from krohn.program.domains import IntArray
 from krohn.program.interpreter import interpret
 from krohn.verify.checker import sublayers, transformer as checker
 from krohn.verify.checker.arithmetic import FORMATS, Format, Interval
-from krohn.verify.checker.layer_norm import Head
 from krohn.verify.checker.softmax_weights import weight_error
 from krohn.verify.checker.sums import Keys, Means
 from krohn.verify.search.find import model_of

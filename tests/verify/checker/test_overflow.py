@@ -14,7 +14,8 @@ import torch
 from safetensors.torch import load, save
 
 import krohn
-from krohn.network.exports.gpt2 import write
+from krohn.architectures.gpt2.check import Files
+from krohn.architectures.gpt2.export import write
 from krohn.program.errors import Refused
 from krohn.verify import checker
 from krohn.verify.checker.arithmetic import (
@@ -27,11 +28,9 @@ from krohn.verify.checker.arithmetic import (
     Room,
     fits,
 )
-from krohn.verify.checker.gpt2 import Files
 from krohn.verify.checker.heads import Heads
 from krohn.verify.checker.scores import check_scores
-
-from .test_gpt2 import shown
+from tests.architectures.gpt2.test_check_gpt2 import shown
 
 BELOW = 1 - 2.0**-30
 

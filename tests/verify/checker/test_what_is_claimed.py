@@ -16,11 +16,12 @@ from krohn.network.modelfile import ModelFile, _parse, pack
 from krohn.program.claim import Claim
 from krohn.program.errors import Refused
 from krohn.program.inputs import Words
+from krohn.program.slices import slices
 from krohn.verify.checker.arithmetic import FORMATS
 from krohn.verify.checker.established import Established, judge
 from krohn.verify.checker.model_file import Machine, Model
 from krohn.verify.checker.network import recheck
-from krohn.verify.checker.registry import READERS, reader_of
+from krohn.verify.checker.registry import reader_of
 from krohn.verify.search.find import claims, for_file, model_of, search
 
 HOW: dict[str, tuple[str, dict[str, Any]]] = {
@@ -287,12 +288,15 @@ def test_a_length_is_a_whole_number(length: Any) -> None:
 
 @pytest.mark.parametrize("network", sorted(every_kind()))
 def test_only_listed_pairs_have_a_reader(network: str) -> None:
-    for kind in {*(kind for _, kind in READERS), "machine", "another"}:
+    readers = {
+        pair: x for each in slices().values() for pair, x in each.readers.items()
+    }
+    for kind in {*(kind for _, kind in readers), "machine", "another"}:
         shape = SimpleNamespace(kind=network, check="", ranks=None)
         claim = SimpleNamespace(kind=kind, of_machine=False, architecture=shape)
         model: Any = SimpleNamespace(claim=claim)
-        if (network, kind) in READERS:
-            assert reader_of(model) == READERS[network, kind]
+        if (network, kind) in readers:
+            assert reader_of(model) == readers[network, kind]
             shape.ranks = {}
         with pytest.raises(Refused, match="there is no rule"):
             reader_of(model)

@@ -10,10 +10,10 @@ from enclosed_words import enclosed
 
 import krohn
 from krohn.compiled_model import CompiledModel
+from krohn.kinds.dynamic_programs.statement import ChainOfThought
 from krohn.network.meaning.net import Net
 from krohn.network.meaning.rewrites import divide_scores
 from krohn.network.modelfile import ModelFile
-from krohn.program.chain_of_thought import ChainOfThought
 from krohn.program.domains import FloatArray, IntArray
 from krohn.program.errors import Refused
 from krohn.program.interpreter import interpret

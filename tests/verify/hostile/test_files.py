@@ -25,7 +25,7 @@ from hostile import (
 
 import krohn
 from krohn.algebra.formats import json_format
-from krohn.verify.search import simulations
+from krohn.architectures.recurrent import find as recurrent_find
 
 
 @pytest.mark.sample(2)
@@ -98,12 +98,12 @@ def test_scores_that_overflow(dtype: str, kind: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "limit", [30, pytest.param(simulations.MOST_LETTERS, marks=pytest.mark.slow)]
+    "limit", [30, pytest.param(recurrent_find.MOST_LETTERS, marks=pytest.mark.slow)]
 )
 def test_an_rnn_that_counts_without_end(
     judge: Judge, monkeypatch: pytest.MonkeyPatch, limit: int
 ) -> None:
-    monkeypatch.setattr(simulations, "MOST_LETTERS", limit)
+    monkeypatch.setattr(recurrent_find, "MOST_LETTERS", limit)
     file = good("rnn")
     drift = file.tensors["hidden.bias"].copy()
     drift[4] -= 2.0**-20

@@ -6,14 +6,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+from krohn.kinds.dynamic_programs.statement import ChainOfThought
+from krohn.kinds.linear_systems.check_matrix_norms import ColumnSums
 from krohn.program import BlockSum, Map, Program, Refused, Token, table
-from krohn.program.chain_of_thought import ChainOfThought
 from krohn.program.domains import Values
 from krohn.program.operations.base import Frame
 from krohn.program.program import statement_of
 from krohn.program.statement import Channel
 from krohn.verify.checker.arithmetic import FORMATS
-from krohn.verify.checker.matrix_norms import ColumnSums
 from krohn.verify.checker.model_file import Machine
 from krohn.verify.checker.windows import shown
 

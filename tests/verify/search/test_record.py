@@ -9,11 +9,14 @@ import pytest
 import torch
 
 import krohn
+from krohn.instruments.attack.residual_stream import (
+    sources,
+    values,
+)
+from krohn.instruments.attack.rounding import network
+from krohn.instruments.attack.scores import heads
 from krohn.network.modelfile import ModelFile, pack
 from krohn.program import LookBack
-from krohn.verify.attack.residual_stream import sources, values
-from krohn.verify.attack.rounding import network
-from krohn.verify.attack.scores import heads
 from krohn.verify.checker.established import Established
 from krohn.verify.checker.network import recheck
 from krohn.verify.proof import steps

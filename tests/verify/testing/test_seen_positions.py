@@ -10,6 +10,11 @@ import torch
 from seen_positions import Seen, equation_6, observe_heads
 
 import krohn
+from krohn.instruments.attack.rounding import (
+    Arithmetic,
+    network,
+)
+from krohn.kinds.dynamic_programs.commands import ChainsOfThought
 from krohn.network.meaning import arrays, tensors
 from krohn.network.meaning.arrays import Arrays
 from krohn.network.meaning.net import Net
@@ -17,8 +22,6 @@ from krohn.network.model import Model
 from krohn.network.modelfile import ModelFile
 from krohn.network.transformer import Transformer
 from krohn.program.attention import Sparse
-from krohn.source_kinds.chains_of_thought import ChainsOfThought
-from krohn.verify.attack.rounding import Arithmetic, network
 
 KIND, SEES = ChainsOfThought(), Sparse.sees
 

@@ -11,9 +11,9 @@ from hypothesis import HealthCheck, assume, given, settings, strategies as st
 import krohn
 from krohn.algebra import zoo
 from krohn.algebra.automaton import Automaton, IntArray, Semiautomaton
+from krohn.architectures.generator import find_words as bracket_words
 from krohn.network.model import Model, said
 from krohn.network.modelfile import ModelFile
-from krohn.verify.testing import bracket_words
 from krohn.verify.testing.counterexample import Counterexample, pair
 from krohn.verify.testing.examination import black_box
 from krohn.verify.testing.sampling import sample

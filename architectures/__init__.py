@@ -1,0 +1,1 @@
+"""Architectures beside the Transformer, one folder each."""

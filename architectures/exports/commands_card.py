@@ -1,0 +1,209 @@
+"""The README.md of an export: its verdict, and a program that uses it, which is run."""
+
+import ast
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import torch
+
+from krohn.algebra.errors import KrohnError
+from krohn.algebra.wording import count
+from krohn.architectures.exports.circuit import Labels
+from krohn.architectures.exports.destinations import Destination
+from krohn.foreign import called
+from krohn.network.model import Model
+from krohn.network.modelfile import ModelFile
+from krohn.program.quoting import (
+    cut,
+    in_markdown,
+    in_python,
+    markdown_program,
+    markdown_text,
+    on_a_line,
+)
+from krohn.source_kinds import of_file
+from krohn.verify.proof import Proof
+
+NAME = "README.md"
+MOST_NAMES = 200
+"""In characters, of a list of names."""
+SECONDS = 900
+"""For a program on a card: libraries take seconds to import, minutes on a busy machine."""
+QUIET = {
+    "HF_HUB_OFFLINE": "1",
+    "TRANSFORMERS_OFFLINE": "1",
+    "PYTHONUTF8": "1",
+    "PYTHONDONTWRITEBYTECODE": "1",
+}
+"""What libraries are told: to fetch nothing, and to leave nothing behind."""
+USE = """
+This program was run in this directory, and printed what stands behind it:
+
+{}
+"""
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A program for a card, and what it must print.
+
+    Attributes:
+        text: The program.
+        answers: The names of answers; or numbers, which nothing is chosen by.
+        off: By how much a number may be another one.
+    """
+
+    text: str
+    answers: list[Any]
+    off: float
+
+    def __str__(self) -> str:
+        """The program, with what it prints behind its last line."""
+        said = in_python(self.answers)
+        if self.off:
+            some = ", ".join(f"{x:.4g}" for x in self.answers)
+            said = f"[{some}], rounded"
+        return f"{self.text}  # {said}"
+
+    def check(self, place: Path) -> None:
+        """Run it in a directory.
+
+        Raises:
+            KrohnError: If it prints something else.
+        """
+        told = printed(self.text, place)
+        try:
+            said = ast.literal_eval(told)
+            right = self._near(said) if self.off else said == self.answers
+        except (SyntaxError, ValueError, TypeError):
+            right = False
+        if not right:
+            raise KrohnError(
+                f"the program of {NAME} prints {cut(on_a_line(told.strip()), 200)}, not "
+                f"{cut(in_python(self.answers), 200)}, so nothing was written"
+            )
+
+    def _near(self, said: list[float]) -> bool:
+        pairs = zip(said, self.answers, strict=True)
+        return all(abs(x - y) <= self.off for x, y in pairs)
+
+
+def printed(program: str, place: Path) -> str:
+    """The output of a program that is run in a directory, by this Python.
+
+    Raises:
+        KrohnError: If it ends in an error.
+    """
+    own = str(Path(__file__).absolute().parents[1])  # where Krohn lies
+    paths = os.pathsep.join(filter(None, (own, os.environ.get("PYTHONPATH"))))
+    with TemporaryDirectory() as cache:
+        told = {**os.environ, **QUIET, "PYTHONPATH": paths, "HF_MODULES_CACHE": cache}
+        try:
+            done = subprocess.run(
+                [sys.executable, "-c", program],
+                cwd=place,
+                env=told,
+                capture_output=True,
+                encoding="utf-8",
+                timeout=SECONDS,
+                check=False,
+            )
+        except subprocess.TimeoutExpired:
+            raise KrohnError(f"the program of {NAME} runs for too long") from None
+    if done.returncode:
+        last = on_a_line(done.stderr.strip().rpartition("\n")[2])
+        raise KrohnError(
+            f"the program of {NAME} ends in an error, so nothing was written: {last}"
+        )
+    return done.stdout
+
+
+def program(file: ModelFile, home: Destination, names: Labels) -> Shown | None:
+    """A program that runs a short input of the claim there; None if there is none."""
+    if not home.program:
+        return None
+    given = of_file(file).example(file)
+    with torch.inference_mode():
+        logits = Model(file)(torch.tensor([given.tokens]))[0, given.first - 1 :]
+    text = ""
+    if "{text}" in home.program:
+        word = [names.letters[a] for a in given.tokens]
+        text = home.spell(word, names.letters)
+    lines = home.program.format(text=in_python(text), letters=given.tokens)
+    if of_file(file).claim == "within":
+        lines += "\nprint(logits[-1].tolist())"
+        # Both are within the error of what is right.
+        off = 2 * float(file.claim.error)
+        return Shown(lines, logits[-1].tolist(), off)
+    classes = home.classes(file, names)
+    part = f"[{given.first - 1}:]" if given.first > 1 else ""
+    lines += f"\nprint([classes[i] for i in logits{part}.argmax(-1).tolist()])"
+    return Shown(lines, [classes[i] for i in logits.argmax(dim=-1).tolist()], 0.0)
+
+
+def verdict(proof: Proof) -> str:
+    """The proof of a network in a sentence: the one place that says it."""
+    return f"proved: {proof.proved}" if proof.proved else f"not proved: {proof.reason}"
+
+
+def card(
+    file: ModelFile,
+    home: Destination,
+    names: Labels,
+    proof: Proof,
+    shown: Shown | None,
+) -> str:
+    """The text of README.md.
+
+    Args:
+        file: The network.
+        home: Where it went.
+        names: Of its letters and classes there.
+        proof: The verdict of the checker on what is there.
+        shown: A program that was run there, if there is one.
+    """
+    said = markdown_text(verdict(proof))
+    means = "states" if names.states and names.classes == names.states else "answers"
+    letters, logits = len(names.letters), len(names.classes)
+    use = "" if shown is None else USE.format(markdown_program(str(shown)))
+    return f"""\
+# {in_markdown(called(file.header))}, for {home.title}
+
+**{said[0].upper()}{said[1:]}.**
+
+Written by Krohn, which derives weights and proves what they compute. Computed here:
+{home.arithmetic}.
+
+Its {count(letters, "letter")}: {_listed(names.letters)}. What its
+{count(logits, "logit")} stand for ({means}): {_listed(names.classes)}.
+{use}
+{_again(home)}
+"""
+
+
+def _listed(names: Sequence[str]) -> str:
+    """The first of some names, each once."""
+    shown, room = list[str](), MOST_NAMES
+    for name in map(in_markdown, dict.fromkeys(names)):
+        room -= len(name) + 2
+        if room < 0:
+            return ", ".join([*shown, "…"])
+        shown.append(name)
+    return ", ".join(shown)
+
+
+def _again(home: Destination) -> str:
+    """How to prove it again."""
+    if home.read is None:
+        return "`krohn verify .` proves it again, from these files alone."
+    carried = "The code beside this file runs it; Krohn need not be installed.\n\n"
+    return carried * (home.name == "huggingface") + (
+        "`krohn verify` proves the model file that this was made of, and `krohn export` "
+        "holds these tensors against it (docs/architectures/exports.md)."
+    )

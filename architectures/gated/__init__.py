@@ -1,0 +1,14 @@
+"""Elman networks, LSTMs and GRUs, as training makes them."""
+
+from krohn.program.slices import Architecture, Slice
+
+SLICE = Slice(
+    architectures={
+        name: Architecture(f"{__name__}.statement_{name}", f"{__name__}.meaning_{name}")
+        for name in ("elman", "gru", "lstm")
+    },
+    rules={"gated_recurrent": f"{__name__}.check"},
+    finders={f"{__name__}.check": (f"{__name__}.find:simulation", "simulation")},
+    public={"from_torch": f"{__name__}.commands"},
+    uses=("architectures.recurrent",),
+)

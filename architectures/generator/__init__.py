@@ -1,0 +1,10 @@
+"""Generators of bracket languages: two layers that say how likely each letter is."""
+
+from krohn.program.slices import Architecture, Slice
+
+SLICE = Slice(
+    architectures={
+        "generator": Architecture(f"{__name__}.statement", f"{__name__}.meaning")
+    },
+    rules={"generator": f"{__name__}.check"},
+)

@@ -1,0 +1,8 @@
+"""Networks with the shape of GPT-2, layer norms and all."""
+
+from krohn.program.slices import Export, Slice
+
+SLICE = Slice(
+    exports={"gpt2": Export(f"{__name__}.export", ("transformers",), "huggingface")},
+    uses=("architectures.exports",),
+)

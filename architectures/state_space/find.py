@@ -1,0 +1,37 @@
+"""Evidence of state-space models: the states of each layer, and of all together."""
+
+from typing import Any
+
+from krohn.architectures.state_space import check, check_layers
+from krohn.verify.checker.model_file import Machine, Model
+from krohn.verify.search.exact_walk import Limits, walk
+from krohn.verify.search.simulations import simulation_evidence
+
+LAYER = Limits(2**17, 5_000, 2**30, "a layer has too many hidden states")
+"""Of all layers together as to letters: each takes a while of its own."""
+TUPLES = Limits(2**18, 2**18, 2**35, "the layers have too many states together")
+
+
+def layers(model: Model, machine: Machine | None) -> dict[str, Any]:
+    """A finite simulation of each layer that needs one, and of their stack.
+
+    Raises:
+        Refused: If none is found.
+        WrongWord: With a shortest word, if a read-out is wrong.
+    """
+    machine, length, stack = check.claimed(model, machine)
+    evidence, reached, limits = list[Any](), list[check_layers.Reached](), LAYER
+    for layer in stack:
+        known = check_layers.sums(layer, model.format, length)
+        if known is None:
+            net = check_layers.Recurrence(model.format, layer, layer.start)
+            found = walk(net, net.machine, limits, length, last=False)
+            limits = limits._replace(letters=limits.letters - found.letters)
+            known = check_layers.Reached(found.nodes, found.edges, 0)
+            evidence.append(simulation_evidence(found, length is not None))
+        else:
+            evidence.append(None)
+        reached.append(known)
+    network = check.stacked(model.format, stack, reached)
+    found = walk(network, machine, TUPLES, length)
+    return {"layers": evidence, **simulation_evidence(found, length is not None)}

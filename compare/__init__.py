@@ -1,1 +1,0 @@
-"""Compiled networks beside trained ones, and beside other people's."""

@@ -1,0 +1,1 @@
+"""What people do with networks, one folder for each instrument."""

@@ -1,0 +1,5 @@
+"""Attempts to violate the bounds of a proof by running the network."""
+
+from krohn.program.slices import Slice
+
+SLICE = Slice()

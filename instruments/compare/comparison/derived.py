@@ -1,0 +1,166 @@
+"""The compiled network of a task, counting programs among the tasks."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from krohn.algebra.errors import KrohnError
+from krohn.compilation import Asked, compile as compiled
+from krohn.compiled_model import CompiledModel
+from krohn.compiler.planning import planning
+from krohn.foreign import saying_outputs
+from krohn.instruments.compare.comparison.result import CompiledProof
+from krohn.instruments.compare.tasks.catalogue import Surviving
+from krohn.instruments.compare.tasks.task import Task
+from krohn.instruments.compare.training import presets
+from krohn.kinds.counting.commands import counting_program
+from krohn.kinds.counting.commands_machines import unrolled
+from krohn.kinds.counting.source import CountingProgram
+from krohn.machines import OWN
+from krohn.network.model import Model
+from krohn.network.modelfile import ModelFile
+
+# Counting programs as tasks: on words that are not too long they are machines.
+
+
+MOST_STATES = 1100
+"""Of which a comparison draws, probes and writes down the machine in some seconds."""
+
+
+@dataclass(frozen=True)
+class CountingTask(Task):
+    """The task of saying the answer of a counting program after each letter.
+
+    Attributes:
+        program: It; `machine` says the same of words as long as networks read.
+    """
+
+    program: CountingProgram | None = None
+
+
+def counting_task(
+    source: object, preset: str, length: int | None
+) -> CountingTask | None:
+    """The task of a counting program; None of other sources.
+
+    Args:
+        source: A program, the name of one, or a file ``.crasp``.
+        preset: Says how long words are, unless ``length`` does.
+        length: Letters in the words that are trained on.
+
+    Raises:
+        KrohnError: If it cannot be read, or remembers too much.
+    """
+    program = source if isinstance(source, CountingProgram) else None
+    if isinstance(source, str | Path):
+        program = counting_program(str(source))
+    if program is None:
+        return None
+    shortest = Task(program.name, unrolled(program, 1), Surviving(), "outputs")
+    longest = presets.gpt(preset, shortest, length=length)[1].reads
+    machine = unrolled(program, longest)
+    if len(machine.states) > MOST_STATES:
+        raise KrohnError(
+            f"on words of up to {longest} letters {program.name} is a machine of "
+            f"{len(machine.states):,} states, and comparisons go up to {MOST_STATES:,}; "
+            "train on shorter words by --length"
+        )
+    return CountingTask(program.name, machine, Surviving(), "outputs", program=program)
+
+
+# The compiled network of a task, proved for words as long as they are measured.
+
+
+MOST_PARAMETERS = 20_000_000
+"""A scan of 50 points: proved in about a minute on a core, run by two words a second."""
+
+
+@dataclass(frozen=True)
+class Derived:
+    """A network that was compiled and proved.
+
+    Attributes:
+        model: It, ready to run.
+        file: What a model file of it would hold.
+        proved: What is proved.
+        remark: Why it is for shorter words than asked for; empty if it is not.
+    """
+
+    model: Model
+    file: ModelFile
+    proved: CompiledProof
+    remark: str
+
+
+def derive(
+    task: Task,
+    lengths: Sequence[int],
+    progress: Callable[[int, int], None] | None = None,
+) -> Derived:
+    """Compile and prove a network for the longest words that can be certified.
+
+    Args:
+        task: Whose machine is compiled.
+        lengths: Of words, ascending; the longest one is tried first.
+        progress: Called by the proof with steps done and in all.
+
+    Raises:
+        KrohnError: If not even the shortest words can be certified.
+    """
+    remark, (shortest, *longer) = "", lengths
+    for length in reversed(longer):
+        try:
+            return _derived(task, length, progress, remark)
+        except KrohnError as error:
+            remark = remark or f"No network for {length} letters was certified: {error}"
+    return _derived(task, shortest, progress, remark)
+
+
+def _derived(
+    task: Task, length: int, progress: Callable[[int, int], None] | None, remark: str
+) -> Derived:
+    found = _compiled(task, length, progress)
+    file = found.file
+    if isinstance(task, CountingTask):
+        file = saying_outputs(file, task.letters, task.classes)
+    return Derived(Model(file), file, _proof(found), remark)
+
+
+def _compiled(
+    task: Task, length: int, progress: Callable[[int, int], None] | None
+) -> CompiledModel:
+    if isinstance(task, CountingTask):
+        return compiled(task.program, length, progress=progress)
+    observed = OWN if task.shows == "outputs" else None
+    _check_size(task, length)
+    return compiled(task.machine, length, observe=observed, progress=progress)
+
+
+def _check_size(task: Task, length: int) -> None:
+    """Refuse what takes longer to prove than everything else together.
+
+    Raises:
+        KrohnError: If the best network would be too large.
+    """
+    shows = task.shows == "outputs"
+    machine = task.machine if shows else replace(task.machine, output=None)
+    options = Asked().options
+    best = next(planning(machine, length, options).best_first(), None)
+    if best is not None and best.cost.parameters > MOST_PARAMETERS:
+        raise KrohnError(
+            f"a network for {task.machine.name} and {length} letters has "
+            f"{best.cost.parameters:,} parameters, and comparisons go up to "
+            f"{MOST_PARAMETERS:,}; choose a smaller machine, or shorter words by --length"
+        )
+
+
+def _proof(found: CompiledModel) -> CompiledProof:
+    proof = found.proof
+    return CompiledProof(
+        "undecided" if proof is None else proof.verdict,
+        f"{proof.proved or proof.reason}" if proof else "no proof was asked for",
+        found.file.claim.length,
+        found.construction,
+        found.file.precision.name,
+        found.seconds,
+    )

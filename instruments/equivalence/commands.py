@@ -1,0 +1,177 @@
+"""``krohn equivalent`` and ``krohn crasp``."""
+
+from functools import partial
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from krohn import show
+from krohn.algebra.errors import KrohnError
+from krohn.commands import options as common
+from krohn.commands.options import (
+    CANNOT,
+    DONE,
+    REFUTED,
+    StartedReading,
+    emit,
+    grouped,
+)
+from krohn.commands.progress import progress
+from krohn.machines import MODEL
+
+CODES = {"verified": DONE, "refuted": REFUTED, "undecided": CANNOT}
+Upto = Annotated[
+    int,
+    typer.Option("-T", "--length", min=1, help="All words of up to so many letters."),
+]
+UpTo = Annotated[
+    str | None,
+    typer.Option(
+        metavar="WHAT",
+        help="The answers to compare: accept; outputs, by their names; or names: answers "
+        "up to a renaming (default: accept; for model files outputs, or states if they "
+        "have none).",
+    ),
+]
+Always = Annotated[
+    bool,
+    typer.Option(
+        "--always", help="Words of every length: z3 looks for an invariant as well."
+    ),
+]
+
+
+@grouped
+def equivalent(
+    left: Annotated[
+        str,
+        typer.Argument(
+            metavar="A",
+            help="A .crasp file, crasp:NAME, a machine, as regex:(ab)*; or a model file.",
+        ),
+    ],
+    right: Annotated[str, typer.Argument(metavar="B", help="Another one.")],
+    *,
+    length: Annotated[
+        int | None,
+        typer.Option(
+            "-T", "--length", min=1, help="All words of up to so many letters; 100."
+        ),
+    ] = None,
+    always: Always = False,
+    included: Annotated[
+        bool, typer.Option("--included", help="Only whether B accepts all that A does.")
+    ] = False,
+    up_to: UpTo = None,
+    reading: StartedReading,
+    as_json: common.Json = False,
+) -> int:
+    """Decide whether two counting programs or machines accept the same words.
+
+    Of two model files: whether they are one function, and which tensors are the same.
+    """
+    from krohn.instruments.equivalence.question import (
+        USUAL_LENGTH,
+        equivalent as decided,
+    )
+
+    words = length is not None or always or included
+    if Path(left).suffix in MODEL and Path(right).suffix in MODEL:
+        return _twins(left, right, words, reading, up_to, as_json)
+    if words and up_to in ("outputs", "names"):
+        raise KrohnError(
+            "-T, --always and --included are for what is accepted; outputs and names are "
+            "compared for words of every length"
+        )
+    relation = "included" if included else "equal"
+    with progress() as report:
+        found = decided(
+            _side(left, reading),
+            _side(right, reading),
+            USUAL_LENGTH if length is None else length,
+            relation="included" if included else "equal",
+            every_length=always,
+            up_to=up_to,
+            progress=lambda done, total: report(f"exploring: {relation}", done, total),
+        )
+    emit("equivalent", found.to_object(), as_json, lambda: show.equivalence(found))
+    return CODES[found.verdict]
+
+
+def _side(name: str, reading: StartedReading) -> object:
+    """The counting program, or the machine, of a name."""
+    from krohn.kinds.counting.commands import counting_program
+
+    return counting_program(name) or reading.read(name)
+
+
+def _twins(
+    left: str,
+    right: str,
+    options: bool,
+    reading: StartedReading,
+    up_to: str | None,
+    as_json: bool,
+) -> int:
+    """The answer of two model files."""
+    if reading != StartedReading():
+        raise KrohnError(
+            "--complete, --as and --start are for machines; these are networks, which "
+            "are compared as they are"
+        )
+    if options:
+        raise KrohnError(
+            "-T, --always and --included are for programs and machines; networks are "
+            "compared on all words that they are proved for"
+        )
+    from krohn.instruments.equivalence.models import twins
+
+    with progress() as report:
+        told = partial(report, "proving")
+        found = twins(left, right, told, up_to=up_to)
+    emit("equivalent", found.to_object(), as_json, lambda: show.twins(found))
+    return CODES[found.verdict]
+
+
+@grouped
+def crasp(
+    machine: common.Machine,
+    *,
+    output: Annotated[
+        str | None, typer.Option("-o", "--output", help="Write the program: F.crasp.")
+    ] = None,
+    length: Upto = 100,
+    effort: common.Effort = "normal",
+    reading: StartedReading,
+    as_json: common.Json = False,
+) -> int:
+    """Derive a counting program of a language in C-RASP, and prove that it is right.
+
+    A search looks for a short one of least nesting. If that cannot be proved, the program
+    is the one of a theorem, which is longer; a check that is too large leaves it unproved.
+    """
+    from krohn.kinds.counting.commands import save
+    from krohn.kinds.counting.commands_short import (
+        proved_program,
+        shallowest,
+    )
+    from krohn.kinds.counting.source import written
+
+    source = reading.read(machine)
+    with progress() as report:
+        program, found = proved_program(
+            source, length, effort, partial(report, "exploring")
+        )
+    least, text = shallowest(source), written(program)
+    if output is not None:
+        save(text, output)
+    facts = {"depth": program.depth, "sums": len(program.sums), "program": text}
+    bound = {"at_least": least.depth, "words": least.words}
+    emit(
+        "crasp",
+        {**found.to_object(), **facts, **bound, "file": output},
+        as_json,
+        lambda: show.counting_program(text, program.depth, least, found, output),
+    )
+    return CODES[found.verdict]

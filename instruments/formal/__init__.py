@@ -1,0 +1,7 @@
+"""Proofs for Coq: model files as terms, and a theorem about them that Coq checks."""
+
+from krohn.program.slices import Slice
+
+SLICE = Slice(
+    commands={"formal": "krohn.commands.export:formal"},
+)

@@ -1,0 +1,139 @@
+"""Theorems for Coq about model files: written as a folder that `make` proves."""
+
+import resource
+import shutil
+import subprocess
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from krohn.algebra.errors import KrohnError
+from krohn.instruments.formal.comparing import (
+    Different,
+    compare,
+)
+from krohn.instruments.formal.coq import (
+    Development,
+    copy,
+)
+from krohn.instruments.formal.development import development
+from krohn.program.errors import Refused
+from krohn.program.files import read_bytes
+from krohn.program.writing import whole_directory
+from krohn.verify.checker.model_file import DAMAGE
+
+PACKAGES = "coq and libcoq-flocq of Debian"
+THEOREM = "theorem"
+MAKEFILE = """\
+# `make` proves the theorem; `make check` has coqchk check all proofs again (a minute).
+MODULES := {modules}
+
+all: $(MODULES:=.vo)
+
+check: all
+\tcoqchk -silent -o -Q . Krohn Krohn.{theorem}
+
+{rules}
+%.vo: %.v
+\tcoqc -q -Q . Krohn $<
+
+clean:
+\trm -f *.vo *.vok *.vos *.glob .*.aux
+"""
+
+
+@dataclass(frozen=True)
+class Formal:
+    """A theorem that was written for Coq.
+
+    Attributes:
+        directory: Its folder.
+        says: The theorem in words.
+        proved: Whether Coq accepted it; None if Coq was not asked.
+        axioms: What Coq says that it rests on.
+        seconds: CPU seconds of Coq.
+        reason: Why it is not proved.
+    """
+
+    directory: str
+    says: str
+    proved: bool | None = None
+    axioms: tuple[str, ...] = ()
+    seconds: float = 0.0
+    reason: str = ""
+
+    def to_object(self) -> dict[str, Any]:
+        """As ``krohn formal --json`` prints it."""
+        return {**vars(self), "seconds": round(self.seconds, 2)}
+
+
+def write(file: str | Path, directory: str | Path, prove: bool = False) -> Formal:
+    """Write what Coq needs to prove a model file, and have it proved if asked.
+
+    Args:
+        file: A model file: an RNN, or a Transformer of a machine. If it has heads that
+            Coq's checker cannot follow, its Program is proved.
+        directory: A new folder.
+        prove: Whether to run Coq.
+
+    Raises:
+        KrohnError: If the file cannot be read or is of another kind, the folder cannot
+            be written, or Coq is to be run and is not installed.
+    """
+    data = read_bytes(file)
+    if prove and not shutil.which("coqc"):
+        raise KrohnError(f"coqc is not installed; it is in {PACKAGES}")
+    try:
+        found = development(data)
+        compare(data, found.text)
+    except Refused as refused:
+        raise KrohnError(f"{file}: {refused}") from None
+    except (Different, *DAMAGE) as error:
+        raise KrohnError(f"{file}: it cannot be written for Coq: {error}") from None
+    with whole_directory(Path(directory)) as place:
+        copy(found.modules, place)
+        (place / f"{THEOREM}.v").write_text(found.text, encoding="utf-8")
+        (place / "Makefile").write_text(_makefile(found), encoding="utf-8")
+    written = Formal(str(directory), found.says)
+    return _proved(written) if prove else written
+
+
+def _makefile(found: Development) -> str:
+    names = (*found.modules, THEOREM)
+    rules = (f"{b}.vo: {a}.vo" for a, b in pairwise(names))
+    return MAKEFILE.format(
+        modules=" ".join(names), theorem=THEOREM, rules="\n".join(rules)
+    )
+
+
+def _proved(written: Formal) -> Formal:
+    """The theorem, once Coq has been asked."""
+    before = _seconds()
+    ran = subprocess.run(
+        ["make", "-s", "-C", written.directory],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    told = {
+        **vars(written),
+        "seconds": _seconds() - before,
+        "proved": not ran.returncode,
+    }
+    if ran.returncode:
+        lines = [line for line in ran.stderr.splitlines() if line.strip()]
+        return Formal(**{**told, "reason": " ".join(lines[-4:])})
+    return Formal(**{**told, "axioms": _axioms(ran.stdout)})
+
+
+def _axioms(output: str) -> tuple[str, ...]:
+    """The names after ``Axioms:``, as `Print Assumptions` lists them."""
+    lines = output.partition("Axioms:")[2].splitlines()
+    first = (line.split(":")[0].strip() for line in lines if line[:1].strip())
+    return tuple(first)
+
+
+def _seconds() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime

@@ -1,0 +1,11 @@
+"""Machines learned back from networks."""
+
+from krohn.program.slices import Slice
+
+SLICE = Slice(
+    commands={
+        "learn": f"{__name__}.commands:learn",
+        "decompile": f"{__name__}.commands:decompile",
+    },
+    public={"Learned": f"{__name__}.learning", "learn": f"{__name__}.learning"},
+)

@@ -1,0 +1,5 @@
+"""Questions to an SMT solver (z3): networks as exact rational arithmetic."""
+
+from krohn.program.slices import Slice
+
+SLICE = Slice()

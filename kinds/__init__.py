@@ -1,0 +1,1 @@
+"""Kinds of sources, one folder each."""

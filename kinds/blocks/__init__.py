@@ -1,0 +1,20 @@
+"""Texts in blocks: machines and linear systems that write their state now and then."""
+
+from krohn.program.slices import Slice, Source
+
+SLICE = Slice(
+    sources={
+        "text-in-blocks": Source(
+            f"{__name__}.commands:TextsInBlocks", objects=(f"{__name__}.statement",)
+        ),
+        "vectors-in-blocks": Source(
+            f"{__name__}.commands:LinearSystemsInBlocks",
+            objects=("krohn.kinds.linear_systems.source",),
+        ),
+    },
+    readers={
+        ("transformer", "text-in-blocks"): "transformer",
+        ("transformer", "vectors-in-blocks"): f"{__name__}.check_vectors",
+    },
+    uses=("kinds.linear_systems",),
+)

@@ -1,0 +1,407 @@
+"""Machines and linear systems that write their state into the text, in the commands."""
+
+from collections.abc import Sequence
+from typing import Any, Literal, NotRequired, TypedDict
+
+import numpy as np
+
+from krohn import option_rules
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.errors import KrohnError
+from krohn.algebra.minimisation import reachable
+from krohn.compilation import Asked
+from krohn.compiler import CompileError
+from krohn.compiler.compiled_network import CompiledNetwork, as_written
+from krohn.compiler.constructions.scan import BLOCKS, MOST_POINTS, blocks, levels
+from krohn.kinds.blocks.source import (
+    BLANK,
+    blanks,
+    completed_texts,
+    states_after,
+)
+from krohn.kinds.blocks.statement import (
+    KIND,
+    Blocks,
+    longest,
+    passes,
+)
+from krohn.kinds.linear_systems.build_products import realise
+from krohn.kinds.linear_systems.commands import reference
+from krohn.kinds.linear_systems.source import (
+    COORDINATE,
+    IN_BLOCKS,
+    LinearSystem,
+    VectorsInBlocks,
+)
+from krohn.network.modelfile import ModelFile
+from krohn.network.precision import FloatArray
+from krohn.network.reading import Opened
+from krohn.program.domains import IntArray
+from krohn.program.inputs import WordsInBlocks
+from krohn.program.retelling import told_as
+from krohn.report import Progress
+from krohn.schemas.parts import Dtype, Sizes
+from krohn.source_kinds.base import Built, R, ReadableKind, letters_in, sizes
+from krohn.source_kinds.kind import FEW, Answers, Example
+from krohn.source_kinds.real_outputs import held
+from krohn.source_kinds.written_texts import (
+    BATCH,
+    Row,
+    TextKind,
+    Writer,
+    named_by,
+    simulated,
+)
+from krohn.verify.testing.simulation_result import Simulation
+
+EXPLAINED = 128
+"""The length that is explained where none is given."""
+
+
+class TextInBlocksFacts(Sizes):
+    """A machine whose state is written into the text after each block."""
+
+    name: str
+    kind: Literal["text-in-blocks"]
+    claim: Literal["generates"]
+    states: int
+    letters: int
+    length: int
+    block: int
+    passes: int
+    tokens: int
+    construction: str
+    levels: int
+    levels_without_writing: int
+    dtype: Dtype
+    remark: NotRequired[str]
+    proved: None
+
+
+class VectorsInBlocksFacts(TypedDict):
+    """A linear system whose vector is written into the text after each block."""
+
+    name: str
+    kind: Literal["vectors-in-blocks"]
+    claim: Literal["within"]
+    error: float
+    length: int
+    block: int
+    passes: int
+    tokens: int
+    size: int
+    construction: str
+    depth: int
+    layers: int
+    d_model: int
+    mlp_width: int
+    parameters: int
+    dtype: Dtype
+
+
+class StatedVectorsInBlocks(TypedDict):
+    """A linear system whose vector is written after each block."""
+
+    kind: Literal["vectors-in-blocks"]
+    name: str
+    letters: list[str]
+    classes: list[str]
+    matrices: list[list[list[float]]]
+    start: list[float]
+    block: int
+
+
+class StatedTextInBlocks(TypedDict):
+    """A machine whose state is written after each block."""
+
+    kind: Literal["text-in-blocks"]
+    name: str
+    letters: list[str]
+    classes: list[str]
+    transitions: list[list[int]]
+    start: int
+    block: int
+
+
+class InBlocks(ReadableKind[R]):
+    """The common part of the kinds of texts in blocks."""
+
+    explained = EXPLAINED
+
+    def drawn(self, file: ModelFile, count: int, rng: np.random.Generator) -> IntArray:
+        """Random words of full length."""
+        source: Any = self.of_file(file)
+        length = longest_word(file)
+        return rng.integers(len(source.letters), size=(count, length))
+
+
+class TextsInBlocks(InBlocks[Blocks], TextKind[Blocks]):
+    """Words in blocks of letters, each followed by the state that the network writes."""
+
+    wire = KIND
+    facts_types = (TextInBlocksFacts,)
+    stated_type = StatedTextInBlocks
+    source = Blocks
+    claim = "generates"
+    takes = frozenset(option_rules.IN_BLOCKS)
+
+    def of_source(self, source: Automaton, block: int | None = None) -> Blocks:
+        """A machine, its reachable part, that writes its state after so many letters.
+
+        Raises:
+            CompileError: If a letter is called like the token of a state.
+        """
+        assert block is not None
+        part = reachable(source)
+        names = source.name, part.letters, part.states
+        with told_as(CompileError, f"{source.name} cannot write its states: "):
+            return Blocks(*names, part.transitions, part.start, block)
+
+    def build(self, source: Blocks, asked: Asked) -> Built:
+        """The network for words of up to ``length`` letters; its texts are longer."""
+        options = asked.options
+        length = asked.longest("a network that writes states needs the longest word")
+        if len(source.states) > MOST_POINTS:
+            raise CompileError(
+                f"{source.name} has {len(source.states)} states; maps of up to "
+                f"{MOST_POINTS} are composed"
+            )
+        program = blocks(source, length)
+        built = as_written(BLOCKS, program, options)
+        return built, {"length": program.length, "letters": length}
+
+    def facts(self, source: Blocks, asked: Asked) -> dict[str, Any]:
+        """Its size and passes, and the depth that it would have without writing."""
+        built, _ = self.build(source, asked)
+        length = asked.length or EXPLAINED
+        assert built.cost is not None
+        return {
+            "states": len(source.states),
+            "letters": len(source.letters),
+            "length": length,
+            "block": source.block,
+            "passes": passes(length, source.block),
+            "tokens": longest(length, source.block),
+            "construction": BLOCKS,
+            **sizes(built.cost),
+            "levels": levels(source.block + 1, 2),
+            "levels_without_writing": levels(length, 2),
+        }
+
+    def writer(self, file: ModelFile) -> Writer:
+        """A word is asked for; its letters are said, and states in brackets.
+
+        Where there is no room for more tokens, the network begins anew with the state
+        written last, so that words may be of any length.
+        """
+        source = self.of_file(file)
+        block = source.block + 1
+        # Of whole blocks: after each of them a state is written, to begin anew with.
+        room = file.claim.longest // block * block or None
+
+        def row(words: Sequence[str]) -> Row:
+            word = letters_in(words, source.name, source.letters)
+            if room is None:
+                check_length(word, file)
+            found: list[int] = blanks(word[None], source.block)[0].tolist()
+            return found
+
+        def told(row: Row, text: list[int]) -> Answers:
+            return _text_result(source, row, text, room or len(row))
+
+        first = len(source.letters)
+        return Writer(source.tokens, row, told, first=first, room=room)
+
+    def example(self, file: ModelFile) -> Example:
+        """A word of the first letters, before a state is written."""
+        source = self.of_file(file)
+        size = min(FEW, source.block, longest_word(file))
+        return Example([i % len(source.letters) for i in range(size)], 1)
+
+    def held(self, file: ModelFile, inputs: IntArray, progress: Progress) -> Simulation:
+        """Let the network write the states of words."""
+        writer, source = self.writer(file), self.of_file(file)
+        return _simulated(file, writer, source, inputs, progress)
+
+
+def longest_word(file: ModelFile) -> int:
+    """The most letters of a word, of a claim about words in blocks."""
+    inputs = file.claim.inputs
+    assert isinstance(inputs, WordsInBlocks)
+    return inputs.length
+
+
+def check_length(word: IntArray, file: ModelFile) -> None:
+    """Refuse a word whose text is longer than the texts of a model.
+
+    Raises:
+        KrohnError: If it is.
+    """
+    most = longest_word(file)
+    if len(word) > most:
+        raise KrohnError(
+            f"this model is for words of up to {most} letters; compile it again "
+            f"with a larger length (-T {len(word)})"
+        )
+
+
+def _text_result(source: Blocks, row: Row, text: list[int], room: int) -> Answers:
+    """A whole text, of which so many tokens are read at once."""
+    names = named_by(source.tokens, text)
+    word = [source.letters[i] for i in row if i != BLANK]
+    result = {
+        "word": word,
+        "text": names,
+        "passes": passes(len(word), source.block),
+        "answer": names[-1],
+        "shown": " ".join(names),
+    }
+    # A piece after the first begins with a written state.
+    read = [i if i < room else i % room + 1 for i in range(len(names))]
+    return Answers(result, read)
+
+
+def _states_said(file: ModelFile, texts: IntArray) -> IntArray:
+    """``(batch, N)``: the states that the network says after each token of texts."""
+    import torch
+
+    from krohn.network.model import Model
+
+    with torch.no_grad():
+        return np.asarray(Model(file)(torch.from_numpy(texts)).argmax(dim=-1).numpy())
+
+
+def _simulated(
+    file: ModelFile, writer: Writer, source: Blocks, words: IntArray, progress: Progress
+) -> Simulation:
+    """Hold what it writes, and says after each token of the text, against the machine."""
+    from krohn.verify.testing.counterexample import Counterexample
+
+    rows, texts = blanks(words, source.block).tolist(), completed_texts(source, words)
+    both = zip(rows, texts.tolist(), strict=True)
+    found = simulated(file, writer, both, len(words), words.shape[1], progress)
+    if found.counterexample:
+        return found
+    first, read = len(source.letters), texts[:, :-1]
+    for at in range(0, len(words), BATCH):
+        batch = read[at : at + BATCH]
+        right, said = (
+            first + states_after(source, batch),
+            first + _states_said(file, batch),
+        )
+        for i in np.flatnonzero((right != said).any(axis=1))[:1].tolist():
+            word, wanted, told = (
+                tuple(named_by(source.tokens, x[i])) for x in (batch, right, said)
+            )
+            example = Counterexample(word, wanted, told, "letter by letter")
+            return Simulation(at + i + 1, words.shape[1], example)
+    return found
+
+
+# Linear systems, which write a vector.
+
+
+class LinearSystemsInBlocks(InBlocks[VectorsInBlocks]):
+    """Words in blocks of letters; after each the network reads what it has said."""
+
+    wire = IN_BLOCKS
+    facts_types = (VectorsInBlocksFacts,)
+    stated_type = StatedVectorsInBlocks
+    source = VectorsInBlocks
+    claim = "within"
+    takes = frozenset({"strict", "keep", "positions", "block"})
+    formats = ("float64",)
+    stays = "the network reads the vectors that it has written, which needs Krohn"
+
+    def of_source(self, source: Any, block: int | None = None) -> VectorsInBlocks:
+        """A linear system that writes its vector after so many letters.
+
+        Raises:
+            CompileError: If it is none, or cannot write its vectors.
+        """
+        if not isinstance(source, LinearSystem):
+            raise CompileError("--block is for machines and linear systems")
+        assert block is not None
+        with told_as(CompileError, f"{source.name} cannot write its states: "):
+            return VectorsInBlocks(source, block)
+
+    def build(self, source: VectorsInBlocks, asked: Asked) -> Built:
+        """The network, and the error that the checker shows of all blocks together."""
+        options = asked.options
+        length = asked.longest("a network that writes vectors needs the longest word")
+        tokens = longest(length, source.block)
+        made = realise(source.affine, tokens, options, window=source.block + 1)
+        built = CompiledNetwork(BLOCKS, *made, None)
+        claim = {"length": tokens, "letters": length}
+        where = f"{source.system.name} cannot be computed in {options.precision.name}"
+        with told_as(CompileError, f"{where} within any error that can be shown: "):
+            return built, self.proved(source, built, claim, options)
+
+    def facts(self, source: VectorsInBlocks, asked: Asked) -> dict[str, Any]:
+        """Its size, its passes and its error."""
+        built, claim = self.build(source, asked)
+        length = asked.length or EXPLAINED
+        shape, tensors = built.network.architecture, built.network.tensors
+        return {
+            "error": claim["error"],
+            "length": length,
+            "block": source.block,
+            "passes": passes(length, source.block),
+            "tokens": claim["length"],
+            "size": source.system.size,
+            "construction": BLOCKS,
+            "depth": len(shape["blocks"]),
+            "layers": len(shape["blocks"]),
+            "d_model": shape["d_model"],
+            "mlp_width": max((sum(b["mlp"]) for b in shape["blocks"]), default=0),
+            "parameters": sum(tensor.size for tensor in tensors.values()),
+        }
+
+    def answers(
+        self, file: ModelFile, words: list[str], network: Opened = None
+    ) -> Answers:
+        """The answers of the network after each letter, with dashes between blocks."""
+        source = self.of_file(file)
+        word = letters_in(words, source.system.name, source.system.letters)
+        check_length(word, file)
+        states = said_by(file, word[None], network)[0]
+        rows = [" ".join(f"{x: .9g}" for x in state) for state in states.tolist()]
+        ends = range(source.block, len(word), source.block)
+        for at in reversed(ends):
+            rows.insert(at, "--- written, and read back")
+        result = {
+            "word": [source.system.letters[o] for o in word.tolist()],
+            "outputs": states.tolist(),
+            "passes": passes(len(word), source.block),
+            "shown": "\n".join(rows),
+        }
+        text = blanks(word[None], source.block)[0, :-1]
+        return Answers(result, (np.flatnonzero(text != BLANK) + 1).tolist())
+
+    def held(self, file: ModelFile, inputs: IntArray, progress: Progress) -> Simulation:
+        """Hold outputs against the states of the system."""
+        system = self.of_file(file).system
+        right = reference(system)
+        return held(file, system.letters, right, inputs, progress, said_by)
+
+
+def said_by(file: ModelFile, words: IntArray, network: Opened = None) -> FloatArray:
+    """``(batch, T, n)``: what the network says after each letter of words."""
+    import torch
+
+    from krohn.network.running_file import plain_network
+    from krohn.network.stepping import fed_back
+    from krohn.network.transformer import Transformer
+
+    source = VectorsInBlocks.from_wire(file.header["source"])
+    size, opened = source.affine.size, network or plain_network(file)
+    assert isinstance(opened, Transformer)
+    texts = blanks(words, source.block)[:, :-1]
+    channels = file.header["program"]["channels"]
+    first = next(c["dims"][0] for c in channels if c["op"] == "letter-matrix")
+    column = range(first + size - 1, first + size * (size - 1), size)
+    given = torch.from_numpy(texts).to(opened.token.device)
+    with torch.no_grad():
+        said = fed_back(opened, given, column, 1 / COORDINATE)
+    letters = (texts != BLANK)[0]
+    return np.asarray(said.double().cpu().numpy()[:, letters, :-1])

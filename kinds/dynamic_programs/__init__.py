@@ -1,0 +1,24 @@
+"""Dynamic programs, and the chains of thought that fill in their tables."""
+
+from krohn.program.slices import Slice, Source
+
+SLICE = Slice(
+    sources={
+        "chain-of-thought": Source(
+            f"{__name__}.commands:ChainsOfThought",
+            ends=(".dp",),
+            catalogue=".dp",
+            objects=(f"{__name__}.statement", f"{__name__}.source_dynamic_program"),
+        ),
+        "increasing": Source(
+            f"{__name__}.commands_increasing:IncreasingSubsequences",
+            r"ShortLIS\d",
+            objects=(f"{__name__}.statement_increasing",),
+        ),
+    },
+    readers={
+        ("transformer", "chain-of-thought"): "transformer",
+        ("transformer", "increasing"): "transformer",
+    },
+    public={"dynamic_program": f"{__name__}.source"},
+)

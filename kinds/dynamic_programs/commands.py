@@ -1,0 +1,441 @@
+"""Dynamic programs as chains of thought, in the commands."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import cache, partial
+from itertools import takewhile
+from typing import TYPE_CHECKING, Any, Literal, NotRequired, TypeAlias, TypedDict
+
+import numpy as np
+
+from krohn.algebra.errors import KrohnError
+from krohn.compilation import Asked
+from krohn.compiled_model import BY_NEED
+from krohn.compiler import CompileError
+from krohn.compiler.compiled_network import as_written
+from krohn.kinds.blocks.source import BLANK
+from krohn.kinds.dynamic_programs import (
+    commands_facts as recurrence_facts,
+    source as dynamic_programs,
+)
+from krohn.kinds.dynamic_programs.build import (
+    ATTENTION,
+    NAME,
+    block_size,
+    chain_of_thought,
+)
+from krohn.kinds.dynamic_programs.commands_facts import (
+    prompt_of,
+    sentences,
+    width_needed,
+)
+from krohn.kinds.dynamic_programs.source import (
+    DynamicProgram,
+    read_text,
+)
+from krohn.kinds.dynamic_programs.statement import ChainOfThought
+from krohn.network.attention_cost import parts
+from krohn.network.modelfile import ModelFile
+from krohn.program.architectures.transformer import Transformer
+from krohn.program.attention import Sparse
+from krohn.program.domains import IntArray
+from krohn.program.errors import Refused
+from krohn.program.retelling import told_as
+from krohn.report import Progress
+from krohn.schemas.parts import Dtype, Sizes
+from krohn.source_kinds.base import Built, sizes, stated
+from krohn.source_kinds.kind import Answers, Example, Whole
+from krohn.source_kinds.written_texts import (
+    BATCH,
+    Row,
+    TextKind,
+    Writer,
+    asked,
+    named_by,
+    simulated,
+)
+from krohn.verify.testing.simulation_result import Simulation
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+Source: TypeAlias = ChainOfThought | DynamicProgram
+MOST_PROMPTS = 2**20
+Cell: TypeAlias = tuple[str, dict[str, int]]
+"""The name of a step's token, and the places that it reads, by name."""
+WRITTEN = "written"
+"""Where a model file has the text of a dynamic program."""
+
+
+class TextNetwork(Sizes):
+    """A network that writes a text.
+
+    Attributes:
+        meeting_flops: Of queries that meet keys.
+        width_needed: The least width of any network, by counting; null if none is known.
+    """
+
+    attention: Literal["standard", "sparse", "linear"]
+    applies: Literal[True]
+    meeting_flops: int
+    other_flops: int
+    width_needed: int | None
+
+
+class NoTextNetwork(TypedDict):
+    """Why there is no network with such attention."""
+
+    attention: Literal["standard", "sparse", "linear"]
+    applies: Literal[False]
+    why: str
+
+
+class ChainOfThoughtFacts(TypedDict):
+    """The facts of a dynamic program.
+
+    Attributes:
+        locality: How far back a step looks, to any token.
+        locality_of_numbers: The same, to another number.
+        text_bits: log2 of the number of different texts, at least.
+        regular: Whether different prompts have different texts; null if that is open.
+        one_text: Two prompts of one text.
+    """
+
+    name: str
+    prompt: int
+    tokens: int
+    steps: int
+    numbers: int
+    least: int
+    largest: int
+    rules: int
+    reads: int
+    locality: int
+    locality_of_numbers: int
+    prompts: str
+    different_texts: int
+    of_prompts: str
+    text_bits: float
+    regular: bool | None
+    one_text: list[str] | None
+    lines_that_define_no_cell: NotRequired[list[int]]
+    lower_bounds: list[str]
+    kind: Literal["chain-of-thought"]
+    claim: Literal["exact", "generates"]
+    dtype: Dtype
+    networks: list[TextNetwork | NoTextNetwork]
+    proved: None
+
+
+class Written(TypedDict):
+    """The text of a dynamic program, with its sizes."""
+
+    text: str
+    given: dict[str, int]
+
+
+class StatedChainOfThought(TypedDict):
+    """The steps of a dynamic program."""
+
+    kind: Literal["chain-of-thought"]
+    name: str
+    letters: list[str]
+    contents: list[int]
+    numbers: int
+    prompt: list[tuple[int, int]]
+    rules: list[Any]
+    steps: list[Any]
+    answer: int
+    written: NotRequired[Written]
+
+
+class ChainsOfThought(TextKind[Source]):
+    """Texts of a fixed form, continued number by number."""
+
+    wire = "chain-of-thought"
+    facts_types = (ChainOfThoughtFacts,)
+    stated_type = StatedChainOfThought
+    examples = dynamic_programs.FAMILIES
+    source = Source
+    called = "a dynamic program"
+    measured = True
+    claim = "generates"
+    formats = BY_NEED
+    takes = frozenset({"strict", "keep", "activation", "attention"})
+    asks = ("gadgets", "error", "timeout")
+
+    def named(self, text: str) -> DynamicProgram | None:
+        """The dynamic program of a name or a text; None if it is the name of none."""
+        with told_as(about=f"{text}: "):
+            found = dynamic_programs.named(text)
+            if found is not None:
+                found.chain_of_thought.boxes()
+            return found
+
+    def of_file(self, file: ModelFile) -> ChainOfThought:
+        """The chain of thought that a file states."""
+        return stated(file, ChainOfThought.from_wire)
+
+    def to_wire(self, source: Source, length: int | None) -> dict[str, Any]:
+        """As a model file states it; beside the steps the text that says them."""
+        if isinstance(source, ChainOfThought):
+            return source.to_wire()
+        told = source.chain_of_thought.to_wire()
+        text = {"text": source.text, "given": source.given}
+        return told | ({WRITTEN: text} if source.text else {})
+
+    def problem(self, file: ModelFile) -> str:
+        """Whether the text of a file says something else than its steps."""
+        written = self.written(file)
+        said = self.of_file(file)
+        if written is None or replace(written.chain_of_thought, name=said.name) == said:
+            return ""
+        return "the text in the file says another dynamic program than the one proved"
+
+    def written(self, file: ModelFile) -> DynamicProgram | None:
+        """The dynamic program of the text in a file, read again; None if there is none.
+
+        Raises:
+            KrohnError: If the text is wrong.
+        """
+        if WRITTEN not in file.header["source"]:
+            return None
+        try:
+            told = file.header["source"][WRITTEN]
+            text, given = str(told["text"]), dict(told["given"])
+            name = str(file.header["source"]["name"])
+            return read_text(text, name, (), given)
+        except (Refused, LookupError, TypeError, ValueError) as error:
+            raise KrohnError(f"the file is damaged: of its text, {error}") from None
+
+    def build(self, source: Source, asked: Asked) -> Built:
+        """The network, for texts of the one length that there is."""
+        source, options = _steps(source), asked.options
+        if asked.length is not None:
+            raise CompileError(
+                f"-T is for words of any length; every text of {source.name} has "
+                f"{source.length} tokens"
+            )
+        attention = asked.attention or "standard"
+        if attention not in ATTENTION:
+            known = ", ".join(ATTENTION)
+            raise CompileError(f"--attention takes {known}, not {attention!r}")
+        seen = Sparse(block_size(source), 1, 1) if attention == "sparse" else None
+        with told_as(CompileError, f"{source.name}: "):
+            program = chain_of_thought(source, attention)
+            built = as_written(NAME, program, replace(options, sparse=seen))
+        return built, {"length": program.length}
+
+    def told(self, source: Source, asked: Asked) -> dict[str, Any]:
+        """The facts of a dynamic program, and the network of each kind of attention."""
+        steps, options = _steps(source), asked.options
+        ways = [self._way(steps, replace(asked, attention=a)) for a in ATTENTION]
+        known = recurrence_facts.facts(steps)
+        for way in (way for way in ways if way["applies"]):
+            bits = known["text_bits"]
+            way["width_needed"] = width_needed(steps, way, options.precision, bits)
+        return {
+            **known,
+            **self.remarks(source),
+            "lower_bounds": sentences(steps, known, ways),
+            "kind": self.wire,
+            "claim": self.claim,
+            "dtype": options.precision.name,
+            "networks": ways,
+        }
+
+    def remarks(self, source: Source) -> dict[str, Any]:
+        """The lines of the text that define no cell, if there are any."""
+        found = source.idle_lines if isinstance(source, DynamicProgram) else []
+        return {"lines_that_define_no_cell": found} if found else {}
+
+    def advice(self, source: Source, finer: bool) -> str:
+        """A finer format; digits, which keep numbers small; and the widest number."""
+        ways = ["try --dtype float64"] * finer
+        if not isinstance(source, DynamicProgram):
+            return "".join(f"; {way}" for way in ways)
+        if not (source.base or source.divides):
+            ways.append("write numbers in digits by the line: digits 10")
+        told = [", or ".join(ways)] * bool(ways) + [source.widest]
+        if source.multiplies_products:
+            told.append(
+                "a product of products is surer as a table, so that it is a token"
+            )
+        return "".join(f"; {each}" for each in told)
+
+    def _way(self, source: ChainOfThought, asked: Asked) -> dict[str, Any]:
+        """The size of a network; why there is none, if there is none."""
+        try:
+            built, _ = self.build(source, replace(asked, length=None))
+        except KrohnError as reason:
+            return {"attention": asked.attention, "applies": False, "why": str(reason)}
+        assert built.cost is not None
+        shape = Transformer.of(built.network.architecture)
+        meeting, rest = parts(shape, source.length - 1)
+        return {
+            "attention": asked.attention,
+            "applies": True,
+            **sizes(built.cost),
+            "meeting_flops": meeting,
+            "other_flops": rest,
+        }
+
+    def writer(self, file: ModelFile) -> Writer:
+        """A prompt is asked for; what stands after it is said, step by step."""
+        source = self.of_file(file)
+        start, blank = len(source.prompt), [BLANK] * len(source.steps)
+
+        @cache  # reading the text takes longer than many prompts
+        def cells() -> list[Cell]:
+            written = self.written(file)
+            return _cells(source, _names(source, written))
+
+        def row(words: Sequence[str]) -> Row:
+            return [*prompt_of(source, words).tolist(), *blank]
+
+        def told(row: Row, text: list[int]) -> Answers:
+            result = _text_result(source, cells(), text)
+            return Answers(result, range(start, len(text)))
+
+        return Writer(source.tokens, row, told)
+
+    def interpreter(self, source: Source) -> Callable[[list[str]], dict[str, Any]]:
+        """Texts without a network."""
+        return partial(self.interpreted, source)
+
+    def interpreted(self, source: Source, words: list[str]) -> dict[str, Any]:
+        """The text by the reference interpreter: whole numbers, no network."""
+        steps = _steps(source)
+        text = steps.continued(prompt_of(steps, words)[None])[0]
+        cells = _cells(steps, _names(steps, source))
+        return _text_result(steps, cells, text.tolist())
+
+    def draw(self, source: Source) -> "Figure":
+        """Which numbers are computed of which."""
+        from krohn.drawing import draw_recurrence
+        from krohn.kinds.dynamic_programs.draw_rollout import recurrence
+
+        steps = _steps(source)
+        return draw_recurrence(recurrence(steps, _names(steps, source)))
+
+    def draw_text(self, source: Source | ModelFile, words: list[str]) -> "Figure":
+        """Which token attends to which; without a network what each step reads."""
+        from krohn.drawing import draw_rollout
+        from krohn.kinds.dynamic_programs.draw_rollout import (
+            Text,
+            of_interpreter,
+            of_network,
+        )
+
+        if not isinstance(source, ModelFile):
+            steps = _steps(source)
+            text = steps.continued(prompt_of(steps, words)[None])[0]
+            names = _names(steps, source)
+            return draw_rollout(of_interpreter(steps, names, text))
+        steps, written = self.of_file(source), self.written(source)
+        said = self.texts(source, [self.writer(source).row(words)])[0]
+        if BLANK in said:
+            raise KrohnError("the network gives no answer after this prompt")
+        names = _names(steps, written)
+        text = np.array(said)
+        return draw_rollout(of_network(source, Text.of(steps, names, text), text))
+
+    def drawn(self, file: ModelFile, count: int, rng: np.random.Generator) -> IntArray:
+        """Random prompts."""
+        low, high = np.array(self.of_file(file).prompt).T
+        return rng.integers(low, high + 1, size=(count, len(low)))
+
+    def listed(self, file: ModelFile, length: int) -> IntArray:
+        """Every prompt."""
+        source = self.of_file(file)
+        low, high = np.array(source.prompt).T
+        count = int(np.prod((high - low + 1).astype(float)))
+        if length < len(low):
+            raise KrohnError(
+                f"every prompt of {source.name} has {len(low)} tokens; say --exhaustive "
+                f"{len(low)} for all {count:,}"
+            )
+        if count > MOST_PROMPTS:
+            raise KrohnError(
+                f"{source.name} has {count:,} prompts, too many to run; say --sample N"
+            )
+        prompts: IntArray = np.indices(high - low + 1).reshape(len(low), -1).T + low
+        return prompts
+
+    def is_longest(self, file: ModelFile, length: int) -> bool:
+        """Yes: all prompts have as many tokens."""
+        return True
+
+    def held(self, file: ModelFile, inputs: IntArray, progress: Progress) -> Simulation:
+        """Let the network continue prompts."""
+        source, start = self.of_file(file), inputs.shape[1]
+
+        def texts() -> Iterator[tuple[Row, Sequence[int]]]:
+            for at in range(0, len(inputs), BATCH):
+                for text in source.continued(inputs[at : at + BATCH]).tolist():
+                    yield asked(text, start), text
+
+        told = len(inputs), source.length, progress
+        return simulated(file, self.writer(file), texts(), *told)
+
+    def example(self, file: ModelFile) -> Example:
+        """The prompt that has the least of everything, and what follows."""
+        source = self.of_file(file)
+        blank = [BLANK] * len(source.steps)
+        return self.begun(file, [*(low for low, _ in source.prompt), *blank])
+
+    def whole(
+        self, file: ModelFile, many: Callable[[int], int], rng: np.random.Generator
+    ) -> Whole:
+        """Random prompts, continued."""
+        source = self.of_file(file)
+        prompts = self.drawn(file, many(source.length), rng)
+
+        def rows(some: slice) -> IntArray:
+            return source.continued(prompts[some])
+
+        return Whole(source.length, len(prompts), rows, prompts.shape[1], source.tokens)
+
+
+def _steps(source: Source) -> ChainOfThought:
+    """The steps of a source.
+
+    Raises:
+        KrohnError: If there are none.
+    """
+    with told_as(about=f"{source.name}: "):
+        return source if isinstance(source, ChainOfThought) else source.chain_of_thought
+
+
+def _names(steps: ChainOfThought, source: Source | None) -> Sequence[str]:
+    """The name of each token of a text: of its dynamic program, or its place."""
+    named = source.names if isinstance(source, DynamicProgram) else ()
+    return named or [f"place {t + 1}" for t in range(steps.length)]
+
+
+def _cells(source: ChainOfThought, called: Sequence[str]) -> list[Cell]:
+    start = len(source.prompt)
+    return [
+        (called[t], {called[r.place - 1]: r.place - 1 for r in step.reads if r.place})
+        for t, step in enumerate(source.steps, start)
+    ]
+
+
+def _text_result(
+    source: ChainOfThought, cells: Sequence[Cell], text: Sequence[int]
+) -> dict[str, Any]:
+    """A whole text, token by token."""
+    names, start = named_by(source.tokens, text), len(source.prompt)
+    first, *rest = text[source.answer - 1 :]
+    answer = [first, *takewhile(range(source.numbers).__contains__, rest)]
+    steps = [
+        {"token": token, "is": name, "reads": {n: names[at] for n, at in reads.items()}}
+        for token, (name, reads) in zip(names[start:], cells, strict=True)
+    ]
+    return {
+        "prompt": names[:start],
+        "text": names[start:],
+        "answer": " ".join(named_by(source.tokens, answer)),
+        "steps": steps,
+        "shown": " ".join(names),
+    }

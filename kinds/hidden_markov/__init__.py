@@ -1,0 +1,36 @@
+"""Hidden Markov models: predictive states and beliefs as attention, products or RNNs."""
+
+from krohn.program.slices import Slice, Source
+
+PROCESSES = "RanHMM|Cyclic-HARD|Mess3|RRXOR|EvenProcess|GoldenMean"
+"""How names of hidden Markov models begin."""
+
+SLICE = Slice(
+    sources={
+        "hidden-markov": Source(
+            f"{__name__}.commands:HiddenMarkovModels",
+            rf"{PROCESSES}|pcfg:|(?s:.+)\.(att|fst\.txt):weights=",
+            (".json", ".npz", ".pomdp", ".pcfg"),
+            objects=(f"{__name__}.source_model",),
+            foreign=True,
+            of_machines="beliefs",
+        )
+    },
+    readers={
+        ("transformer", "hidden-markov"): f"{__name__}.check",
+        ("rnn", "hidden-markov"): f"{__name__}.check_recurrent",
+    },
+    rules={"normaliser": f"{__name__}.check_normaliser"},
+    finders={
+        f"{__name__}.check_recurrent": (f"{__name__}.find:simulation", "simulation")
+    },
+    public={
+        "HiddenMarkovModel": f"{__name__}.source_model",
+        "decompile": f"{__name__}.commands_decompile",
+        "gaussian_hmm": f"{__name__}.commands_objects",
+        "grammar": f"{__name__}.commands_objects",
+        "hidden_markov": f"{__name__}.commands_objects",
+        "masked": f"{__name__}.commands_objects",
+    },
+    uses=("kinds.linear_systems", "kinds.dynamic_programs"),
+)

@@ -1,0 +1,104 @@
+"""Hidden Markov models from files: Krohn's JSON, plain arrays, Cassandra's ``.pomdp``.
+
+And weighted automata: JSON, and OpenFst's text.
+
+``docs/kinds/hidden_markov.md`` describes the formats. In Krohn's JSON and in ``.pomdp``
+files the start is the law before the first step; in arrays, and in what pomegranate saved,
+it is the law of the state that says the first letter.
+"""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from krohn.kinds.hidden_markov import (
+    source_arrays as arrays,
+    source_pomdp as pomdp,
+    source_weighted as weighted,
+)
+from krohn.kinds.hidden_markov.source_model import (
+    KIND,
+    HiddenMarkovModel,
+)
+from krohn.program import strict_json
+from krohn.program.errors import Refused
+from krohn.program.files import read_bytes
+from krohn.program.retelling import told_as
+from krohn.program.user_input import decode_utf8, read_text
+
+SIGNS = (
+    KIND,
+    arrays.SAVED_CLASS,
+    arrays.START,
+    *arrays.OTHER_NAMES,
+    weighted.MATRICES,
+)
+"""Other JSON is of machines, and need not be parsed twice."""
+
+
+def read(path: Path) -> HiddenMarkovModel | None:
+    """The model in a file; None if the file is of none of these formats.
+
+    What stands behind a colon, ``counts.att:weights=log``, says how OpenFst's text is
+    read.
+
+    Raises:
+        Refused: If it is, but is damaged, or states no probabilities.
+        KrohnError: If it cannot be read.
+    """
+    if (fst := weighted.TEXT.fullmatch(str(path))) is not None:
+        path = Path(fst["path"])
+        with told_as(Refused, f"{path}: "):
+            return weighted.of_text(
+                read_text(path), path.name.split(".")[0], fst["weights"]
+            )
+    suffix = path.suffix.lower()
+    reader = {".pomdp": _pomdp, ".npz": _npz, ".json": _json}.get(suffix)
+    if reader is None or (suffix == ".json" and not path.is_file()):
+        return None
+    with told_as(Refused, f"{path}: "):
+        return reader(path)
+
+
+def text(model: HiddenMarkovModel) -> str:
+    """A model as Krohn's JSON, which `read` gives back with the same numbers."""
+    said = model.to_wire()
+    del said["classes"]
+    rows = {key: json.dumps(value, ensure_ascii=False) for key, value in said.items()}
+    return "{\n" + ",\n".join(f' "{key}": {row}' for key, row in rows.items()) + "\n}\n"
+
+
+def _pomdp(path: Path) -> HiddenMarkovModel:
+    return pomdp.parse(read_text(path), path.stem)
+
+
+def _npz(path: Path) -> HiddenMarkovModel:
+    return arrays.model(arrays.unpacked(read_bytes(path)), path.stem)
+
+
+def _json(path: Path) -> HiddenMarkovModel | None:
+    content = decode_utf8(read_bytes(path), path)
+    if not any(sign in content for sign in SIGNS):
+        return None
+    try:
+        said = strict_json.read(content, finite=False)
+    except ValueError:
+        return None  # the reader of machines says what is wrong with it
+    if not isinstance(said, dict):
+        return None
+    if said.get("kind") == KIND:
+        return _own(said)
+    if said.get("class") == arrays.SAVED_CLASS:
+        return arrays.saved_model(said, path.stem)
+    if weighted.KEYS <= set(said):
+        return weighted.model(said, path.stem)
+    return arrays.model(said, path.stem) if arrays.names(said) else None
+
+
+def _own(said: dict[str, Any]) -> HiddenMarkovModel:
+    try:
+        return HiddenMarkovModel.from_wire(said)
+    except LookupError as error:
+        raise Refused(f"it does not say its {error}") from None
+    except (TypeError, ValueError, OverflowError, AttributeError):
+        raise Refused("its matrices, start or names are of another shape") from None

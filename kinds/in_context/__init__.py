@@ -1,0 +1,14 @@
+"""Learners in context: gradient descent on a prompt, by attention."""
+
+from krohn.program.slices import Slice, Source
+
+SLICE = Slice(
+    sources={
+        "context-learner": Source(
+            f"{__name__}.commands:InContexts",
+            r"InContext(?![\w,]*+\.[a-z])",
+            objects=(f"{__name__}.source",),
+        )
+    },
+    readers={("transformer", "context-learner"): f"{__name__}.check"},
+)

@@ -1,0 +1,402 @@
+"""Kernels: a linear recurrence says Σ ρ(s)·x(t − s) up to a stated error (Theorem K1).
+
+docs/proofs/kernels.md has the theorem. Powers of W are followed near the true ones, and how
+far each step is off is measured (Lemmas K2 and K3). What the recurrence computes in real
+arithmetic is compared with the kernel exactly, in whole numbers of a fixed number of
+binary places.
+"""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from krohn.architectures.linear_recurrence.statement import (
+    BANDS,
+    LinearRecurrence,
+)
+from krohn.program.domains import FloatArray, IntArray
+from krohn.program.errors import demand
+from krohn.program.inputs import Box
+from krohn.program.strict_json import reals
+from krohn.verify.checker.arithmetic import (
+    STEPS,
+    Format,
+    Interval,
+    Operand,
+    fits,
+    flushed,
+    gamma,
+    own_error,
+    settled,
+    sum_error,
+)
+from krohn.verify.checker.established import Established, added_up
+from krohn.verify.checker.model_file import Machine, Model
+from krohn.verify.checker.simulation import listed
+
+MOST_UNITS, MOST_STEPS, MOST_PRODUCTS = 2**12, 2**25, 2**33
+"""Of units, of entries of W times T, and of products of dense powers: some seconds."""
+LARGEST_SUM = 2.0**64
+
+
+class Recurrence(NamedTuple):
+    """The tensors: W by its entries that are not 0, and U, C, D.
+
+    Attributes:
+        size: n.
+        rows: ``(entries,)``: which unit each entry of W writes to.
+        columns: ``(entries,)``: which it reads.
+        values: ``(entries,)``.
+        input: ``(n,)``: U.
+        output: ``(n,)``: C.
+        skip: D.
+    """
+
+    size: int
+    rows: IntArray
+    columns: IntArray
+    values: FloatArray
+    input: FloatArray
+    output: FloatArray
+    skip: float
+
+    def moved(self, hidden: Operand) -> Interval:
+        """``(n,)``: W h."""
+        terms = Interval.of(hidden)[self.columns] * self.values
+        return gathered(terms, self.rows, self.size)
+
+    def transposed(self) -> "Recurrence":
+        """Wᵀ, with C and U exchanged."""
+        return self._replace(
+            rows=self.columns, columns=self.rows, input=self.output, output=self.input
+        )
+
+    def absolute(self) -> "Recurrence":
+        """|W|."""
+        return self._replace(values=np.abs(self.values))
+
+
+def recurrence_of(model: Model) -> Recurrence:
+    """The tensors of a file, of one input and one output.
+
+    Raises:
+        Refused: If they are others than the architecture says, or their format is narrow.
+    """
+    narrow = model.format.narrow
+    demand(not narrow, f"{model.format.name} is too narrow for real numbers")
+    shape, t = model.network(LinearRecurrence), model.tensors
+    n, banded = shape.hidden, shape.form == "banded"
+    demand(n <= MOST_UNITS, "too many units")
+    demand(shape.inputs == shape.outputs == 1, "one input and one output")
+    rows, columns, values = _entries(t, n, banded)
+    ends = t["input.weight"][0], t["unembed.weight"][:, 0]
+    return Recurrence(n, rows, columns, values, *ends, float(t["skip.weight"][0, 0]))
+
+
+def _entries(
+    t: dict[str, FloatArray], n: int, banded: bool
+) -> tuple[IntArray, IntArray, FloatArray]:
+    """W, entry by entry; a banded one may say several numbers of one entry if n ≤ 2."""
+    if not banded:
+        columns, rows = np.nonzero(t["hidden.weight"])
+        return rows, columns, t["hidden.weight"][columns, rows]
+    own = np.arange(n)
+    rows = np.tile(own, 3)
+    columns = np.concatenate([own, np.roll(own, 1), np.roll(own, -1)])
+    values = np.concatenate([t[name] for name in BANDS])
+    held = values != 0
+    return rows[held], columns[held], values[held]
+
+
+def powers(w: Recurrence, length: int, groups: IntArray) -> Interval:
+    """κ ≥ Σ_{s<T} ‖W^s‖_∞ (Lemma K2): the largest of units that read each other alone.
+
+    Args:
+        w: The recurrence.
+        length: T.
+        groups: ``(n,)``: a number for each unit; units that read each other have the same.
+
+    Raises:
+        Refused: If none is found that is small enough to be of use.
+    """
+    demand(length * (len(w.rows) + 2 * w.size) <= MOST_STEPS, "too long to be checked")
+    apart = groups.shape == (w.size,) and groups[w.rows] == groups[w.columns]
+    demand(apart, "a unit reads one of another group")
+    rough, found = _of_absolute_values(w, length), Interval.of(1.0)
+    for group in np.unique(groups):
+        units = np.flatnonzero(groups == group)
+        own = rough[units].max()
+        if not own <= LARGEST_SUM:
+            own = _of_powers(w, units, length)
+        found = found.maximum(own)
+    return Interval.of(found.high)
+
+
+def _of_absolute_values(w: Recurrence, length: int) -> Interval:
+    """``(n,)``: Σ_{s<T} (|W|^s 1)_i, which is above the sum of |W^s| of each row."""
+    wide, each, total = w.absolute(), Interval.of(np.ones(w.size)), Interval.of(0.0)
+    for _ in range(length):
+        total += each
+        each = Interval.of(wide.moved(each).high)
+    return total
+
+
+def _of_powers(w: Recurrence, units: IntArray, length: int) -> Interval:
+    """The sums of some units that read each other alone, from matrices near the powers.
+
+    Raises:
+        Refused: If they are too many, or the powers grow.
+    """
+    m, place = len(units), np.full(w.size, -1)
+    demand(
+        m**3 * length <= MOST_PRODUCTS, "a dense recurrence is too large to be checked"
+    )
+    place[units] = np.arange(m)
+    own = place[w.rows] >= 0
+    at = place[w.rows[own]] * m + place[w.columns[own]]
+    entries = gathered(Interval.of(w.values[own]), at, m * m)
+    block = entries.each(lambda x: x.reshape(m, m))
+    power, total, astray = np.eye(m), Interval.of(0.0), Interval.of(0.0)
+    for _ in range(length):
+        total += _rows(Interval.of(power))
+        after = block @ power
+        power = (after.low + after.high) / 2
+        astray += _rows(after - power)
+    demand(total <= LARGEST_SUM, "the powers of the recurrence grow: it is not stable")
+    return settled(lambda most: total + most * astray, 2 * total)
+
+
+def _rows(matrix: Interval) -> Interval:
+    """‖·‖_∞."""
+    return abs(matrix).sum(axis=1).max()
+
+
+def sums(w: Recurrence, length: int, kappa: Interval) -> Interval:
+    """``(n,)``: bounds of Σ_{s<T} |W^s U|, entry by entry (Lemma K3).
+
+    Raises:
+        Refused: If the sums are too large.
+    """
+    each, total, astray = w.input, Interval.of(np.zeros(w.size)), Interval.of(0.0)
+    for _ in range(length):
+        total += np.abs(each)
+        after = w.moved(each)
+        each = (after.low + after.high) / 2
+        astray += abs(after - each).max()
+    found = total + kappa * astray
+    demand(found <= LARGEST_SUM, "the states of the recurrence grow: it is not stable")
+    return Interval.of(found.high)
+
+
+PLACES = 384
+"""Binary places of whole numbers that stand for real ones."""
+LOST = 2.0**-160
+"""More than all of them together lose."""
+LARGEST, MOST_LENGTH, MOST_NUMBERS, MOST_POWERS = 2.0**64, 2**16, 4096, 2**21
+
+
+class Source(NamedTuple):
+    """A kernel as a header states it.
+
+    Attributes:
+        values: ``(k,)``: its first values.
+        modes: ``(m, 4)``: weight and base, real and imaginary part each.
+        inputs: ``(2,)``: the least and the largest input.
+        length: T.
+        order: Where the network finds what the kernel reads; None if inputs come in order.
+    """
+
+    values: FloatArray
+    modes: FloatArray
+    inputs: FloatArray
+    length: int
+    order: tuple[int, ...] | None
+
+    @property
+    def box(self) -> Box:
+        """Its inputs; those that are permuted are all there."""
+        low, high = self.inputs.tolist()
+        return Box(
+            ((low, high),), 1 if self.order is None else self.length, self.length
+        )
+
+    @property
+    def largest(self) -> float:
+        """X: the largest absolute value of an input."""
+        return float(np.abs(self.inputs).max())
+
+    def exact(self) -> list[int]:
+        """ρ(0), …, ρ(T − 1), in units of 2^-384."""
+        found = [_fixed(v) for v in self.values[: self.length].tolist()]
+        found += [0] * (self.length - len(found))
+        for row in self.modes.tolist():
+            c, d, a, b = map(_fixed, row)
+            p, q = 1 << PLACES, 0
+            for s in range(self.length):
+                found[s] += (c * p - d * q) >> PLACES
+                p, q = (a * p - b * q) >> PLACES, (a * q + b * p) >> PLACES
+        return found
+
+
+def source_of(said: Mapping[str, Any]) -> Source:
+    """The kernel of a header.
+
+    Raises:
+        Refused: If it states none.
+    """
+    length = said["length"]
+    demand(type(length) is int and 1 <= length <= MOST_LENGTH, "it has no length")
+    values, modes = reals(said["values"], 1), np.zeros((0, 4))
+    if said["modes"] != []:
+        modes = reals(said["modes"], 2)
+    demand(modes.shape[1] == 4, "a mode is no weight with a base")
+    demand(values.size + len(modes) <= MOST_NUMBERS, "it has too many numbers")
+    demand(len(modes) * length <= MOST_POWERS, "too long for so many modes")
+    demand((modes[:, 2:] ** 2).sum(axis=1) <= 1 + 2.0**-40, "one of its modes grows")
+    inputs, order = reals(said["inputs"], 1), said.get("order")
+    for found in (values, modes, inputs):
+        demand(np.abs(found) <= LARGEST, "a number of the kernel is out of range")
+    demand(inputs.shape == (2,) and inputs[0] < inputs[1], "there are no inputs")
+    if order is not None:
+        whole = type(order) is list and all(type(i) is int for i in order)
+        demand(whole and sorted(order) == list(range(length)), "no permutation")
+    return Source(values, modes, inputs, length, order and tuple(order))
+
+
+def established(model: Model, said: Any, machine: Machine | None) -> Established:
+    """The error of a linear recurrence.
+
+    Raises:
+        Refused: If nothing can be shown.
+    """
+    source, form = source_of(model.source), model.format
+    length = source.length
+    demand(source.order is None, "a recurrence reads its inputs in their order")
+    w, groups = recurrence_of(model), listed(said["groups"])
+    kappa = powers(w, length, groups)
+    response = _response(w, length, kappa)
+    gain = abs(_near(deviations(response, [0] * length))).sum()
+    back = powers(w.transposed(), length, groups)
+    found = {
+        "kernel": worst(source, deviations(source.exact(), response)),
+        "rounding": _rounding(w, source, form, (kappa, back)),
+        "inputs": (form.unit * Interval.of(source.largest) + flushed(1)) * gain,
+    }
+    return added_up(form, source.box, found)
+
+
+def worst(source: Source, off: FloatArray) -> Interval:
+    """The largest |Σ_{s≤t} e(s)·x(t − s)| over all inputs and all t < T (K1)."""
+    low, high = map(Interval.of, source.inputs)
+    middle, radius, near = (low + high) / 2, (high - low) / 2, _near(off)
+    found = (abs(middle * running(near)) + radius * running(abs(near))).max()
+    demand(np.isfinite(found.high), "the kernel is off by too much")
+    return found
+
+
+def _near(numbers: FloatArray) -> Interval:
+    """The range of all numbers of 384 places that these are the nearest to."""
+    return Interval.of(numbers).wider(2.0**-52 * np.abs(numbers) + LOST)
+
+
+def deviations(right: list[int], found: list[int]) -> FloatArray:
+    """``(T,)``: e(s), each the nearest float64."""
+    pairs = zip(right, found, strict=True)
+    return np.array([(a - b) / (1 << PLACES) for a, b in pairs])
+
+
+def _response(w: Recurrence, length: int, kappa: Interval) -> list[int]:
+    """ρ̂(s) = C W^s U + D·[s = 0] in units of 2^-384, off by κ·‖C‖₁ units and a few."""
+    size = abs(Interval.of(w.output)).sum() + 1
+    demand(kappa * size * (w.size + 4) <= 2.0**100, "the recurrence is too large")
+    entries, places = _scaled(w.values)
+    outward, finer = _scaled(w.output)
+    moves = list(zip(w.rows.tolist(), w.columns.tolist(), entries, strict=True))
+    reads = [(i, c) for i, c in enumerate(outward) if c]
+    hidden, found = [_fixed(u) for u in w.input.tolist()], list[int]()
+    for _ in range(length):
+        found.append(sum(c * hidden[i] for i, c in reads) >> finer)
+        after = [0] * w.size
+        for row, column, value in moves:
+            if held := hidden[column]:
+                after[row] += value * held
+        hidden = [x >> places for x in after]
+    found[0] += _fixed(w.skip)
+    return found
+
+
+def _rounding(
+    w: Recurrence, source: Source, form: Format, powers: tuple[Interval, Interval]
+) -> Interval:
+    """The error of rounding inputs, states and outputs to the format (Theorem K4).
+
+    Args:
+        w: The recurrence.
+        source: The kernel.
+        form: The format.
+        powers: κ of W, and of its transpose.
+    """
+    most, (kappa, back) = source.largest * (1 + 2 * Interval.of(form.unit)), powers
+    states, wide = sums(w, source.length, kappa) * most, w.absolute()
+    reached = sums(w.transposed(), source.length, back)
+    terms, rounds = _rounds(w)
+    unit, lost = gamma(rounds, form.sum_unit), flushed(terms)
+    first = wide.moved(states) + most * np.abs(w.input)
+
+    def step(off: Interval) -> Interval:
+        """The error that one step adds, if states are so far off."""
+        return unit * (first + wide.moved(off * np.ones(w.size))) + lost
+
+    apart = settled(lambda off: (kappa * step(off)).max(), states.max() + most)
+    held = Interval.of(np.abs(w.output)) @ (states + apart) + abs(w.skip) * most
+    for size in (states.max() + apart, held, first.max(), most):
+        fits(size, form, "a sum", STEPS)
+    read = sum_error(form, int(np.count_nonzero(w.output)) + 1, held)
+    return reached @ step(apart) + read
+
+
+def _rounds(w: Recurrence) -> tuple[FloatArray, FloatArray]:
+    """``(n,)`` terms of the sum of each unit, and how often one of them is rounded.
+
+    A term whose weight is ± a power of two is exact, so a sum of one such term is.
+    """
+    fresh = (w.input != 0).astype(float)
+    terms = np.bincount(w.rows, minlength=w.size) + fresh
+    plain = np.bincount(w.rows, inexact(w.values), w.size) + inexact(w.input)
+    return terms, np.maximum(terms - 1, 0) + (plain > 0)
+
+
+def inexact(weights: FloatArray) -> FloatArray:
+    """1 where a product with a weight may be rounded."""
+    found: FloatArray = np.abs(np.frexp(weights)[0]) != 0.5
+    return np.where(weights != 0, found, 0.0)
+
+
+def _fixed(number: float) -> int:
+    """A number in units of 2^-384, rounded down."""
+    above, below = number.as_integer_ratio()
+    return (above << PLACES) // below
+
+
+def _scaled(numbers: FloatArray) -> tuple[list[int], int]:
+    """Numbers as whole ones times 2^-places, exactly."""
+    ratios = [x.as_integer_ratio() for x in numbers.tolist()]
+    places = max((below.bit_length() - 1 for _, below in ratios), default=0)
+    return [above * (1 << places) // below for above, below in ratios], places
+
+
+def gathered(x: Interval, place: IntArray, size: int) -> Interval:
+    """``(size,)``: sums of the entries of ``(terms,)`` that have each place."""
+    each = (x.low, x.high, x.size, np.ones(len(x.low)))
+    low, high, most, terms = (
+        np.bincount(place, part, size).astype(np.float64) for part in each
+    )
+    return Interval(low, high).wider(own_error(terms, most))
+
+
+def running(x: Interval) -> Interval:
+    """``(terms,)``: sums of the entries up to each."""
+    terms = np.arange(1.0, len(x.low) + 1)
+    low, high, most = map(np.cumsum, (x.low, x.high, x.size))
+    return Interval(low, high).wider(own_error(terms, most))

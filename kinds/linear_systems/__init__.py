@@ -1,0 +1,22 @@
+"""Linear dynamical systems whose letters are matrices."""
+
+from krohn.program.slices import Slice, Source
+
+SLICE = Slice(
+    sources={
+        "linear-system": Source(
+            f"{__name__}.commands:LinearSystems",
+            r"(Cyclic-DET|Cyclic-RND|MatMul|RanLDS)\d",
+            objects=(f"{__name__}.source",),
+            of_machines="products",
+        )
+    },
+    readers={
+        ("transformer", "linear-system"): f"{__name__}.check",
+        ("rnn", "linear-system"): f"{__name__}.check_rnn",
+    },
+    rules={
+        "matrix_norms": f"{__name__}.check_matrix_norms",
+        "product_gates": f"{__name__}.check_product_gates",
+    },
+)

@@ -1,0 +1,275 @@
+"""Linear systems in the commands: networks that are right within a proved error."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Literal, NotRequired, TypedDict
+
+import numpy as np
+
+from krohn.algebra.automaton import Automaton, Semiautomaton
+from krohn.algebra.errors import KrohnError, MachineError
+from krohn.architectures.linear_recurrence import build as linear_recurrence
+from krohn.compilation import Asked
+from krohn.compiler import CompileError
+from krohn.compiler.compiled_network import CompiledNetwork
+from krohn.compiler.transformer import Network
+from krohn.kinds.dynamic_programs.commands_facts import (
+    MixingTime,
+    Observability,
+)
+from krohn.kinds.hidden_markov.source import (
+    HiddenMarkovModel,
+    driven,
+)
+from krohn.kinds.linear_systems import source as linear_systems
+from krohn.kinds.linear_systems.build_products import (
+    NAME,
+    realise,
+)
+from krohn.kinds.linear_systems.source import LinearSystem
+from krohn.network.modelfile import ModelFile
+from krohn.network.precision import FloatArray
+from krohn.network.reading import Opened
+from krohn.program.domains import LARGEST_MATRIX, IntArray
+from krohn.program.errors import Refused
+from krohn.report import Progress
+from krohn.schemas.parts import Dtype, Sizes
+from krohn.source_kinds.base import (
+    Built,
+    ReadableKind,
+    letters_in,
+    sizes_of,
+)
+from krohn.source_kinds.kind import Answers
+from krohn.source_kinds.real_outputs import Reference, held, known, outputs
+from krohn.verify.testing.simulation_result import Simulation
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+CONSTRUCTIONS = {"transformer": NAME, "rnn": linear_recurrence.GATED}
+
+
+class LinearSystemFacts(Sizes):
+    """A linear system; the facts of a chain, if its letters are stochastic."""
+
+    name: str
+    kind: Literal["linear-system"]
+    claim: Literal["within"]
+    error: float
+    length: int | None
+    size: int
+    letters: int
+    properties: NotRequired[list[str]]
+    beliefs: NotRequired[int | None]
+    forgets_after: NotRequired[int | None]
+    contraction: NotRequired[float | None]
+    mixing_time: NotRequired[MixingTime]
+    rank: NotRequired[int]
+    observability: NotRequired[Observability | None]
+    depth_growth: NotRequired[list[str]]
+    construction: str
+    dtype: Dtype
+    rnn_width: int
+    rnn_error: float
+
+
+class StatedLinearSystem(TypedDict):
+    """A linear system."""
+
+    kind: Literal["linear-system"]
+    name: str
+    letters: list[str]
+    classes: list[str]
+    matrices: list[list[list[float]]]
+    start: list[float]
+
+
+class LinearSystems(ReadableKind[LinearSystem]):
+    """States that are multiplied by the matrix of each letter."""
+
+    wire = linear_systems.KIND
+    facts_types = (LinearSystemFacts,)
+    stated_type = StatedLinearSystem
+    examples = linear_systems.EXAMPLES
+    source = LinearSystem
+    claim = "within"
+    takes = frozenset({"strict", "keep", "positions", "construction", "arch"})
+    formats = ("float64",)
+    explained = 128
+
+    def of_name(self, text: str) -> LinearSystem | None:
+        """The system of a name; None if it is the name of none."""
+        if linear_systems.named_dynamics(text) is not None:
+            raise KrohnError(
+                f"{text} emits vectors of numbers, and networks read letters; from "
+                "Python, use krohn.kinds.linear_systems.source, with its Kalman filter"
+            )
+        return linear_systems.named(text)
+
+    def is_machine(self, source: LinearSystem) -> bool:
+        """Whether each letter maps states to states."""
+        return source.functions() is not None
+
+    def machine(self, source: LinearSystem) -> Automaton:
+        """The machine whose letters are these maps."""
+        functions = source.functions()
+        if functions is None:
+            raise MachineError(f"{source.name} is a linear system, and no machine")
+        states = tuple(str(i + 1) for i in range(source.size))
+        moves = Semiautomaton(functions, source.letters, states)
+        return Automaton(moves, start=int(source.start.argmax()), name=source.name)
+
+    def of_source(self, source: Any, block: int | None = None) -> LinearSystem:
+        """A machine: letters are maps, and states unit vectors."""
+        return as_system(source)
+
+    def build(self, source: LinearSystem, asked: Asked) -> Built:
+        """The network, and the error that the checker shows of it.
+
+        Of RNNs it is the first that can be proved: the least α has the least error.
+        """
+        options = asked.options
+        length = asked.longest("a network of a linear system needs the longest length")
+        name, reason = asked.made(CONSTRUCTIONS), ""
+        for network, described in _networks(source, length, asked):
+            built = CompiledNetwork(name, network, described, None)
+            try:
+                return built, self.proved(source, built, {"length": length}, options)
+            except Refused as refused:
+                reason = str(refused)
+        raise CompileError(
+            f"{source.name} cannot be computed in {options.precision.name} within "
+            f"any error that can be shown: {reason}"
+        )
+
+    def facts(self, source: LinearSystem, asked: Asked) -> dict[str, Any]:
+        """The facts of a linear system, the error of its network, and its size."""
+        built, claim = self.build(source, asked)
+        rnn, within = self.build(source, replace(asked, arch="rnn"))
+        return {
+            "error": claim["error"],
+            "length": asked.length,
+            "size": source.size,
+            "letters": len(source.letters),
+            **_of_chain(source),
+            "construction": NAME,
+            **sizes_of(built.network),
+            "dtype": asked.options.precision.name,
+            "rnn_width": rnn.network.architecture["hidden"],
+            "rnn_error": within["error"],
+        }
+
+    def draw(self, source: LinearSystem) -> "Figure":
+        """Its states, if its letters are stochastic: then it is a driven Markov chain."""
+        from krohn.drawing import draw_hidden_markov
+
+        try:
+            return draw_hidden_markov(driven(source))
+        except Refused:
+            return super().draw(source)
+
+    def answers(
+        self, file: ModelFile, words: list[str], network: Opened = None
+    ) -> Answers:
+        """The answers of the network after each letter, with the error they may have."""
+        source = self.of_file(file)
+        word = letters_in(words, source.name, source.letters)
+        states = outputs(file, word[None], network)[0]
+        rows = [" ".join(f"{x: .9g}" for x in state) for state in states.tolist()]
+        result = {
+            "word": [source.letters[o] for o in word.tolist()],
+            "outputs": states.tolist(),
+            "shown": "\n".join(rows),
+        }
+        return Answers(result, range(1, len(word) + 1))
+
+    def drawn(self, file: ModelFile, count: int, rng: np.random.Generator) -> IntArray:
+        """Random words of full length, those of one letter among them."""
+        letters = len(self.of_file(file).letters)
+        words = rng.integers(letters, size=(count, file.claim.longest))
+        words[:letters] = np.arange(min(count, letters))[:, None]
+        return words
+
+    def held(self, file: ModelFile, inputs: IntArray, progress: Progress) -> Simulation:
+        """Hold outputs against the states of the system."""
+        source = self.of_file(file)
+        return held(file, source.letters, reference(source), inputs, progress)
+
+
+def reference(source: LinearSystem) -> Reference:
+    """Its states, as they are held against what networks say."""
+
+    def run(words: IntArray) -> FloatArray:
+        return known(source.run(words))
+
+    return Reference(run, exactly=source.ratios)
+
+
+def _networks(
+    source: LinearSystem, length: int, asked: Asked
+) -> Iterator[tuple[Network, dict[str, object]]]:
+    """The networks that can be tried, each with its Program if it has one."""
+    options = asked.options
+    if asked.arch == "transformer":
+        yield realise(source, length, options)
+        return
+    for scale in linear_recurrence.scales(source):
+        yield linear_recurrence.gated_network(source, options.precision, scale), {}
+
+
+def _of_chain(source: LinearSystem) -> dict[str, Any]:
+    """The facts of the system as a driven Markov chain, if its letters are stochastic."""
+    from krohn.kinds.hidden_markov.commands_facts import facts
+
+    try:
+        return facts(driven(source))
+    except Refused:
+        return {}
+
+
+def as_system(machine: Automaton) -> LinearSystem:
+    """A machine as a linear system: letters are maps, and states unit vectors.
+
+    Raises:
+        CompileError: If it has more states than a product of matrices is made for.
+    """
+    states = len(machine.states)
+    if states > linear_systems.LARGEST:
+        raise CompileError(
+            f"matrices of at most {linear_systems.LARGEST} states are multiplied; "
+            f"{machine.name} has {states}"
+        )
+    start = np.eye(states)[machine.start]
+    return LinearSystem(machine.name, machine.letters, _maps(machine), start)
+
+
+def as_model(machine: Automaton) -> HiddenMarkovModel:
+    """A machine as a hidden Markov model whose letters are chosen: beliefs are certain.
+
+    Raises:
+        CompileError: If it has more states than a matrix has rows.
+    """
+    states = len(machine.states)
+    if states > LARGEST_MATRIX:
+        raise CompileError(
+            f"a hidden Markov model has at most {LARGEST_MATRIX} states; "
+            f"{machine.name} has {states}"
+        )
+    return HiddenMarkovModel(
+        machine.name,
+        machine.states,
+        machine.letters,
+        _maps(machine),
+        np.eye(states)[machine.start],
+        tuple(range(len(machine.letters))),
+    )
+
+
+def _maps(machine: Automaton) -> FloatArray:
+    """``(letters, n, n)``: one 1 in each column, where the letter leads."""
+    states = len(machine.states)
+    matrices = np.zeros((len(machine.letters), states, states))
+    for letter, images in enumerate(machine.transitions.tolist()):
+        matrices[letter, images, range(states)] = 1.0
+    return matrices

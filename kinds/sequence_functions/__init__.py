@@ -1,0 +1,19 @@
+"""Functions of sequences, written in Python or as text."""
+
+from krohn.program.slices import Slice, Source
+
+SLICE = Slice(
+    sources={
+        "program": Source(
+            f"{__name__}.commands:SequenceFunctions",
+            r"program:|crasp:",
+            (".program", ".crasp"),
+            objects=(
+                f"{__name__}.source_builder",
+                "krohn.kinds.counting.source_program",
+            ),
+        )
+    },
+    readers={("transformer", "program"): "transformer"},
+    public={"program": f"{__name__}.source"},
+)

@@ -1,0 +1,272 @@
+"""Sequence functions written as Programs, in the commands."""
+
+from itertools import product
+from pathlib import Path
+from typing import Any, Literal, TypedDict
+
+import numpy as np
+
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.errors import KrohnError
+from krohn.compilation import Asked
+from krohn.compiler import CompileError
+from krohn.compiler.compiled_network import compile_program
+from krohn.compiler.cost import check_written
+from krohn.foreign import called
+from krohn.kinds.counting import source as counting
+from krohn.kinds.counting.commands import counting_program
+from krohn.kinds.sequence_functions.source import (
+    ProgramError,
+    Realised,
+    SequenceFunction,
+    parse,
+)
+from krohn.kinds.sequence_functions.source_catalogue import (
+    FAMILIES,
+    FUNCTIONS,
+)
+from krohn.network.modelfile import (
+    ModelFile,
+    alphabets,
+    check_length,
+    longest,
+    names,
+)
+from krohn.network.reading import Opened, named, output_function
+from krohn.program.domains import IntArray
+from krohn.program.user_input import read_text
+from krohn.program.word_texts import join_letters
+from krohn.report import Progress
+from krohn.schemas.parts import Dtype, Sizes, StatedProgram
+from krohn.source_kinds.base import (
+    Built,
+    SourceKind,
+    letters_in,
+    names_in,
+    sizes,
+    stated,
+)
+from krohn.source_kinds.kind import Answers
+from krohn.verify.testing.simulation_result import Simulation
+
+PREFIX, SUFFIX = "program:", ".program"
+MOST_BYTES = 1_000_000
+BATCH, MOST_WORDS = 4096, 2**22
+EMPTY = '""'
+"""How an output that is no letter is printed."""
+
+
+class SequenceFunctionFacts(Sizes):
+    """A function of a sequence."""
+
+    name: str
+    kind: Literal["program"]
+    claim: Literal["exact"]
+    letters: str
+    outputs: int
+    channels: int
+    causal: bool
+    length: int
+    dtype: Dtype
+    proved: None
+
+
+class StatedSequenceFunction(TypedDict):
+    """A function of a sequence, as the Program that it is."""
+
+    kind: Literal["program"]
+    name: str
+    letters: list[str]
+    classes: list[str]
+    program: StatedProgram
+
+
+class SequenceFunctions(SourceKind[SequenceFunction]):
+    """One value at each letter of a word."""
+
+    wire = "program"
+    facts_types = (SequenceFunctionFacts,)
+    stated_type = StatedSequenceFunction
+    examples = FAMILIES | counting.FAMILIES
+    source = SequenceFunction
+    claim = "exact"
+    explained = 64
+    takes = frozenset({"strict", "keep", "activation", "positions"})
+
+    def named(self, text: str) -> SequenceFunction | None:
+        """A function of the catalogue, ``program:reverse``, or that of a file."""
+        if (program := counting_program(text)) is not None:
+            return counting.function(program)
+        if text.endswith(SUFFIX):
+            return _read(Path(text))
+        if not text.startswith(PREFIX):
+            return None
+        name = text.removeprefix(PREFIX)
+        if name not in FUNCTIONS:
+            raise KrohnError(
+                f"there is no program {name!r}; there are {', '.join(FUNCTIONS)}, and "
+                f"krohn.program or a file *{SUFFIX} for your own"
+            )
+        return FUNCTIONS[name]()
+
+    def taken(self, source: Any) -> SequenceFunction | None:
+        """A Program, or a counting program."""
+        if isinstance(source, counting.CountingProgram):
+            return counting.function(source)
+        return super().taken(source)
+
+    def letters_and_classes(
+        self, file: ModelFile, machine: Automaton | None
+    ) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
+        """The names of the function, of the letters and of the classes."""
+        source = file.header["source"]
+        if "classes" not in source:
+            return super().letters_and_classes(file, machine)
+        name = str(source.get("name", "a program"))
+        return name, names(source, "letters"), names(source, "classes")
+
+    def to_wire(self, source: SequenceFunction, length: int | None) -> dict[str, Any]:
+        """The Program as it was written, before all passes."""
+        return _realised(source, length).to_wire()
+
+    def build(self, source: SequenceFunction, asked: Asked) -> Built:
+        """The network for words of up to T letters."""
+        program = _realised(source, asked.length).program
+        return compile_program(program, asked.options), {"length": program.length}
+
+    def facts(self, source: SequenceFunction, asked: Asked) -> dict[str, Any]:
+        """Its size, and that of its network."""
+        found = _realised(source, asked.length)
+        built = compile_program(found.program, asked.options)
+        assert built.cost is not None
+        operations = found.program.operations.values()
+        return {
+            "letters": join_letters(source.letters),
+            "outputs": len(found.names),
+            "channels": len(found.program.operations),
+            "causal": all(operation.causal for operation in operations),
+            "length": found.program.length,
+            **sizes(built.cost),
+        }
+
+    def answers(
+        self, file: ModelFile, words: list[str], network: Opened = None
+    ) -> Answers:
+        """The answers of the network at each letter of a word."""
+        _stated_program(file)  # nothing is said of a source that cannot be read
+        letters, _, classes = alphabets(file)
+        word = names_in(words, letters)
+        tokens = letters_in(word, called(file.header), letters)
+        check_length(len(word), longest(file))
+        said = list(named(output_function(file, network)(tokens[None])[0], classes))
+        result = {
+            "word": word,
+            "outputs": said,
+            "shown": " ".join(each or EMPTY for each in said),
+        }
+        return Answers(result, range(1, len(said) + 1))
+
+    def drawn(
+        self, file: ModelFile, count: int, rng: np.random.Generator
+    ) -> list[IntArray]:
+        """Random words of random lengths, half of them as long as can be."""
+        program = _stated_program(file).program
+        longest, letters = program.length, len(program.letters)
+        lengths = np.where(
+            rng.random(count) < 0.5, longest, rng.integers(1, longest + 1, count)
+        )
+        return [
+            rng.integers(0, letters, (int((lengths == n).sum()), n))
+            for n in np.unique(lengths)
+        ]
+
+    def listed(self, file: ModelFile, length: int) -> list[IntArray]:
+        """Every word of 1, 2, … letters: a shorter one may be answered otherwise."""
+        source = _stated_program(file)
+        letters, lengths = len(source.program.letters), range(1, length + 1)
+        if length > source.program.length:
+            raise KrohnError(
+                f"the model is for words of up to {source.program.length} letters"
+            )
+        total = sum(letters**n for n in lengths)
+        if total > MOST_WORDS:
+            raise KrohnError(
+                f"there are {total:,} words of up to {length} letters, too many to run; "
+                "say --sample N"
+            )
+        return [np.array(list(product(range(letters), repeat=n))) for n in lengths]
+
+    def held(
+        self, file: ModelFile, inputs: list[IntArray], progress: Progress
+    ) -> Simulation:
+        """Hold what the network says against the interpreter, shortest words first."""
+        return _simulated(file, _stated_program(file), inputs, progress)
+
+
+def _read(path: Path) -> SequenceFunction:
+    """The function of a file.
+
+    Raises:
+        KrohnError: If it cannot be read, or a line of it is wrong.
+    """
+    return parse(read_text(path, MOST_BYTES), path.name)
+
+
+def _realised(source: SequenceFunction, length: int | None) -> Realised:
+    """The Program for a length.
+
+    Raises:
+        CompileError: If no length is said, or a channel cannot be.
+    """
+    if length is None or length < 1:
+        raise CompileError(
+            "a Transformer needs the longest length it is for (-T), at least 1"
+        )
+    check_written(length)
+    try:
+        return source.realised(length)
+    except ProgramError as error:
+        raise CompileError(str(error)) from error
+
+
+def _stated_program(file: ModelFile) -> Realised:
+    """The Program that a file states as its source.
+
+    Raises:
+        KrohnError: If it is damaged.
+    """
+    return stated(file, lambda said: Realised.from_wire(said, file.claim.longest))
+
+
+def _simulated(
+    file: ModelFile,
+    source: Realised,
+    every_length: list[IntArray],
+    progress: Progress,
+) -> Simulation:
+    """Hold what the network says against the interpreter, shortest words first."""
+    import torch
+
+    from krohn.network.model import Model
+    from krohn.verify.testing.counterexample import Counterexample, differs
+
+    model, done = Model(file), 0
+    total = sum(map(len, every_length))
+    for words in every_length:
+        for at in range(0, len(words), BATCH):
+            batch = words[at : at + BATCH]
+            right = source.answers(batch)
+            with torch.inference_mode():
+                logits = model(torch.from_numpy(batch))
+                wrong = differs(logits, torch.from_numpy(right))
+            done += len(batch)
+            progress("running words", done, total)
+            if wrong is not None:
+                row = int(wrong.any(dim=1).nonzero()[0, 0])
+                word = tuple(model.letters[a] for a in batch[row])
+                names = (*model.classes, "(no answer)")
+                found = Counterexample(
+                    word, tuple(names[q] for q in right[row]), tuple(model.run(word))
+                )
+                return Simulation(done, batch.shape[1], found)
+    return Simulation(total, every_length[-1].shape[1], None)

@@ -1,0 +1,128 @@
+"""The slices of Krohn: kinds of sources, architectures and instruments, a folder each.
+
+The ``__init__`` of a folder holds its `Slice`, which is plain data and imports nothing of
+it; all else is imported when a name, a file or an object leads there. A folder can be
+deleted, and the rest goes on. Other distributions bring slices of their own by an entry
+point of the group ``krohn.slices`` that names a package.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import import_module
+from importlib.metadata import entry_points
+from pkgutil import iter_modules
+
+GROUPS = ("kinds", "architectures", "instruments")
+ENTRY_POINTS = "krohn.slices"
+
+
+@dataclass(frozen=True)
+class Source:
+    """A kind of source that a slice brings, and what leads to it.
+
+    Attributes:
+        commands: The class that the commands ask, as ``module:Class``.
+        begins: A pattern that the beginning of every name of such a source matches.
+        ends: The suffixes of its files.
+        catalogue: The suffix of the texts in the folder ``catalogue`` of the slice, each of
+            which has the name of a source; empty if there are none.
+        objects: The modules of the classes of such sources.
+        foreign: Whether objects of other libraries may be such sources.
+        of_machines: The construction that takes a machine as such a source.
+    """
+
+    commands: str
+    begins: str = ""
+    ends: tuple[str, ...] = ()
+    catalogue: str = ""
+    objects: tuple[str, ...] = ()
+    foreign: bool = False
+    of_machines: str = ""
+
+
+@dataclass(frozen=True)
+class Architecture:
+    """An architecture that a slice brings.
+
+    Attributes:
+        statement: The module that declares its sizes and tensors (trusted).
+        meaning: The module that says how its networks run.
+    """
+
+    statement: str
+    meaning: str
+
+
+@dataclass(frozen=True)
+class Export:
+    """A place that networks can go to.
+
+    Attributes:
+        module: Where its `Destination` is.
+        imports: The libraries that the module needs.
+        extra: The extra of the distribution that installs them.
+    """
+
+    module: str
+    imports: tuple[str, ...]
+    extra: str
+
+
+@dataclass(frozen=True)
+class Slice:
+    """What leads to the parts of a slice; every part is named as ``module:name`` or module.
+
+    Attributes:
+        sources: Its kinds of sources, by their names on file.
+        architectures: Its architectures, by their names on file.
+        readers: The module that checks a file (trusted), by the architecture of the
+            network and the kind of the source.
+        operations: The modules of its operations (trusted), by their names on file.
+        rules: Other modules of the checker (trusted), by the names that operations and
+            architectures give.
+        finders: The function that finds the evidence for a reader, by the reader's module,
+            and the part of the evidence that it makes.
+        exports: Places that networks can go to, by the names that ``--to`` takes.
+        commands: Commands of ``krohn``, by their names.
+        public: Public names of `krohn`, each with its module.
+        modules: Public modules of `krohn`, each with its place.
+        uses: Other slices that it cannot do without, as ``group.name``.
+    """
+
+    sources: Mapping[str, Source] = field(default_factory=dict)
+    architectures: Mapping[str, Architecture] = field(default_factory=dict)
+    readers: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    operations: Mapping[str, str] = field(default_factory=dict)
+    rules: Mapping[str, str] = field(default_factory=dict)
+    finders: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    exports: Mapping[str, Export] = field(default_factory=dict)
+    commands: Mapping[str, str] = field(default_factory=dict)
+    public: Mapping[str, str] = field(default_factory=dict)
+    modules: Mapping[str, str] = field(default_factory=dict)
+    uses: tuple[str, ...] = ()
+
+
+@cache
+def slices() -> Mapping[str, Slice]:
+    """All slices by the names of their packages, in alphabetical order within a group."""
+    names = [
+        f"krohn.{group}.{module.name}"
+        for group in GROUPS
+        for module in iter_modules(import_module(f"krohn.{group}").__path__)
+        if module.ispkg
+    ]
+    names += sorted(entry.value for entry in entry_points(group=ENTRY_POINTS))
+    return {name: import_module(name).SLICE for name in names}
+
+
+@cache
+def slice_sources() -> Mapping[str, Source]:
+    """The kinds of sources of all slices, by their names on file."""
+    return {k: x for each in slices().values() for k, x in each.sources.items()}
+
+
+@cache
+def slice_architectures() -> Mapping[str, Architecture]:
+    """The architectures of all slices, by their names on file."""
+    return {k: x for each in slices().values() for k, x in each.architectures.items()}

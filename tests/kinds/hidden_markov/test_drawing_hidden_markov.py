@@ -1,0 +1,70 @@
+"""Pictures of hidden Markov models: states, widths of steps, letters, notes."""
+
+import re
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+import krohn
+from krohn.drawing import DrawingError, draw_hidden_markov, save
+from krohn.kinds.hidden_markov.source import HiddenMarkovModel
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def drawn(path: Path, name: str) -> ElementTree.Element:
+    save(draw_hidden_markov(krohn.hidden_markov(name)), path / "p.svg")
+    return ElementTree.parse(path / "p.svg").getroot()
+
+
+def texts(root: ElementTree.Element) -> list[str]:
+    return ["".join(t.itertext()) for t in root.iter(f"{SVG}text")]
+
+
+def widths(root: ElementTree.Element) -> list[float]:
+    """Of all lines that are stroked, in points."""
+    styles = [e.get("style", "") for e in root.iter(f"{SVG}path")]
+    found = [re.search(r"fill: none.*stroke-width: ([\d.]+)", s) for s in styles]
+    return [float(f[1]) for f in found if f]
+
+
+def test_states_and_letters_with_their_probabilities_are_written(
+    tmp_path: Path,
+) -> None:
+    said = texts(drawn(tmp_path, "GoldenMean"))
+    assert {"GoldenMean", "2 states, 2 letters", "A", "B"} <= set(said)
+    assert {"0: 0.5", "1: 0.5", "1: 1"} <= set(said)
+    assert "It starts in one of several states." in said
+
+
+def test_arrows_are_as_wide_as_steps_are_likely(tmp_path: Path) -> None:
+    """Of the golden mean: two steps of 1/2, one of 1."""
+    found = sorted(widths(drawn(tmp_path, "GoldenMean")))
+    assert found == pytest.approx([2.8, 2.8, 5.0])
+
+
+def test_what_is_left_out_is_said(tmp_path: Path) -> None:
+    said = " ".join(texts(drawn(tmp_path, "Cyclic-RND5,5@3:epsilon=0.01")))
+    assert "if actions are uniform" in said
+    assert "The letters are not written: there are too many." in said
+    assert "of a probability below 0.02 left out" in said
+
+
+def test_names_of_any_kind_are_drawn(tmp_path: Path) -> None:
+    odd = HiddenMarkovModel.of(
+        "<&>\n",
+        [[1.0]],
+        [[0.5], [0.5]],
+        before=[1.0],
+        states=["$x$ \\"],
+        letters=["a\tb", "é" * 60],
+    )
+    save(draw_hidden_markov(odd), tmp_path / "p.svg")
+    said = texts(ElementTree.parse(tmp_path / "p.svg").getroot())
+    assert "$x$ \\" in said
+
+
+def test_a_model_of_many_states_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(DrawingError, match=r"75 states, .* shows up to 40"):
+        drawn(tmp_path, "Cyclic-HARD5,5@3")

@@ -1,1 +1,0 @@
-"""Limits of heads, from their tensors alone: theorems of docs/independent.md."""
