@@ -25,6 +25,7 @@ from krohn.instruments.learning.learner import (
 )
 from krohn.machine_objects import MachineKeywords, MachineReading
 from krohn.option_rules import format_name, whole
+from krohn.program.slices import GROUPS
 from krohn.program.wording import in_a_command, in_python
 
 PACKAGES = Path(krohn.__file__).parents[1]
@@ -34,8 +35,8 @@ OWN_PACKAGES = (
     "krohn",
     "network",
     "program",
-    "sources",
     "verify",
+    *GROUPS,
 )
 
 
