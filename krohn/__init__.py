@@ -53,7 +53,9 @@ if TYPE_CHECKING:  # for type checkers and editors; a test holds it equal to PUB
         hidden_markov as hidden_markov,
         masked as masked,
     )
-    from krohn.kinds.hidden_markov.source import HiddenMarkovModel as HiddenMarkovModel
+    from krohn.kinds.hidden_markov.source_model import (
+        HiddenMarkovModel as HiddenMarkovModel,
+    )
     from krohn.kinds.kernels.commands import kernel as kernel
     from krohn.kinds.sequence_functions.source import program as program
     from krohn.machine_compilation import compile_generator as compile_generator

@@ -40,6 +40,11 @@ for name in ("krohn.program.operations", "krohn.verify.checker"):
     for found in pkgutil.walk_packages(folder.__path__, name + "."):
         if not found.name.endswith("__main__"):
             importlib.import_module(found.name)
+from krohn.program.slices import slices
+for name in slices():
+    for found in pkgutil.iter_modules(importlib.import_module(name).__path__, name + "."):
+        if found.name.rpartition(".")[2].startswith(("statement", "check")):
+            importlib.import_module(found.name)
 from krohn.verify.traced import import_late, imported_files
 import_late()
 print(json.dumps({name: [] for name in imported_files()}))

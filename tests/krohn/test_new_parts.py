@@ -199,11 +199,11 @@ def test_a_kind_of_source_is_compiled_proved_run_and_explained(
     monkeypatch: Patch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     monkeypatch.setitem(
-        sys.modules, "gains", module(Gains=Gains, established=established)
+        sys.modules, "own.gains", module(Gains=Gains, established=established)
     )
-    entry = Source("gains:Gains", r"Gain\d", objects=(__name__,))
+    entry = Source("own.gains:Gains", r"Gain\d", objects=(__name__,))
     monkeypatch.setitem(slice_sources(), "gain", entry)  # type: ignore[arg-type]
-    brought = Slice(readers={("linear-recurrence", "gain"): "gains"})
+    brought = Slice(readers={("linear-recurrence", "gain"): "own.gains"})
     monkeypatch.setitem(slices(), "own", brought)  # type: ignore[arg-type]
     monkeypatch.setitem(inputs.OF_SOURCES, "gain", unit_box)
     path = tmp_path / "gain.safetensors"

@@ -79,7 +79,7 @@ def test_only_lines_of_functions_that_ran_are_counted(tmp_path: Path) -> None:
         text.read_text().splitlines()
     )
     # Of the two functions the lines that a claim about a machine comes to.
-    assert 5 < by_name["krohn/verify/checker/registry.py"].ran < 15
+    assert 5 < by_name["krohn/verify/checker/registry.py"].ran < 20
     assert found.to_object()["ran"] == totals(found.files)["ran"]
 
 
