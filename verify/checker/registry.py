@@ -48,6 +48,10 @@ def reader(name: str) -> Callable[..., Any]:
 
 def rule(name: str) -> Any:
     """A module of the checker, which operations, functions and readers name."""
+    return import_module(rule_module(name))
+
+
+def rule_module(name: str) -> str:
+    """The full name of a module of the checker, or of the slice that brings it."""
     brought = (x.rules[name] for x in slices().values() if name in x.rules)
-    known = name if "." in name else f"{FOLDER}.{name}"
-    return import_module(next(brought, known))
+    return next(brought, name if "." in name else f"{FOLDER}.{name}")

@@ -5,7 +5,7 @@ from typing import Any
 
 from krohn.program.slices import slices
 from krohn.verify.checker.model_file import Machine, Model
-from krohn.verify.checker.registry import reader_of, rule
+from krohn.verify.checker.registry import reader_of, rule_module
 from krohn.verify.checker.sparse_matrix import Sparse
 from krohn.verify.search.exact_walk import Found, packed
 
@@ -18,7 +18,7 @@ def find(model: Model, machine: Machine | None) -> dict[str, Any]:
         WrongWord: With a shortest word, if a read-out is wrong; of an LSTM or a GRU, with
             some word.
     """
-    reader = rule(reader_of(model)).__name__
+    reader = rule_module(reader_of(model))
     for each in slices().values():
         if reader in each.finders:
             place, part = each.finders[reader]
