@@ -12,10 +12,11 @@ from report import Row, Table, parser, publish
 
 import krohn
 from krohn.algebra.errors import KrohnError
+from krohn.kinds.hidden_markov import source as hidden_markov
+from krohn.kinds.hidden_markov.source import HiddenMarkovModel
+from krohn.kinds.linear_systems import source as linear_systems
 from krohn.network.model import Model
 from krohn.option_rules import Architecture
-from krohn.sources import hidden_markov, linear_systems
-from krohn.sources.hidden_markov import HiddenMarkovModel
 
 MACHINES = ("C2", "FlipFlop", "S3", "Cyclic-DET5,5@3", "Dyck4,2", "S4")
 ARCHITECTURES: tuple[Architecture, ...] = ("rnn", "lstm", "gru")
