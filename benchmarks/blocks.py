@@ -1,14 +1,12 @@
-"""Block chain of thought, and Cyclic-HARD by few points: sizes, proofs, runs.
+"""Block chain of thought, and Cyclic-HARD by few points: sizes, proofs, runs."""
 
-python benchmarks/blocks.py [--words COUNT]
-"""
-
-import argparse
 import time
+from functools import partial
 from typing import Any
 
 import numpy as np
 import torch
+from report import Row, Table, each, parser, publish
 
 import krohn
 from krohn.algebra.automaton import Automaton, Semiautomaton
@@ -36,6 +34,7 @@ from krohn.kinds.hidden_markov.source_beliefs import reachable
 from krohn.kinds.linear_systems import source as linear_systems
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import PRECISIONS
+from krohn.source_kinds.real_outputs import outputs
 from krohn.verify.proof import prove
 
 CYCLES, PRODUCTS, HARD = "Cyclic-DET5,5@3", "MatMul5,5@3", "Cyclic-HARD5,5@3"
@@ -46,6 +45,7 @@ TEXTS = (
 )
 VECTORS = (*((PRODUCTS, block, 120) for block in (None, 1, 8, 12, 30, 60)),)
 LESS = (8, 12, 16)
+HARDS = (16, 120, 1000)
 
 
 def words_of(letters: int, length: int, count: int) -> Any:
@@ -55,42 +55,36 @@ def words_of(letters: int, length: int, count: int) -> Any:
     return words
 
 
-def row(*cells: object) -> None:
-    """A line of a table."""
-    print("|", " | ".join(str(cell) for cell in cells), "|", flush=True)
-
-
-def header(*names: str) -> None:
-    """The first two lines of a table."""
-    print()
-    row(*names)
-    row(*("---" for _ in names))
-
-
-def sizes(summary: Any) -> tuple[Any, ...]:
+def sizes(summary: Any) -> Row:
     """Layers, width and parameters."""
-    return summary["layers"], summary["d_model"], f"{summary['parameters']:,}"
+    names = {"layers": "layers", "width": "d_model", "parameters": "parameters"}
+    return {name: summary[key] for name, key in names.items()}
 
 
-def texts(count: int) -> None:
-    """Machines that write their states."""
-    names = ("machine", "b", "T", "passes", "tokens", "layers", "width", "parameters")
-    header(*names, "verdict", "s", "texts run", "wrong")
-    for name, block, length in TEXTS:
-        began = time.monotonic()
-        model = krohn.compile(
-            name, length, block=block, construction="auto" if block else "scan"
-        )
-        seconds, said = time.monotonic() - began, model.summary()
-        told = (said["verdict"], f"{seconds:.1f}")
-        if block is None:
-            row(name, "–", length, 1, length, *sizes(said), *told, "–", "–")
-            continue
-        source = TextsInBlocks().of_source(krohn.read(name), block)
-        some = count if length < 500 else count // 10
-        wrong = wrong_texts(model.file, source, length, some)
-        often = passes(length, block), longest(length, block)
-        row(name, block, length, *often, *sizes(said), *told, some, wrong)
+def text(count: int, case: tuple[str, int | None, int]) -> Row:
+    """A machine that writes its states; without a b all letters are read at once."""
+    name, block, length = case
+    began = time.monotonic()
+    model = krohn.compile(
+        name, length, block=block, construction="auto" if block else "scan"
+    )
+    seconds, said = time.monotonic() - began, model.summary()
+    made = {
+        "machine": f"`{name}`",
+        "b": block,
+        "T": length,
+        "passes": passes(length, block) if block else 1,
+        "tokens": longest(length, block) if block else length,
+        **sizes(said),
+        "verdict": said["verdict"],
+        "s": seconds,
+    }
+    if block is None:
+        return made
+    source = TextsInBlocks().of_source(krohn.read(name), block)
+    some = count if length < 500 else count // 10
+    wrong = wrong_texts(model.file, source, length, some)
+    return made | {"texts run": some, "wrong": wrong}
 
 
 def wrong_texts(file: ModelFile, source: Blocks, length: int, count: int) -> int:
@@ -100,90 +94,91 @@ def wrong_texts(file: ModelFile, source: Blocks, length: int, count: int) -> int
     return int((found != completed_texts(source, words)).any(axis=1).sum())
 
 
-def one_layer_less(count: int) -> None:
-    """Networks whose windows are too short for their blocks."""
-    header("machine", "b", "T", "layers", "verdict", "texts run", "wrong")
+def one_layer_less(count: int, block: int) -> Row:
+    """A network whose windows are too short for its blocks."""
     options = Options(PRECISIONS["float32"])
-    for block in LESS:
-        source = TextsInBlocks().of_source(krohn.read(CYCLES), block)
-        names = source.tokens, source.states
-        machine = Automaton(Semiautomaton(source.resets, *names), source.start)
-        less = levels(block + 1, 2) - 1
-        program = scan(machine, longest(120, block), window=2**less)
-        layout, features = arrange(optimise(program, options), options)
-        network = lower(layout, features, False)
-        built = CompiledNetwork("blocks", network, describe(layout, network), None)
-        claim = {"length": program.length, "letters": 120}
-        file = TextsInBlocks().file(source, built, claim, options)
-        verdict = "proved" if prove(file, None).verdict == "verified" else "refused"
-        wrong = wrong_texts(file, source, 120, count)
-        row(CYCLES, block, 120, less, verdict, count, wrong)
+    source = TextsInBlocks().of_source(krohn.read(CYCLES), block)
+    names = source.tokens, source.states
+    machine = Automaton(Semiautomaton(source.resets, *names), source.start)
+    less = levels(block + 1, 2) - 1
+    program = scan(machine, longest(120, block), window=2**less)
+    layout, features = arrange(optimise(program, options), options)
+    network = lower(layout, features, False)
+    built = CompiledNetwork("blocks", network, describe(layout, network), None)
+    claim = {"length": program.length, "letters": 120}
+    file = TextsInBlocks().file(source, built, claim, options)
+    proof = prove(file, None)
+    return {
+        "machine": f"`{CYCLES}`",
+        "b": block,
+        "T": 120,
+        "layers": less,
+        "verdict": "proved" if proof.verdict == "verified" else "refused",
+        "texts run": count,
+        "wrong": wrong_texts(file, source, 120, count),
+    }
 
 
-def vectors(count: int) -> None:
-    """Linear systems that write their states."""
-    names = ("system", "b", "T", "passes", "layers", "width", "parameters", "s")
-    header(*names, "measured", "proved", "×")
-    for name, block, length in VECTORS:
-        began = time.monotonic()
-        model = krohn.compile(name, length, block=block)
-        seconds, said = time.monotonic() - began, model.summary()
-        source = linear_systems.named(name)
-        assert source is not None
-        words = words_of(len(source.letters), length, count)
-        if block is None:
-            found = krohn_outputs(model.file, words)
-        else:
-            found = said_by(model.file, words)
-        off = float(np.abs(found - source.run(words)).max())
-        often = passes(length, block) if block else 1
-        errors = f"{off:.1e}", f"{said['error']:.1e}", f"{said['error'] / off:.0f}"
-        row(name, block or "–", length, often, *sizes(said), f"{seconds:.1f}", *errors)
+def vector(count: int, case: tuple[str, int | None, int]) -> Row:
+    """A linear system that writes its states."""
+    name, block, length = case
+    began = time.monotonic()
+    model = krohn.compile(name, length, block=block)
+    seconds, said = time.monotonic() - began, model.summary()
+    source = linear_systems.named(name)
+    assert source is not None
+    words = words_of(len(source.letters), length, count)
+    found = said_by(model.file, words) if block else outputs(model.file, words)
+    off = float(np.abs(found - source.run(words)).max())
+    return {
+        "system": f"`{name}`",
+        "b": block,
+        "T": length,
+        "passes": passes(length, block) if block else 1,
+        **sizes(said),
+        "s": seconds,
+        "measured": off,
+        "proved": said["error"],
+        "×": said["error"] / off,
+    }
 
 
-def krohn_outputs(file: ModelFile, words: Any) -> Any:
-    """The outputs of a network on words that run at once."""
-    from krohn.source_kinds.real_outputs import outputs
-
-    return outputs(file, words)
-
-
-def hard() -> None:
-    """Cyclic-HARD by 5 points and by its beliefs."""
-    header("T", "network", "layers", "width", "parameters", "verdict", "error", "s")
+def hard(length: int) -> list[Row]:
+    """Cyclic-HARD by 5 points, and by its beliefs, of which only the size is found."""
     model = hidden_markov.named(HARD)
     assert model is not None
     found = reachable(model)
     assert found is not None
-    for length in (16, 120, 1000):
-        began = time.monotonic()
-        said = krohn.compile(HARD, length, dtype="float32").summary()
-        told = (
-            said["verdict"],
-            f"{said['error']:.1e}",
-            f"{time.monotonic() - began:.1f}",
-        )
-        row(length, said["construction"], *sizes(said), *told)
-        options = Options(PRECISIONS["float32"])
-        vector = tuple(map(tuple, found.laws.tolist()))
-        known = planning(machine_of(model, found), length, options, vectors=vector)
-        plan = next(known.best_first())
-        cost = plan.cost
-        size = cost.layers, cost.d_model, f"{cost.parameters:,}"
-        name = f"{len(found.weights)} beliefs, {plan.construction}"
-        row(length, name, *size, "predicted, not made", "–", "–")
+    began = time.monotonic()
+    said = krohn.compile(HARD, length, dtype="float32").summary()
+    told = {"verdict": said["verdict"], "error": said["error"]}
+    points: Row = {"T": length, "network": said["construction"], **sizes(said), **told}
+    points["s"] = time.monotonic() - began
+    options = Options(PRECISIONS["float32"])
+    laws = tuple(map(tuple, found.laws.tolist()))
+    known = planning(machine_of(model, found), length, options, vectors=laws)
+    plan = next(known.best_first())
+    name = f"{len(found.weights)} beliefs, {plan.construction}"
+    cost = {"layers": plan.cost.layers, "width": plan.cost.d_model}
+    size = cost | {"parameters": plan.cost.parameters}
+    beliefs = {"T": length, "network": name, **size, "verdict": "predicted, not made"}
+    return [points, beliefs]
 
 
 def main() -> None:
-    """Print the tables of docs/kinds/blocks.md."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--words", type=int, default=200)
-    count = parser.parse_args().words
+    """Print the tables."""
+    options = parser(__doc__)
+    options.add_argument("--words", type=int, default=200)
+    chosen = options.parse_args()
     torch.set_num_threads(1)
-    texts(count)
-    one_layer_less(count)
-    vectors(count)
-    hard()
+    count = chosen.words
+    tables = [
+        Table("texts in blocks", each(partial(text, count), TEXTS)),
+        Table("one layer less", each(partial(one_layer_less, count), LESS)),
+        Table("vectors that are written", each(partial(vector, count), VECTORS)),
+        Table("Cyclic-HARD", [row for length in HARDS for row in hard(length)]),
+    ]
+    publish(tables, chosen)
 
 
 if __name__ == "__main__":

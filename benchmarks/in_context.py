@@ -1,16 +1,12 @@
-"""Learning in context: what is proved beside what is measured, and where errors come from.
+"""Learning in context: what is proved and what is measured, and where errors come from."""
 
-python benchmarks/in_context.py            the parts of the error, on a hidden Markov model
-python benchmarks/in_context.py --proved   the errors of networks beside gradient descent
-"""
-
-import argparse
-import sys
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 import torch
 from error_split import prompts_of, split
+from report import Row, Table, each, parser, publish
 
 from krohn.kinds.hidden_markov.commands_facts import gamma
 from krohn.kinds.hidden_markov.source import HiddenMarkovModel
@@ -70,21 +66,20 @@ def sticky() -> HiddenMarkovModel:
     return HiddenMarkovModel.of("sticky", step, say, before=np.full(4, 0.25))
 
 
-def parts() -> None:
+def parts(name: str) -> Row:
     """Where the law of the next letter is off from the true one, in the mean."""
-    model = sticky()
-    print("| source | memory | linear | generalisation | optimisation | total | κ |")
-    print("|---|---|---|---|---|---|---|")
-    for name in CASES:
-        source = source_of(name)
-        prompts = prompts_of(source, model, PROMPTS, np.random.default_rng(0))
-        found = split(source, model, prompts)
-        kappa = float(np.median(condition(regression(source, prompts))))
-        told = (found.memory, found.linear, found.generalisation, found.optimisation)
-        numbers = " | ".join(f"{x:.4f}" for x in (*told, found.total))
-        print(f"| `{name}` | {numbers} | {kappa:.0f} |")
-    seen = ", ".join(f"{gamma(observed(model, m)):.3f}" for m in (1, 2, 3))
-    print(f"\nγ of 1, 2 and 3 letters: {seen}")
+    source, model = source_of(name), sticky()
+    prompts = prompts_of(source, model, PROMPTS, np.random.default_rng(0))
+    found = split(source, model, prompts)
+    return {
+        "source": f"`{name}`",
+        "memory": found.memory,
+        "linear": found.linear,
+        "generalisation": found.generalisation,
+        "optimisation": found.optimisation,
+        "total": found.total,
+        "κ": float(np.median(condition(regression(source, prompts)))),
+    }
 
 
 @dataclass(frozen=True)
@@ -154,45 +149,52 @@ class Runner:
         return Prompt(tuple(map(tuple, shown)), tuple(history))
 
 
-def proved() -> None:
-    """The error that is shown of networks, and the largest that is found."""
-    told = "layers | width | heads | measured | climbed | proved | ×"
-    print(f"| source | format | {told} |\n{'|---' * 9}|")
-    for name in NETWORKS:
-        for dtype in ("float64", "float32"):
-            source, precision = source_of(name), PRECISIONS[dtype]
-            network = in_context(source, precision)
-            claim = {"kind": "within", "length": source.length, "error": 1e300}
-            header = {"source": source.to_wire(), "claim": claim}
-            header["architecture"] = network.architecture
-            tensors = {n: precision.round(t) for n, t in network.tensors.items()}
-            file = ModelFile(header, tensors, precision)
-            error, runner = shown_of(file).facts()["error"], Runner.of(file, source)
-            worst = first = runner.measured(48)
-            climbed = "–"
-            if dtype == "float32":
-                layers = len(network.architecture["blocks"])
-                steps = min(CLIMB, WORK // (source.length**2 * layers))
-                worst = max(first, runner.climbed(steps))
-                climbed = f"{worst:.1e}"
-            shape = f"{len(network.architecture['blocks'])} | {Rows.of(source).width}"
-            ratio = f"{error / worst:.0f}" if worst else "–"
-            print(
-                f"| `{name}` | {dtype} | {shape} | {2 * source.targets} | {first:.1e} | "
-                f"{climbed} | {error:.1e} | {ratio} |"
-            )
-            sys.stdout.flush()
-
-
-def main() -> None:
-    """Print the tables of docs/kinds/in_context.md."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument(
-        "--proved", action="store_true", help="networks and their proofs"
+def proved(case: tuple[str, str]) -> Row:
+    """The error that is shown of a network, and the largest that is found."""
+    name, dtype = case
+    source, precision = source_of(name), PRECISIONS[dtype]
+    network = in_context(source, precision)
+    claim = {"kind": "within", "length": source.length, "error": 1e300}
+    header = {"source": source.to_wire(), "claim": claim}
+    header["architecture"] = network.architecture
+    tensors = {n: precision.round(t) for n, t in network.tensors.items()}
+    file = ModelFile(header, tensors, precision)
+    error, runner = shown_of(file).facts()["error"], Runner.of(file, source)
+    layers, first, climbed = (
+        len(network.architecture["blocks"]),
+        runner.measured(48),
+        None,
     )
+    if dtype == "float32":
+        climbed = runner.climbed(min(CLIMB, WORK // (source.length**2 * layers)))
+    worst = max(first, climbed or 0)
+    return {
+        "source": f"`{name}`",
+        "format": dtype,
+        "layers": layers,
+        "width": Rows.of(source).width,
+        "heads": 2 * source.targets,
+        "measured": first,
+        "climbed": climbed,
+        "proved": error,
+        "×": error / worst if worst else None,
+    }
+
+
+@torch.inference_mode()
+def main() -> None:
+    """Print the tables."""
+    options = parser(__doc__).parse_args()
     torch.set_num_threads(1)
-    with torch.inference_mode():
-        (proved if parser.parse_args().proved else parts)()
+    networks = list(product(NETWORKS, ("float64", "float32")))
+    seen = ", ".join(f"{gamma(observed(sticky(), m)):.3f}" for m in (1, 2, 3))
+    tables = [
+        Table("networks", each(proved, networks)),
+        Table(
+            "parts of the error", each(parts, CASES), f"γ of 1, 2, 3 letters: {seen}"
+        ),
+    ]
+    publish(tables, options)
 
 
 if __name__ == "__main__":

@@ -1,13 +1,12 @@
-"""Patches every variable at every position with every value, beside the prediction.
-
-Run ``python benchmarks/interventions.py``; a row for each network of docs/python.md.
-"""
+"""Patches every variable at every position with every value, beside the prediction."""
 
 from collections.abc import Iterator, Mapping
+from itertools import product
 from typing import Any
 
 import numpy as np
 import torch
+from report import Row, Table, each, parser, publish
 
 import krohn
 from krohn.intervention import run_changed, stated
@@ -61,17 +60,22 @@ def total(net: Model, words: IntArray) -> list[int]:
     return summed
 
 
+def row(case: tuple[tuple[str, str], bool]) -> Row:
+    """A network, and how often it does what is predicted."""
+    (name, construction), strict = case
+    how: dict[str, Any] = {"construction": construction, "strict": strict}
+    net = krohn.compile(name, LENGTH, **how).model
+    kind = {"construction": net.header["construction"], "strict": strict}
+    counts = total(net, some_words(net, WORDS, LENGTH))
+    names = ("patches", "agree", "letters", "predicted")
+    return {"machine": name} | kind | dict(zip(names, counts, strict=True))
+
+
 def main() -> None:
     """Print the table."""
-    heads = ("construction", "strict", "patches", "agree", "letters", "predicted")
-    print(f"{'machine':10}" + "".join(f"{head:>17}" for head in heads))
-    for name, construction in NETWORKS:
-        for strict in (False, True):
-            how: dict[str, Any] = {"construction": construction, "strict": strict}
-            net = krohn.compile(name, LENGTH, **how).model
-            found = total(net, some_words(net, WORDS, LENGTH))
-            cells = [net.header["construction"], strict, *found]
-            print(f"{name:10}" + "".join(f"{cell!s:>17}" for cell in cells))
+    options = parser(__doc__).parse_args()
+    cases = [*product(NETWORKS, (False, True))]
+    publish([Table("patches of every variable", each(row, cases))], options)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,6 @@
 """Temporal order and mixing: compiled and trained networks beside what is possible at all.
 
-python benchmarks/kernel_training.py            Tables 2 and 3 of Jiang and Li, seed 0
-python benchmarks/kernel_training.py SEED …     with other seeds
+Tables 2 and 3 of Jiang and Li, with seed 0 or those that are named.
 
 Inputs are uniform on [0, 1], T = 32. Trained are a linear RNN of 128 units and a one-layer
 Transformer of the paper's form: f̂ and F̂ of 3 hidden layers of 128 ReLUs, one head of 32
@@ -10,12 +9,13 @@ of 64 new inputs, the rate falling from 2e-3 (RNN: 1e-2) to 0 by half a cosine: 
 minute each on one core. Errors are mean squares over 4,096 other inputs and all positions.
 """
 
-import sys
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import torch
+from report import Row, Table, each, parser, publish
 from torch import Tensor, nn
 
 import krohn
@@ -123,47 +123,49 @@ def tested(kernel: Kernel) -> np.ndarray:
     return np.random.default_rng(99).uniform(0, 1, (TESTED, kernel.length))
 
 
-def compiled(kernel: Kernel, arch: str) -> str:
-    """The error of a compiled network; – if there is none."""
+def compiled(kernel: Kernel, arch: str) -> float | None:
+    """The error of a compiled network; None if there is none."""
     try:
         model = krohn.compile(kernel, arch=arch)
     except KrohnError:
-        return "–"
+        return None
     inputs = tested(kernel)
-    found = said(model.file, inputs[:, :, None])[:, :, 0]
-    return f"{errors(found, kernel, inputs):.1e}"
+    outputs = said(model.file, inputs[:, :, None])[:, :, 0]
+    return errors(outputs, kernel, inputs)
 
 
-def row(name: str, change: str, seeds: Sequence[int]) -> str:
-    """A line of the table."""
+def row(seeds: Sequence[int], case: tuple[str, str]) -> Row:
+    """A kernel, and the networks that are trained and compiled for it."""
+    name, change = case
     found = named(name)
     assert found is not None
     kernel = replace(found[1], inputs=(0.0, 1.0))
-    cells = [f"{causal_floor(kernel):.2e}", f"{invariant_floor(kernel):.2e}"]
     recurrent, attending = list[str](), list[str]()
     for seed in seeds:
         torch.manual_seed(seed)
         recurrent.append(f"{trained(Recurrent(), kernel, seed, 1e-2):.1e}")
         attention = Attention(kernel.length)
         attending.append(f"{trained(attention, kernel, seed, 2e-3):.1e}")
-    cells += [", ".join(recurrent), ", ".join(attending)]
-    cells += [compiled(kernel, "rnn"), compiled(kernel, "transformer")]
-    return f"| `{name}` | {change} | {' | '.join(cells)} |"
+    return {
+        "kernel": f"`{name}`",
+        "change": change,
+        "any causal network, at least": causal_floor(kernel),
+        "one kernel, at least": invariant_floor(kernel),
+        "RNN, trained": ", ".join(recurrent),
+        "Transformer, trained": ", ".join(attending),
+        "RNN, compiled": compiled(kernel, "rnn"),
+        "Transformer, compiled": compiled(kernel, "transformer"),
+    }
 
 
 def main() -> None:
     """Print the table."""
-    if not all(seed.isdecimal() for seed in sys.argv[1:]):
-        raise SystemExit(__doc__)
-    seeds = [int(seed) for seed in sys.argv[1:]] or [0]
+    options = parser(__doc__)
+    options.add_argument("seeds", nargs="*", type=int, default=[0])
+    chosen = options.parse_args()
     torch.set_num_threads(1)
-    print(
-        "| kernel | change | any causal network, at least | one kernel, at least | "
-        "RNN, trained | Transformer, trained | RNN, compiled | Transformer, compiled |"
-    )
-    print("|---|---|---|---|---|---|---|---|")
-    for name, change in CASES:
-        print(row(name, change, seeds), flush=True)
+    rows = each(partial(row, chosen.seeds), CASES)
+    publish([Table("compiled beside trained", rows)], chosen)
 
 
 if __name__ == "__main__":

@@ -1,11 +1,7 @@
-"""Networks of kernels: how far they are off, beside what is proved of them.
-
-python benchmarks/kernels.py             compiled networks: measured and proved errors
-"""
-
-import sys
+"""Networks of kernels: how far they are off, beside what is proved of them."""
 
 import numpy as np
+from report import Row, Table, each, parser, publish
 
 import krohn
 from krohn.kinds.kernels.commands import Kernels
@@ -47,8 +43,9 @@ def kernel_of(name: str) -> Kernel:
     return kernel
 
 
-def row(name: str, arch: str, dtype: str, within: float | None) -> str:
-    """A line of the table."""
+def row(case: tuple[str, str, str, float | None]) -> Row:
+    """A network beside its kernel."""
+    name, arch, dtype, within = case
     kernel = kernel_of(name)
     model = krohn.compile(name, arch=arch, dtype=dtype, within=within)
     file, error = model.file, model.file.header["claim"]["error"]
@@ -56,27 +53,24 @@ def row(name: str, arch: str, dtype: str, within: float | None) -> str:
     bad = Kernels().adversarial(kernel, file, INPUTS // 2, random)
     inputs = np.concatenate([bad, kernel.sampled(INPUTS // 2, random)[:, :, None]])
     inputs = file.precision.round(inputs)
-    off = np.abs(said(file, inputs)[:, :, 0] - kernel.run(inputs[:, :, 0]))
+    off = float(np.abs(said(file, inputs)[:, :, 0] - kernel.run(inputs[:, :, 0])).max())
     shape = file.header["architecture"]
-    asked = "–" if within is None else f"{within:g}"
-    told = f"{kind_of(shape).width(shape)} | {off.max():.1e} | {error:.1e}"
-    times = error / off.max() if off.max() else float("inf")
-    return f"| `{name}` | {arch} | {dtype} | {asked} | {told} | {times:.1f} |"
-
-
-def errors() -> None:
-    """The table of docs/kinds/kernels.md."""
-    print("| kernel | network | format | asked | width | measured | proved | × |")
-    print("|---|---|---|---|---|---|---|---|")
-    for case in CASES:
-        print(row(*case), flush=True)
+    return {
+        "kernel": f"`{name}`",
+        "network": arch,
+        "format": dtype,
+        "asked": within,
+        "width": kind_of(shape).width(shape),
+        "measured": off,
+        "proved": error,
+        "×": error / off if off else None,
+    }
 
 
 def main() -> None:
-    """Print what was asked for."""
-    if sys.argv[1:]:
-        raise SystemExit(__doc__)
-    errors()
+    """Print the table."""
+    options = parser(__doc__).parse_args()
+    publish([Table("measured and proved errors", each(row, CASES))], options)
 
 
 if __name__ == "__main__":

@@ -1,17 +1,11 @@
 """The cost of compiled networks beside an LSTM and networks like GPT-2.
 
 Weights and operations come from formulas; all networks of a machine are timed in turn, and
-medians and ratios are printed. `python benchmarks/model_cost.py` from the root of the
-repository; it needs the extra `compare`. The options are listed by `--help`.
+medians and ratios are printed. It needs the extra `compare`.
 """
 
-import argparse
-import sys
-from pathlib import Path
-
 import torch
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from report import Table, parser, publish
 
 import krohn
 from krohn.algebra import zoo
@@ -46,30 +40,35 @@ def networks(name: str, length: int) -> dict[str, Network]:
 
 def main() -> None:
     """Print a row for every network of every machine."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("machines", nargs="*", default=MACHINES)
-    parser.add_argument("--length", type=int, default=100)
-    parser.add_argument("--batch", type=int, default=16)
-    parser.add_argument("--rounds", type=int, default=9)
-    parser.add_argument("--threads", type=int, default=1)
-    given = parser.parse_args()
+    options = parser(__doc__)
+    options.add_argument("machines", nargs="*", default=MACHINES)
+    options.add_argument("--length", type=int, default=100)
+    options.add_argument("--batch", type=int, default=16)
+    options.add_argument("--rounds", type=int, default=9)
+    options.add_argument("--threads", type=int, default=1)
+    given = options.parse_args()
     torch.set_num_threads(given.threads)
-    print(f"{given.batch} words of {given.length} letters; {given.rounds} rounds")
-    print(
-        "machine  network                     weights not 0  depth steps   MFLOP    ms"
-    )
-    for name in given.machines:
-        found = networks(name, given.length)
+    rows = []
+    for machine in given.machines:
+        found = networks(machine, given.length)
         taken = latencies(found, given.length, given.batch, given.rounds)
-        for said, network in found.items():
-            c, time = cost(network, given.length), taken[said]
-            operations = (c.flops or 0) / 1e6
-            print(
-                f"{name:8} {said:25} {c.parameters:9,} {c.nonzero:9,} {c.depth:3}"
-                f" {c.steps:5} {operations:9.2f} {1e3 * time.seconds:7.1f}"
-                f" ({time.ratio:.2f}x)",
-                flush=True,
+        for name, network in found.items():
+            formula = cost(network, given.length)
+            rows.append(
+                {
+                    "machine": machine,
+                    "network": name,
+                    "weights": formula.parameters,
+                    "not 0": formula.nonzero,
+                    "depth": formula.depth,
+                    "steps": formula.steps,
+                    "MFLOP a word": (formula.flops or 0) / 1e6,
+                    "s a batch": taken[name].seconds,
+                    "ratio": taken[name].ratio,
+                }
             )
+    note = f"{given.batch} words of {given.length} letters; {given.rounds} rounds"
+    publish([Table("cost of networks", rows, note)], given)
 
 
 if __name__ == "__main__":

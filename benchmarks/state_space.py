@@ -1,15 +1,13 @@
-"""Diagonal state space models: which machine is held, by which form, how long.
+"""Diagonal state space models: which machine is held, by which form, how long."""
 
-python benchmarks/state_space.py [--edges]
-"""
-
-import argparse
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import product
 from typing import Any
 
 import numpy as np
 import torch
+from report import Row, Table, each, parser, publish
 
 import krohn
 from krohn.algebra.automaton import Automaton
@@ -46,40 +44,34 @@ EDGES = (
     ("FlipFlop", SIGNS, tuple(PRECISIONS)),
     *((name, ROUNDING, ("float16", "bfloat16")) for name in ("C2", "C3", "C5")),
 )
+FORMS = (ROUNDING, SELECTIVE)
 LENGTH, WORDS, SEARCHED = 120, 50, 64
 
 
-def machines() -> None:
-    """Print the table of machines."""
-    formats = " | ".join(PRECISIONS)
-    print(
-        f"| machine | form | layers | parameters | {formats} | proved in | parallel |"
-    )
-    print("|" + "---|" * (6 + len(PRECISIONS)))
-    for name in MACHINES:
-        machine = replace(krohn.read(name), output=None)
-        for form in (ROUNDING, SELECTIVE):
-            print(f"| `{name}` | {form} | {_row(machine, form)} |", flush=True)
-
-
-def _row(machine: Automaton, form: str) -> str:
+def held(case: tuple[str, str]) -> Row:
+    """How many letters a form holds a machine; ∞ is every length."""
+    name, form = case
+    machine = replace(krohn.read(name), output=None)
+    start: Row = {"machine": f"`{name}`", "form": form}
     try:
         parts = Parts.of(machine_of_states(machine), form)
     except KrohnError:
-        return " | ".join(["–", "–", *["not held"] * len(PRECISIONS), "–", "–"])
+        missing = {"layers": None, "parameters": None}
+        return start | missing | dict.fromkeys(PRECISIONS, "not held")
     most = {n: parts.longest(form, p) for n, p in PRECISIONS.items()}
     length = None if most["float32"] is None else LENGTH
-    cells, seconds, size = [], 0.0, dict[str, Any]()
+    cells: Row = {}
+    seconds, size = 0.0, dict[str, Any]()
     for dtype, longest in most.items():
         if length is not None and longest is not None and longest < length:
             length = longest
         built = krohn.compile(machine, length, form, arch="ssm", dtype=dtype)
         assert built.proof is not None
-        cells.append("∞" if longest is None else f"{longest:,}")
+        cells[dtype] = "∞" if longest is None else longest
         seconds, size = max(seconds, built.proof.seconds), built.summary()
     share = _parallel(built.file, machine, length or LENGTH)
-    told = [str(size["layers"]), f"{size['parameters']:,}", *cells]
-    return " | ".join([*told, f"{seconds:.1f} s", f"{share:.0%}"])
+    sizes = {key: size[key] for key in ("layers", "parameters")}
+    return start | sizes | cells | {"proof s": seconds, "parallel": f"{share:.0%}"}
 
 
 def _parallel(file: ModelFile, machine: Automaton, length: int) -> float:
@@ -94,17 +86,10 @@ def _parallel(file: ModelFile, machine: Automaton, length: int) -> float:
     return float((said == right).mean())
 
 
-def edges() -> None:
-    """Print where networks end: the longest proof, and the shortest wrong word."""
-    print("| machine | form | format | proved up to | wrong word | expected, said |")
-    print("|" + "---|" * 6)
-    for name, form, formats in EDGES:
-        machine = replace(krohn.read(name), output=None)
-        for dtype in formats:
-            print(f"| `{name}` | {form} | {dtype} | {_edge(machine, form, dtype)} |")
-
-
-def _edge(machine: Automaton, form: str, dtype: str) -> str:
+def edge(case: tuple[str, str, str]) -> Row:
+    """Where a network ends: the longest proof, and the shortest wrong word."""
+    name, form, dtype = case
+    machine = replace(krohn.read(name), output=None)
     most = Parts.of(machine_of_states(machine), form).longest(form, PRECISIONS[dtype])
     assert most is not None
     how: dict[str, Any] = {"arch": "ssm", "dtype": dtype, "proved": False}
@@ -117,9 +102,14 @@ def _edge(machine: Automaton, form: str, dtype: str) -> str:
     assert proof.word is not None
     said = Model(file).run([machine.letters[a] for a in proof.word])[-1]
     trace = machine.semiautomaton.trace(np.array([proof.word]), machine.start)[0]
-    word = in_runs(machine.letters[a] for a in proof.word)
-    ends = f"{machine.states[trace[-1]]}, {said}"
-    return f"{most:,} | {word} | {ends}"
+    return {
+        "machine": f"`{name}`",
+        "form": form,
+        "format": dtype,
+        "proved up to": most,
+        "wrong word": in_runs(machine.letters[a] for a in proof.word),
+        "expected, said": f"{machine.states[trace[-1]]}, {said}",
+    }
 
 
 def _claimed(
@@ -133,11 +123,15 @@ def _claimed(
 
 
 def main() -> None:
-    """Print one of the tables."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--edges", action="store_true", help="where networks end")
+    """Print the tables."""
+    options = parser(__doc__).parse_args()
     torch.set_num_threads(1)
-    (edges if parser.parse_args().edges else machines)()
+    edges = [(name, form, dtype) for name, form, dtypes in EDGES for dtype in dtypes]
+    tables = [
+        Table("letters that are held", each(held, [*product(MACHINES, FORMS)])),
+        Table("where networks end", each(edge, edges)),
+    ]
+    publish(tables, options)
 
 
 if __name__ == "__main__":
