@@ -63,7 +63,7 @@ def main() -> None:
                     "depth": formula.depth,
                     "steps": formula.steps,
                     "MFLOP a word": (formula.flops or 0) / 1e6,
-                    "s a batch": taken[name].seconds,
+                    "ms": 1e3 * taken[name].seconds,
                     "ratio": taken[name].ratio,
                 }
             )
