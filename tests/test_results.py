@@ -27,7 +27,7 @@ from krohn.instruments.compare.training.run_table import RunTable
 PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))
 # Pages whose commands load libraries of other people or take more than some seconds.
 SLOW_PAGES = {
-    *("exports", "gpt2", "dynamic-programs", "dynamic_programs"),
+    *("exports", "gpt2", "dynamic_programs", "equivalence"),
     *("efficient-attention", "batch", "explain"),
     *("learning", "regex", "rewriting", "counting"),
 }
