@@ -11,10 +11,10 @@ from source_code import nodes
 
 ROOT = Path(__file__).parents[1]
 PACKAGES = (
-    *("algebra", "network", "program", "sources", "jobs", "compiler", "verify"),
-    *("compare", "krohn", "benchmarks", "examples"),
+    *("algebra", "network", "program", "jobs", "compiler", "verify"),
+    *("kinds", "architectures", "instruments", "krohn", "benchmarks", "examples"),
 )
-FOLDERS = (*PACKAGES, "sources", "docs", "tests", "results")
+FOLDERS = (*PACKAGES, "docs", "tests", "results")
 PAGES = sorted(
     path.relative_to(ROOT)
     for where in (ROOT.glob("*.md"), (ROOT / "docs").rglob("*.md"))
