@@ -35,8 +35,8 @@ def strong_components(nodes: int, source: Nodes, target: Nodes) -> IntArray:
         ``(nodes,)`` numbers from 0.
     """
     if len(source) > MOST_PLAIN_EDGES:
-        return renumbered(_by_scipy(nodes, source, target))[0]
-    return renumbered(_by_searches(nodes, source, target))[0]
+        return renumber_classes(_by_scipy(nodes, source, target))[0]
+    return renumber_classes(_by_searches(nodes, source, target))[0]
 
 
 def components_of_steps(step: Nodes) -> IntArray:
@@ -123,7 +123,7 @@ def towards(nodes: int, source: Nodes, target: Nodes, root: int) -> IntArray:
     return following
 
 
-def renumbered(label: npt.NDArray[Any]) -> tuple[IntArray, IntArray]:
+def renumber_classes(label: npt.NDArray[Any]) -> tuple[IntArray, IntArray]:
     """Classes numbered in the order of their first members, and these members."""
     _, first, index = np.unique(label, return_index=True, return_inverse=True)
     rank = np.empty(len(first), dtype=np.int64)

@@ -13,7 +13,7 @@ import numpy as np
 
 from krohn.algebra.automaton import IntArray
 from krohn.algebra.errors import MachineError
-from krohn.algebra.graphs import components_of_steps, renumbered, weak_components
+from krohn.algebra.graphs import components_of_steps, renumber_classes, weak_components
 from krohn.algebra.groups.naming import name
 from krohn.algebra.groups.permutation_group import PermutationGroup
 from krohn.algebra.monoid import TransformationMonoid
@@ -192,9 +192,9 @@ class Green:
 def green(monoid: TransformationMonoid) -> Green:
     """Green's relations, from the strongly connected components of the Cayley graphs."""
     r, left = (components_of_steps(g.T) for g in (monoid.right, monoid.left))
-    h, first = renumbered(r * (int(left.max()) + 1) + left)
+    h, first = renumber_classes(r * (int(left.max()) + 1) + left)
     joined = _d_classes(r[first], left[first])
-    return Green(monoid, r, left, h, renumbered(joined[h])[0])
+    return Green(monoid, r, left, h, renumber_classes(joined[h])[0])
 
 
 def _d_classes(r: IntArray, left: IntArray) -> IntArray:

@@ -12,7 +12,7 @@ from krohn.algebra.budget import Budget
 from krohn.algebra.errors import MachineError
 from krohn.algebra.graphs import (
     reached_from,
-    renumbered,
+    renumber_classes,
     strong_components,
     weak_components,
 )
@@ -68,7 +68,7 @@ def quotient(a: Automaton, block: npt.ArrayLike) -> Automaton:
     labels = np.asarray(block)
     if labels.shape != (len(a.states),):
         raise MachineError(f"give one block for each of the {len(a.states)} states")
-    index, chosen = renumbered(labels)
+    index, chosen = renumber_classes(labels)
     table = index[a.transitions[:, chosen]]
     if not np.array_equal(table[:, index], index[a.transitions]):
         raise MachineError(f"these blocks are no congruence of {a.name}")

@@ -36,7 +36,7 @@ def boundary(a: Automaton) -> Automaton:
         MachineError: If the machine is no corridor.
     """
     corridor = _has_numbered_states(a) and {"L", "R"} <= set(a.letters)
-    _need(a, corridor, "states 0, 1, … and letters L and R, as Grid9 has")
+    _demand(a, corridor, "states 0, 1, … and letters L and R, as Grid9 has")
     last = len(a.states) - 1
     return _showing_bits(a, [q in (0, last) for q in range(last + 1)])
 
@@ -70,7 +70,7 @@ def zero(a: Automaton) -> Automaton:
     Raises:
         MachineError: If the states are not numbered.
     """
-    _need(a, _has_numbered_states(a), "states 0, 1, …, as C4 has")
+    _demand(a, _has_numbered_states(a), "states 0, 1, …, as C4 has")
     return _showing_bits(a, [q == "0" for q in a.states])
 
 
@@ -83,7 +83,7 @@ def location(a: Automaton) -> Automaton:
     matches = [re.fullmatch(r"\((\d+),[01]\)", q) for q in a.states]
     found = [match.group(1) for match in matches if match]
     fits = len(found) == len(a.states) and set(a.letters) == {"drive", "toggle"}
-    _need(a, fits, "states (place,direction), as D8 has")
+    _demand(a, fits, "states (place,direction), as D8 has")
     return _showing(a, found)
 
 
@@ -98,7 +98,7 @@ def accept(a: Automaton) -> Automaton:
     final = acceptance(a)
     if final is None:
         fits = a.letters == ("a", "b") and a.states == tuple("01234")
-        _need(a, fits, "final states, as acceptors have (or those of abab)")
+        _demand(a, fits, "final states, as acceptors have (or those of abab)")
         final = [q == "3" for q in a.states]
     return replace(a, output=Output("states", np.array(final), ("reject", "accept")))
 
@@ -143,10 +143,10 @@ def observe(machine: Automaton, name: str) -> Automaton:
 
 def _need_stacks(a: Automaton) -> None:
     fits = all(q in (EMPTY, ERROR) or _STACK.fullmatch(q) for q in a.states)
-    _need(a, fits, "states that are stacks of brackets, as Dyck4,2 has")
+    _demand(a, fits, "states that are stacks of brackets, as Dyck4,2 has")
 
 
-def _need(a: Automaton, fits: bool, what: str) -> None:
+def _demand(a: Automaton, fits: bool, what: str) -> None:
     if not fits:
         raise MachineError(
             f"this observation needs {what}; the states of {a.name} are "
@@ -162,7 +162,7 @@ def _permutations(a: Automaton) -> list[list[str]]:
     found = [q.split(",") if "," in q else list(q) for q in a.states]
     points = [str(i + 1) for i in range(len(found[0]))]
     fits = all(sorted(p) == sorted(points) for p in found)
-    _need(a, fits, "states that are permutations such as 213, as S5 has")
+    _demand(a, fits, "states that are permutations such as 213, as S5 has")
     return found
 
 

@@ -306,7 +306,7 @@ def model_file(
         claim["length"] = length
     header: dict[str, Any] = {
         "architecture": built.network.architecture,
-        "machine": json_format.claimed(machine),
+        "machine": json_format.claimed_machine(machine),
         "construction": built.construction,
         "claim": claim,
     }

@@ -20,7 +20,7 @@ from krohn.algebra.decomposition.diagrams import (
     kind,
     levels,
     meaning,
-    merged,
+    merge_readings,
 )
 from krohn.algebra.decomposition.simplify import CascadeCost
 from krohn.algebra.errors import KrohnError, MachineError
@@ -330,7 +330,7 @@ def _meaning(
     states: tuple[str, ...], values: tuple[str, ...], readings: tuple[Reading, ...]
 ) -> dict[str, Any]:
     """The meaning of a component's values; one reading for all contexts if it is exact."""
-    shown = merged(readings)
+    shown = merge_readings(readings)
     return {
         "contexts": len(readings),
         "same_everywhere": common(readings) is not None,

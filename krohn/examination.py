@@ -126,7 +126,7 @@ def examine(
 def _question(machine: Automaton, shows: Shows, length: int) -> Claim:
     """The claim that a network without a claim of its own is tested for."""
     asked = {"start": machine.states[machine.start], "shows": shows, "length": length}
-    header = {"machine": json_format.claimed(machine), "claim": asked}
+    header = {"machine": json_format.claimed_machine(machine), "claim": asked}
     return Claim.of({**header, "architecture": {"dtype": OWN_FORMAT}})
 
 

@@ -307,7 +307,7 @@ def _file(machine: Automaton, law: BracketDistribution, wanted: Wanted) -> Model
     built = generator(law, length, free, precision)
     header = {
         "architecture": built.architecture,
-        "machine": json_format.claimed(machine),
+        "machine": json_format.claimed_machine(machine),
         "construction": GENERATOR,
         "claim": {
             "start": machine.states[machine.start],

@@ -30,7 +30,7 @@ def lowered(
     start = said.states[said.start]
     header = {
         "architecture": network.architecture,
-        "machine": json_format.claimed(said),
+        "machine": json_format.claimed_machine(said),
         "claim": {"length": source.length, "dtype": dtype, "start": start},
         "program": json.loads(json.dumps(describe(layout, network))),
     }

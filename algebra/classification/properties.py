@@ -187,7 +187,7 @@ def synchronising(machine: Semiautomaton) -> Property:
         return _apart(machine, np.arange(2))
     few = MOST_PAIR_STEPS // max(1, n * (n - 1) // 2)
     if not few:
-        return _undecided()
+        return _undecided_property()
     chosen = np.argsort([len(np.unique(row)) for row in machine.transitions])[:few]
     merging = _merging(machine.transitions[chosen])
     apart = np.argwhere(merging.distance[merging.pair] < 0)
@@ -195,11 +195,11 @@ def synchronising(machine: Semiautomaton) -> Property:
         word = _reset_word(machine.transitions[chosen], merging)
         return _reset(machine, None if word is None else chosen[word])
     if few < letters:
-        return _undecided()
+        return _undecided_property()
     return _apart(machine, apart[0])
 
 
-def _undecided() -> Property:
+def _undecided_property() -> Property:
     return Property("synchronising", None, "too many pairs of states to search")
 
 

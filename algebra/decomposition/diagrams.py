@@ -235,8 +235,8 @@ def _trie(cascade: Cascade, rows: IntArray) -> Projection:
     leaves[prefix] = states
     layers[-1] = np.where(layers[-1] == INVALID, INVALID, leaves[layers[-1]])
     for i in range(len(layers) - 1, 0, -1):
-        merged, index = distinct(layers[i] + 1)
-        layers[i] = merged - 1
+        merge_readings, index = distinct(layers[i] + 1)
+        layers[i] = merge_readings - 1
         layers[i - 1] = np.where(
             layers[i - 1] == INVALID, INVALID, index[layers[i - 1]]
         )
@@ -420,10 +420,10 @@ def dependency(cascade: Cascade, component: int) -> Dependency:
         rows, above = distinct(below - INVALID)
         steps.append(Step(i, rows + INVALID))
         label = above
-    return _numbered(cascade, label, steps[::-1])
+    return _number_nodes(cascade, label, steps[::-1])
 
 
-def _numbered(cascade: Cascade, label: IntArray, steps: list[Step]) -> Dependency:
+def _number_nodes(cascade: Cascade, label: IntArray, steps: list[Step]) -> Dependency:
     """Nodes numbered from 0 where they are reached, layer by layer."""
     used, entry = np.unique(label[cascade.wiring.entry], return_inverse=True)
     kept: list[Step] = []
@@ -460,7 +460,7 @@ def common(readings: Sequence[Reading]) -> Reading | None:
     return Reading(np.logical_or.reduce(possible), union) if same.all() else None
 
 
-def merged(readings: Sequence[Reading]) -> tuple[Reading, ...]:
+def merge_readings(readings: Sequence[Reading]) -> tuple[Reading, ...]:
     """The common reading alone if there is one, else all."""
     found = common(readings)
     return tuple(readings) if found is None else (found,)

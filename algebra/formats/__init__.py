@@ -159,9 +159,9 @@ def read(
     signed = form if form and form.has_sign(text) else form_of_text(text)
     form = form or signed
     if form is None:
-        raise _unknown(name, text)
+        raise _unknown_name_error(name, text)
     if signed not in (None, form):
-        raise _misnamed(name, form, signed)
+        raise _wrong_name_error(name, form, signed)
     if kind is not None and not form.has_kinds:
         raise no_choice(name)
     known = None if signed else recognise(text.encode(), by_looks=False)
@@ -211,7 +211,7 @@ def form_of_text(text: str) -> Format | None:
     return next((form for form in FORMATS if form.has_sign(text)), None)
 
 
-def _misnamed(name: str, form: Format, signed: Format) -> MachineError:
+def _wrong_name_error(name: str, form: Format, signed: Format) -> MachineError:
     return problem(
         name,
         0,
@@ -220,7 +220,7 @@ def _misnamed(name: str, form: Format, signed: Format) -> MachineError:
     )
 
 
-def _unknown(name: str, text: str) -> MachineError:
+def _unknown_name_error(name: str, text: str) -> MachineError:
     known = recognise(text.encode())
     if name == STANDARD_INPUT:
         reason = "standard input holds no machine in a format that is known by its text"

@@ -98,7 +98,11 @@ def machine_of(
             choices, transitions are missing and ``complete`` does not say what to do, or
             an acceptor with choices is to ``"stay"`` or becomes too large.
     """
-    if shown is None or not {*shown.values()} <= {*ACCEPTANCE} or _decided(transitions):
+    if (
+        shown is None
+        or not {*shown.values()} <= {*ACCEPTANCE}
+        or _is_deterministic(transitions)
+    ):
         draft = assemble(
             transitions, start, name, states=states, letters=letters, shown=shown
         )
@@ -178,7 +182,7 @@ def _smallest(
     return replace(machine, remark=remark)
 
 
-def _decided(transitions: Sequence[Transition]) -> bool:
+def _is_deterministic(transitions: Sequence[Transition]) -> bool:
     """Whether no move reads no letter, and a letter leads to one state each."""
     led = {(t.source, t.letter, t.target) for t in transitions}
     moves = {(source, letter) for source, letter, _ in led}

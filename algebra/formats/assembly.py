@@ -245,7 +245,7 @@ def complete_draft(draft: Draft, how: Complete) -> Automaton:
         if how == "reject":
             if not (draft.on == "states" and {*draft.names} <= {"accept", "reject"}):
                 raise _incomplete(draft, missing)
-            how, remark = "sink", _rejected(missing)
+            how, remark = "sink", _missing_rejections(missing)
         draft = _with_sink(draft) if how == "sink" else _staying(draft, missing)
     output = None
     if draft.on is not None and draft.outputs is not None:
@@ -277,7 +277,7 @@ def with_remark(machine: Automaton, remark: str) -> Automaton:
     return replace(machine, remark="; ".join(said))
 
 
-def _rejected(missing: BoolArray) -> str:
+def _missing_rejections(missing: BoolArray) -> str:
     return (
         f"{missing.sum()} of {missing.size} transitions are missing: words that need one "
         "are not accepted (--complete sink); --complete stay keeps the state instead"

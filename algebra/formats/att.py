@@ -137,7 +137,7 @@ def machine_of_lines(
     words = _remarks_on_labels(lines, asked) if named else []
     if named and kind is None and asked == "mealy":
         words += _remarks_on_numbers(lines)
-    said = [*filter(None, (remark, _divided(lines), *words))]
+    said = [*filter(None, (remark, _divided_labels_remark(lines), *words))]
     return with_remark(machine, remark_of(name, said))
 
 
@@ -166,7 +166,7 @@ def _remarks_on_numbers(lines: AttText) -> list[str]:
     ]
 
 
-def _divided(lines: AttText) -> str:
+def _divided_labels_remark(lines: AttText) -> str:
     """A remark on labels with blanks, which another reader would divide."""
     if not lines.blank:
         return ""

@@ -371,7 +371,7 @@ def _pairs_of_texts(labels: _Labels) -> dict[str, _Pairs]:
     outputs = _have_outputs(labels)
     pieces = {raw: [text.strip()] for raw, text in labels.texts.items()}
     for sign in _SEPARATORS:
-        pieces = _listed(labels, pieces, sign, outputs)
+        pieces = _split_labels(labels, pieces, sign, outputs)
     every = chain.from_iterable(pieces.values()) if outputs else ()
     for twice in (piece for piece in every if piece.count("/") > 1):
         letter, _ = _divide(twice)
@@ -431,7 +431,7 @@ def _pairs(pieces: Sequence[str], outputs: bool) -> _Pairs:
     return found
 
 
-def _listed(
+def _split_labels(
     labels: _Labels, pieces: dict[str, list[str]], sign: str, outputs: bool
 ) -> dict[str, list[str]]:
     """The pieces, divided at a sign if it separates several letters."""

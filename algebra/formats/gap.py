@@ -98,7 +98,7 @@ def read(text: str, name: str) -> Automaton:
     reader = _Reader(name)
     for said in statements:
         reader.take(said)
-    letters = reader.listed()
+    letters = reader.letters_of_file()
     if not letters:
         raise problem(name, 0, "no element: no Transformation(...) and no cycles")
     return _machine(letters, name)
@@ -152,7 +152,7 @@ class _Reader:
         else:
             self.named[name] = self._letter(meant)._replace(name=name)
 
-    def listed(self) -> list[_Letter]:
+    def letters_of_file(self) -> list[_Letter]:
         """The elements of the file.
 
         Raises:

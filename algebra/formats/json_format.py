@@ -131,7 +131,7 @@ def to_object(machine: Automaton) -> MachineFile:
     return obj
 
 
-def claimed(machine: Automaton) -> MachineFile:
+def claimed_machine(machine: Automaton) -> MachineFile:
     """The machine as a model file claims it: without what follows from nothing there.
 
     How letters act on a smaller set helps to compile it, and no proof compares it.

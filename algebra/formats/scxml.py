@@ -82,13 +82,13 @@ class _Chart:
         self.states = dict[str, list[_Way]]()
         starts = root.attributes.get("initial", "").split()
         root.check(name, _ATTRIBUTES["scxml"])
-        for child in self._known(root):
+        for child in self._standard_children(root):
             if child.tag in ("state", "final"):
                 self._add(child)
             elif child.tag == "initial":
                 starts += self._initial(child)
             elif not self._leave_out(child, _DATA):
-                raise self._refused(child)
+                raise self._refusal(child)
         if not self.states:
             raise problem(name, root.line, "no states; is this a state chart?")
         self.start = self._start(starts)
@@ -114,7 +114,7 @@ class _Chart:
             omitted=self.omitted,
         )
 
-    def _known(self, element: Element) -> Iterator[Element]:
+    def _standard_children(self, element: Element) -> Iterator[Element]:
         """What SCXML has in an element, without what editors add."""
         for each in element.children:
             if each.space == _INCLUDED:
@@ -134,13 +134,13 @@ class _Chart:
             reason = f"two states have the id {quote(called)}; rename one"
             raise problem(self.name, state.line, reason)
         ways = self.states[called] = []
-        for child in self._known(state):
+        for child in self._standard_children(state):
             if child.tag == "transition" and state.tag == "state":
                 ways.append(self._way(child, called))
             elif child.tag in ("onentry", "onexit"):
                 self._check_actions(child)
             elif not self._leave_out(child, _DATA):
-                raise self._refused(child)
+                raise self._refusal(child)
 
     def _way(self, transition: Element, state: str) -> _Way:
         line, said = transition.line, transition.attributes
@@ -190,9 +190,9 @@ class _Chart:
 
     def _check_actions(self, block: Element) -> None:
         """Refuse actions that send events; the others change no state."""
-        for action in self._known(block):
+        for action in self._standard_children(block):
             if not self._leave_out(action, _HARMLESS):
-                raise self._refused(action)
+                raise self._refusal(action)
             self._check_actions(action)
 
     def _leave_out(self, element: Element, harmless: Container[str]) -> bool:
@@ -201,7 +201,7 @@ class _Chart:
             return True
         return False
 
-    def _refused(self, element: Element) -> MachineError:
+    def _refusal(self, element: Element) -> MachineError:
         what, reason = _REFUSED.get(element.tag, ("", ""))
         if what:
             return refuse(self.name, element.line, what, reason)

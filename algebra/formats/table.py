@@ -106,10 +106,10 @@ def _is_matrix(first: Sequence[str], rows: Iterable[Row]) -> bool:
     heads = [cell.lower().replace("_", " ") for cell in first]
     # An edge list such as from,to has no letters.
     named = heads[0] in _STATES and not {*heads} & {*_TARGETS}
-    return len(heads) > 1 and (named or any(_unmarked(row[0])[1] for _, row in rows))
+    return len(heads) > 1 and (named or any(_strip_marks(row[0])[1] for _, row in rows))
 
 
-def _unmarked(cell: str) -> tuple[str, bool, bool]:
+def _strip_marks(cell: str) -> tuple[str, bool, bool]:
     """The name in a cell, and whether its marks say that it starts, and that it accepts."""
     starts = accepts = False
     while True:
@@ -175,13 +175,13 @@ class _Table:
                     f"{len(cells)} cells, where the first line has {len(heads) + 1}"
                 )
                 raise self.wrong(line, reason)
-            if _unmarked(cells[0])[0] in self.states:
+            if _strip_marks(cells[0])[0] in self.states:
                 raise self.wrong(line, f"a second row of {quote(cells[0])}; keep one")
             self.states[self.state(cells[0], line)] = cells[-1] if shows else ""
             if shows and not cells[-1]:
                 raise self.wrong(line, _NO_OUTPUT)
         for line, cells in rows:
-            source = _unmarked(cells[0])[0]
+            source = _strip_marks(cells[0])[0]
             for letter, cell in zip(letters, cells[1:], strict=False):
                 self.add_cell(source, self.letter(letter), cell, line)
 
@@ -221,7 +221,7 @@ class _Table:
 
     def state(self, cell: str, line: int) -> str:
         """The name of a state, whose marks are taken."""
-        state, starts, accepts = _unmarked(cell)
+        state, starts, accepts = _strip_marks(cell)
         if not state:
             raise self.wrong(line, "a row without the name of a state")
         self.states.setdefault(state, "")

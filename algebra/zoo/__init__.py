@@ -155,9 +155,9 @@ def _find(name: str) -> tuple[_Family, tuple[int, ...]]:
             # The eight of the quaternions is part of their name, not a parameter.
             found = [] if name == "Q8" else re.findall(r"\d+", name)
             return family, tuple(map(int, found))
-    raise MachineError(_unknown(name))
+    raise MachineError(_unknown_name_message(name))
 
 
-def _unknown(name: str) -> str:
+def _unknown_name_message(name: str) -> str:
     hint = near(name, (*_LISTED, "Memory4"), most=3, cutoff=0.5)
     return f"the zoo has no machine {name!r}{hint}; `krohn zoo` lists them"

@@ -173,7 +173,7 @@ class Layer:
         header = {
             "format": "krohn-model",
             "architecture": shape,
-            "machine": json_format.claimed(machine),
+            "machine": json_format.claimed_machine(machine),
             "construction": "trained",
             "claim": claim,
             "evidence": None,

@@ -162,7 +162,11 @@ def _claiming(file: ModelFile, machine: Automaton, shows: str | None) -> dict[st
     said = {"start": machine.states[machine.start], "dtype": file.precision.name}
     said |= {} if shows is None else {"shows": shows}
     claim = {**file.header["claim"], **said}
-    return {**file.header, "machine": json_format.claimed(machine), "claim": claim}
+    return {
+        **file.header,
+        "machine": json_format.claimed_machine(machine),
+        "claim": claim,
+    }
 
 
 def _is_same(file: ModelFile, held: Automaton, own: Automaton) -> bool:

@@ -92,7 +92,7 @@ def _stating(file: ModelFile, other: ModelFile, laws: bool) -> ModelFile:
     said = {"start": machine.states[machine.start]}
     said |= {"opening": other.claim.opening}
     claim = {**file.header["claim"], **said}
-    told = json_format.claimed(machine)
+    told = json_format.claimed_machine(machine)
     return replace(file, header={**file.header, "machine": told, "claim": claim})
 
 

@@ -14,7 +14,7 @@ from krohn.algebra.decomposition.diagrams import (
     dependencies,
     levels,
     meaning,
-    merged,
+    merge_readings,
 )
 from krohn.algebra.wording import count
 from krohn.drawing.canvas import INK, SOFT, Box, Canvas, DrawingError, legible, measure
@@ -172,7 +172,7 @@ def draw_cascade(
             "another method"
         )
     canvas = Canvas()
-    readings = [merged(of_one) for of_one in meaning(cascade)]
+    readings = [merge_readings(of_one) for of_one in meaning(cascade)]
     scale = scale_of(cascade, readings)
     if cascade.components:
         _page(canvas, cascade, _cards(cascade, readings, scale))

@@ -199,7 +199,7 @@ def shown(
     network = lower(*arrange(found, options), strict=False)
     header = {
         "architecture": network.architecture,
-        "machine": json_format.claimed(machine),
+        "machine": json_format.claimed_machine(machine),
         "claim": {"dtype": "float64", "length": words.shape[1]},
     }
     tensors = {n: FLOAT64.round(t) for n, t in network.tensors.items()}

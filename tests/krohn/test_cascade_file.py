@@ -12,7 +12,7 @@ from hypothesis import given, strategies as st
 from krohn import decomposition
 from krohn.algebra import zoo
 from krohn.algebra.cascade import Cascade, prove
-from krohn.algebra.decomposition.diagrams import Reading, common, merged
+from krohn.algebra.decomposition.diagrams import Reading, common, merge_readings
 from krohn.algebra.decomposition.methods import METHODS, decompose
 from krohn.algebra.errors import KrohnError, MachineError
 
@@ -109,7 +109,9 @@ def reading(possible: str, *refined: str) -> Reading:
 
 
 def test_contexts_that_agree_become_one() -> None:
-    found = merged([reading("1100", "1000", "0100"), reading("0011", "0010", "0001")])
+    found = merge_readings(
+        [reading("1100", "1000", "0100"), reading("0011", "0010", "0001")]
+    )
     assert len(found) == 1
     assert found[0].possible.tolist() == [True] * 4
     assert found[0].refined.tolist() == [[True, False] * 2, [False, True] * 2]
@@ -118,13 +120,13 @@ def test_contexts_that_agree_become_one() -> None:
 def test_contexts_that_disagree_on_a_state_stay_apart() -> None:
     both = [reading("1100", "1000", "0100"), reading("0110", "0100", "0010")]
     assert common(both) is None
-    assert merged(both) == tuple(both)
+    assert merge_readings(both) == tuple(both)
 
 
 def test_values_that_cannot_occur_do_not_disagree() -> None:
     assert common([reading("110", "100", "010"), reading("011", "000", "011")])
     assert common([]) is None
-    assert merged([]) == ()
+    assert merge_readings([]) == ()
 
 
 @given(st.data())

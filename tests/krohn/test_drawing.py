@@ -46,7 +46,7 @@ def transformer(name: str, length: int, construction: str, strict: bool) -> Mode
     )
     header = {
         "architecture": compiled.network.architecture,
-        "machine": json_format.claimed(machine),
+        "machine": json_format.claimed_machine(machine),
         "claim": {"length": length, "start": machine.states[machine.start]},
         "program": compiled.program,
         "construction": construction,
@@ -59,7 +59,7 @@ def rnn(name: str) -> ModelFile:
     network = compile_rnn(machine, FLOAT32).network
     header = {
         "architecture": network.architecture,
-        "machine": json_format.claimed(machine),
+        "machine": json_format.claimed_machine(machine),
         "claim": {"length": None, "start": machine.states[machine.start]},
     }
     return ModelFile(header, dict(network.tensors), FLOAT32)

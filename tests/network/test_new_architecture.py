@@ -46,7 +46,7 @@ from krohn.verify.checker.model_file import Machine, Model as CheckedModel
 from krohn.verify.checker.network import recheck
 
 DOCUMENT = Path(__file__).parents[2] / "docs/model-format.md"
-MACHINE = json_format.claimed(zoo.machine("C3"))
+MACHINE = json_format.claimed_machine(zoo.machine("C3"))
 
 
 @pytest.fixture

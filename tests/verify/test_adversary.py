@@ -185,7 +185,7 @@ def attack(
     precision = PRECISIONS[architecture["dtype"]]
     header = {
         "architecture": architecture,
-        "machine": json_format.claimed(machine),
+        "machine": json_format.claimed_machine(machine),
         "claim": {"dtype": precision.name, "start": machine.states[machine.start]},
     }
     if program is not None:

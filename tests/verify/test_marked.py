@@ -113,7 +113,7 @@ def test_marks_that_the_tensors_do_not_have_are_refused() -> None:
     moved = [0, 0, 1, 1, 0, 0, 0, 1, 0]
     other = zoo.machine("Parity8@2,3,7")
     claimed = restated("counts0", lambda _: {"values": moved})
-    header = {**claimed.header, "machine": json_format.claimed(other)}
+    header = {**claimed.header, "machine": json_format.claimed_machine(other)}
     proof = prove(replace(claimed, header=header), other)
     assert proof.verdict == "undecided"
     assert "'counts0' is embedded wrongly" in proof.reason

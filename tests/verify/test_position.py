@@ -61,7 +61,7 @@ def file(uniform: bool = False, strict: bool = False) -> ModelFile:
     header = {
         "architecture": network.architecture,
         "program": describe(layout, network),
-        "machine": json_format.claimed(sampled_and_held()),
+        "machine": json_format.claimed_machine(sampled_and_held()),
         "claim": {"length": LENGTH},
     }
     return ModelFile(header, tensors, FLOAT32)

@@ -32,7 +32,7 @@ def file_of(source: LinearSystem, dtype: str, scale: float = 2.0) -> ModelFile:
     claim = {"start": machine.states[machine.start], "dtype": dtype}
     header = {
         "architecture": network.architecture,
-        "machine": json_format.claimed(machine),
+        "machine": json_format.claimed_machine(machine),
         "construction": "gated",
         "claim": claim,
     }
