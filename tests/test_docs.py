@@ -34,6 +34,7 @@ PRIVATE = re.compile(r"`(?:\w+\.)?(_[a-z]\w*)[`(]")
 EXAMPLES = {
     "reader.py",
     *("network.inside", "network.layers", "network.longest"),
+    *("krohn.workbench.graph", "krohn.workbench.score"),  # names of a public module
 }
 
 

@@ -305,7 +305,7 @@ def export(
 
     Args:
         model: A model file, what `krohn.compile` returned, or an open network.
-        to: A name of `krohn.architectures.exports.destinations.HOMES`.
+        to: A place, as the `exports` of slices name it.
         directory: Where to write; it must not exist, or be empty.
         states: Call classes by the states of the machine, though it has outputs.
         sample: How many adversarial words to run; by default 10,000, fewer of long words.

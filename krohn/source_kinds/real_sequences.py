@@ -12,7 +12,7 @@ To add such a source, derive from `RealSequences`, and give
 Override ``sampled`` where not all vectors of the box are inputs, ``check`` likewise, and
 ``least`` where short inputs mean nothing. Its network is a kind of
 `krohn.network.architecture` that answers ``"reals"``; its reader is an entry of
-`krohn.verify.checker.registry.READERS`.
+``readers`` of its slice.
 """
 
 from abc import abstractmethod
