@@ -12,7 +12,6 @@ from uuid import uuid4
 
 from krohn.algebra.errors import KrohnError
 from krohn.jobs.worker_pool import Report, Result, Task, Work, WorkerPool
-from krohn.program.user_input import install
 
 LOCAL = "local:"
 LIVES = 10
@@ -33,15 +32,11 @@ def cluster(
         address: Of a scheduler, ``tcp://host:port``, or ``local:N`` for N processes.
 
     Raises:
-        KrohnError: If Dask is not installed, or nobody answers.
+        KrohnError: If nobody answers.
     """
     count = _local(address)
-    try:
-        import distributed
-    except ImportError:
-        raise KrohnError(
-            f"--cluster needs Dask, which is not installed; {install('cluster')}"
-        ) from None
+    import distributed
+
     key = uuid4().hex
     with ExitStack() as stack:
         client = _client(distributed, address, count, stack)

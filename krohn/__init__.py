@@ -10,7 +10,7 @@ krohn.load("s5.safetensors").run(["21345", "23451"])
 
 from importlib import import_module
 from os.path import dirname, isdir
-from types import FunctionType
+from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # for type checkers and editors; a test holds it equal to PUBLIC
@@ -38,7 +38,7 @@ if TYPE_CHECKING:  # for type checkers and editors; a test holds it equal to PUB
     from krohn.instruments.compare.comparison.result import Comparison as Comparison
     from krohn.instruments.equivalence.models import twins as twins
     from krohn.instruments.equivalence.question import equivalent as equivalent
-    from krohn.instruments.learning.learning import (
+    from krohn.instruments.learning.learner import (
         Learned as Learned,
         learn as learn,
     )
@@ -130,7 +130,7 @@ def __getattr__(name: str) -> Any:
     if name == "__all__":
         return sorted([*public_names(), "huggingface"])
     if name in (modules := MODULES | _brought("modules")):
-        return import_module(modules[name])
+        return _load(modules[name], name)
     if name not in (places := public_names()):
         from krohn.algebra.wording import near
 
@@ -140,7 +140,7 @@ def __getattr__(name: str) -> Any:
     from krohn.python_values import checked
 
     attach()
-    public = getattr(import_module(places[name]), name)
+    public = getattr(_load(places[name], name), name)
     if isinstance(public, FunctionType):
         public = globals()[name] = checked(public)
         if name in PACKAGES:
@@ -148,6 +148,14 @@ def __getattr__(name: str) -> Any:
             # then finds the module by the name of whom it asked.
             public.__name__ = f"krohn.{name}"
     return public
+
+
+def _load(module: str, name: str) -> ModuleType:
+    """A module in which a name is; if a package is missing, its extra is said."""
+    from krohn.program.extras import name_missing_extra
+
+    with name_missing_extra(f"krohn.{name}"):
+        return import_module(module)
 
 
 def __dir__() -> list[str]:

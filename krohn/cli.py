@@ -31,6 +31,7 @@ from krohn.instruments.learning.commands import (
     decompile,
     learn,
 )
+from krohn.program.extras import name_missing_extra
 from krohn.program.quoting import on_a_line
 from krohn.program.wording import in_a_command
 
@@ -129,7 +130,9 @@ def _run(arguments: list[str], wants_json: bool) -> int:
     try:
         # What was asked for is kept for commands that say how to ask again.
         asked = _quiet_first(arguments) or ["--help"]
-        code = app(asked, "krohn", standalone_mode=False, obj=arguments)
+        command = next((a for a in asked if not a.startswith("-")), "")
+        with name_missing_extra(f"krohn {command}"):
+            code = app(asked, "krohn", standalone_mode=False, obj=arguments)
     except (typer.Abort, KeyboardInterrupt):
         return _cannot("interrupted; nothing was written", wants_json)
     except UsageError as error:

@@ -3,6 +3,7 @@
 from importlib import import_module
 
 from krohn.network import ExportError
+from krohn.program.extras import name_missing_extra
 
 
 def register() -> None:
@@ -14,11 +15,5 @@ def register() -> None:
     Raises:
         ExportError: If the library is not installed.
     """
-    try:
+    with name_missing_extra("krohn.huggingface", ExportError):
         import_module("krohn.architectures.exports.export_huggingface")
-    except ModuleNotFoundError as missing:
-        if missing.name != "transformers":
-            raise
-        raise ExportError(
-            "Hugging Face's library is not installed: pip install 'krohn[huggingface]'"
-        ) from None

@@ -24,6 +24,7 @@ import numpy as np
 from krohn.algebra.errors import KrohnError
 from krohn.algebra.wording import near
 from krohn.option_rules import whole
+from krohn.program.extras import name_missing_extra
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -44,7 +45,8 @@ LEAST = {
 def checked(function: Callable[P, R]) -> Callable[P, R]:
     """A function that refuses values that are not of the types of its parameters.
 
-    Whole numbers of numpy become those of Python, and so do truth values.
+    Whole numbers of numpy become those of Python, and so do truth values. A package that
+    is not installed is named, with the extra that brings it.
     """
     called = expanded(function)
     read = {
@@ -63,7 +65,8 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
         for name, reader in read.items():
             if name in given.arguments:
                 given.arguments[name] = reader(given.arguments[name])
-        return function(*given.args, **given.kwargs)
+        with name_missing_extra(f"krohn.{function.__name__}"):
+            return function(*given.args, **given.kwargs)
 
     with_values.__signature__ = called  # type: ignore[attr-defined]
     return with_values

@@ -1,14 +1,15 @@
 """The number formats a model can be stored and run in, and the threads of their sums."""
 
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import ml_dtypes  # noqa: F401  (registers "bfloat16" with numpy)
 import numpy as np
 import numpy.typing as npt
-from threadpoolctl import ThreadpoolController
+
+if TYPE_CHECKING:
+    from threadpoolctl import ThreadpoolController
 
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
@@ -46,6 +47,9 @@ class Precision:
 
     def store(self, values: npt.ArrayLike) -> npt.NDArray[np.generic]:
         """``values`` rounded to this format, ties to even."""
+        if self.code == "BF16":
+            import ml_dtypes  # noqa: F401  (registers "bfloat16" with numpy)
+
         return np.asarray(values, dtype=np.float64).astype(self.name)
 
     def round(self, values: npt.ArrayLike) -> FloatArray:
@@ -59,6 +63,9 @@ class Precision:
 
     def decode(self, data: bytes) -> FloatArray:
         """The numbers stored in ``data``, on one axis, as float64."""
+        if self.code == "BF16":  # the upper half of a float32
+            halves = np.frombuffer(data, "<u2").astype("<u4") << 16
+            return halves.view("<f4").astype(np.float64)
         return np.frombuffer(data, dtype=self.name).astype(np.float64)
 
 
@@ -79,12 +86,20 @@ def one_thread() -> AbstractContextManager[Any]:
     """A context in which the linear algebra of numpy uses one thread.
 
     Many products are small, and threads wait for one another. It also makes sums come out
-    alike wherever they are added up.
+    alike wherever they are added up. Without threadpoolctl the threads stay as they are:
+    a proof holds for sums in any order.
     """
-    limit: AbstractContextManager[Any] = _controller().limit(limits=1, user_api="blas")
+    controller = _controller()
+    if controller is None:
+        return nullcontext()
+    limit: AbstractContextManager[Any] = controller.limit(limits=1, user_api="blas")
     return limit
 
 
 @cache
-def _controller() -> ThreadpoolController:
+def _controller() -> "ThreadpoolController | None":
+    try:
+        from threadpoolctl import ThreadpoolController
+    except ModuleNotFoundError:
+        return None
     return ThreadpoolController()

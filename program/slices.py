@@ -61,12 +61,10 @@ class Export:
     Attributes:
         module: Where its `Destination` is.
         imports: The libraries that the module needs.
-        extra: The extra of the distribution that installs them.
     """
 
     module: str
     imports: tuple[str, ...]
-    extra: str
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Input of users: texts in files, arrays from Python, labels; and what is not installed."""
+"""Input of users: texts in files, arrays from Python, labels."""
 
 import re
 from collections.abc import Collection
@@ -78,17 +78,6 @@ def real_array(values: Any, what: str) -> FloatArray:
         exact = numbers.astype(found.dtype) == found
         demand(exact, f"{what} has a whole number that float64 would round")
     return numbers
-
-
-def install(extra: str) -> str:
-    """The command that installs an extra of Krohn, from a checkout or an index.
-
-    Args:
-        extra: Its name in ``pyproject.toml``.
-    """
-    root = Path(__file__).resolve().parents[1]
-    checkout = (root / "pyproject.toml").is_file()
-    return f"pip install '{root if checkout else 'krohn'}[{extra}]'"
 
 
 EPSILON = "<eps>"

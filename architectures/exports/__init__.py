@@ -6,13 +6,12 @@ SLICE = Slice(
     exports={
         "transformer-lens": Export(
             f"{__name__}.export_transformer_lens",
-            ("transformer_lens",),
-            "transformer-lens",
+            ("torch", "transformer_lens"),
         ),
         "huggingface": Export(
-            f"{__name__}.export_huggingface", ("transformers",), "huggingface"
+            f"{__name__}.export_huggingface", ("torch", "transformers")
         ),
-        "onnx": Export(f"{__name__}.export_onnx", ("onnx", "onnxruntime"), "onnx"),
+        "onnx": Export(f"{__name__}.export_onnx", ("torch", "onnx", "onnxruntime")),
     },
     commands={"export": "krohn.commands.export:export"},
     public={"Export": f"{__name__}.commands", "export": f"{__name__}.commands"},

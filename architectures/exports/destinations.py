@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 from krohn.network import ExportError
 from krohn.network.modelfile import ModelFile
+from krohn.program.extras import name_missing_extra
 from krohn.program.slices import Export as ExportHome, slices
-from krohn.program.user_input import install
 from krohn.program.word_texts import join_letters
 
 if TYPE_CHECKING:
@@ -107,14 +107,9 @@ def destination(name: str) -> Destination:
     if name not in known:
         raise ExportError(f"--to takes {', '.join(known)}, not {name!r}")
     home = known[name]
-    try:
+    with name_missing_extra(f"an export to {name}", ExportError):
         for library in home.imports:
             import_module(library)
-    except ImportError as error:
-        raise ExportError(
-            f"--to {name} needs {' and '.join(home.imports)} ({error}); "
-            f"{install(home.extra)}"
-        ) from None
     found = import_module(home.module).DESTINATION
     assert isinstance(found, Destination)
     return found

@@ -3,6 +3,6 @@
 from krohn.program.slices import Export, Slice
 
 SLICE = Slice(
-    exports={"gpt2": Export(f"{__name__}.export", ("transformers",), "huggingface")},
+    exports={"gpt2": Export(f"{__name__}.export", ("torch", "transformers"))},
     uses=("architectures.exports",),
 )

@@ -7,5 +7,5 @@ SLICE = Slice(
         "learn": f"{__name__}.commands:learn",
         "decompile": f"{__name__}.commands:decompile",
     },
-    public={"Learned": f"{__name__}.learning", "learn": f"{__name__}.learning"},
+    public={"Learned": f"{__name__}.learner", "learn": f"{__name__}.learner"},
 )

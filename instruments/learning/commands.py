@@ -13,7 +13,7 @@ from krohn.commands.progress import progress, waiting
 from krohn.option_rules import HELD
 
 if TYPE_CHECKING:
-    from krohn.instruments.learning.learning import Learned
+    from krohn.instruments.learning.learner import Learned
 
 
 @dataclass(frozen=True)
@@ -77,11 +77,7 @@ def learn(
     as_json: common.Json = False,
 ) -> int:
     """Learn the machine that a network follows, from its answers alone."""
-    from krohn.instruments.learning.learner import (
-        check_output,
-        save,
-    )
-    from krohn.instruments.learning.learning import learn as learned
+    from krohn.instruments.learning.learner import check_output, learn as learned, save
 
     check(context, HELD)
     if output is not None:

@@ -16,19 +16,14 @@ from krohn.algebra.errors import KrohnError
 from krohn.algebra.formats import json_format
 from krohn.algebra.wording import count
 from krohn.drawing import check_suffix, draw_machine, save as save_picture
-from krohn.instruments.learning.lstar import (
-    KINDS,
-    Answers,
-    Kind,
-    Last,
-    lstar,
-    rpni,
-)
+from krohn.instruments.learning.lstar import Answers, Last, lstar, rpni
 from krohn.instruments.learning.opening import (
     Asked,
     opened,
 )
 from krohn.instruments.learning.teacher import (
+    KINDS,
+    Kind,
     Parted,
     Teacher,
     merge_start,

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import torch
@@ -15,6 +15,7 @@ from aalpy.utils.HelperFunctions import extend_set
 from krohn.algebra.automaton import Automaton, Output, Semiautomaton
 from krohn.algebra.bisimulation import Word
 from krohn.algebra.errors import KrohnError
+from krohn.instruments.learning.teacher import Kind
 from krohn.network.model import NOT_FINITE, TIED, said
 from krohn.program.word_texts import join_letters
 from krohn.report import Progress
@@ -146,10 +147,6 @@ class Answers(SUL):  # type: ignore[misc]
 #
 # Angluin (1987) for L*; Rivest and Schapire (1993) for what a wrong word teaches; Oncina
 # and Garcia (1992) for RPNI.
-
-
-Kind = Literal["moore", "mealy"]
-KINDS: tuple[Kind, ...] = ("moore", "mealy")
 
 
 @dataclass(frozen=True)

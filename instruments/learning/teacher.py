@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import product
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -11,11 +12,6 @@ from krohn.algebra.automaton import Automaton, IntArray, Output
 from krohn.algebra.bisimulation import Word, beside
 from krohn.algebra.errors import KrohnError
 from krohn.algebra.minimisation import Shows, minimise, moore, naming, reachable
-from krohn.instruments.learning.lstar import (
-    Answers,
-    Guess,
-    Kind,
-)
 from krohn.program.word_texts import join_letters
 from krohn.report import Progress
 from krohn.verify.testing.counterexample import Counterexample, Simulator, at_once, pair
@@ -23,6 +19,13 @@ from krohn.verify.testing.examination import examine
 from krohn.verify.testing.exhaustive import words_below
 from krohn.verify.testing.sampling import first_failure, sample
 from krohn.verify.testing.shortest_failing import Minimal, minimise as minimise_word
+
+if TYPE_CHECKING:
+    from krohn.instruments.learning.lstar import Answers, Guess
+
+Kind = Literal["moore", "mealy"]
+KINDS: tuple[Kind, ...] = ("moore", "mealy")
+"""Whether states or transitions show what is said."""
 
 # Machines as a network shows them: minimal, and without what nobody knows.
 
@@ -107,7 +110,7 @@ class Teacher:
             not asked.
     """
 
-    answers: Answers
+    answers: "Answers"
     wanted: Automaton | None
     length: int
     prefixes: int
@@ -123,7 +126,7 @@ class Teacher:
         """The network."""
         return self.answers.model
 
-    def differs(self, guess: Guess) -> Word | None:
+    def differs(self, guess: "Guess") -> Word | None:
         """A word of up to `length` letters on which the network differs from a guess.
 
         Raises:
@@ -168,7 +171,7 @@ class Teacher:
             )
         return word
 
-    def _chow(self, guess: Guess, machine: Automaton) -> Counterexample | None:
+    def _chow(self, guess: "Guess", machine: Automaton) -> Counterexample | None:
         """Run the words of Chow (1978), if they are not too many or too long."""
         letters, middle = len(machine.letters), EXTRA + 1
         many = words_below(letters, middle) + 1
@@ -236,7 +239,7 @@ def _last(machine: Automaton, word: Word) -> str:
     return machine.run([machine.letters[a] for a in word])[-1]
 
 
-def _chow_words(guess: Guess, letters: int, middle: int) -> Iterator[Word]:
+def _chow_words(guess: "Guess", letters: int, middle: int) -> Iterator[Word]:
     for many in range(middle + 1):
         for between in product(range(letters), repeat=many):
             for access, suffix in product(guess.access, guess.suffixes):

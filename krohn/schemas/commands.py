@@ -8,7 +8,7 @@ from krohn.instruments.equivalence.question import (
     Answer,
     Basis,
 )
-from krohn.instruments.learning.lstar import Kind
+from krohn.instruments.learning.teacher import Kind
 from krohn.instruments.workbench.checking import Checked as CheckedModel
 from krohn.instruments.workbench.contents import Made
 from krohn.kinds.grammars.source_bounded import Row

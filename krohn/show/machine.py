@@ -15,7 +15,7 @@ from krohn.show.tables import console, cut_short, new_table, print_table, severa
 if TYPE_CHECKING:
     from krohn.instruments.equivalence.models import Twins
     from krohn.instruments.equivalence.question import Answer
-    from krohn.instruments.learning.learning import Learned
+    from krohn.instruments.learning.learner import Learned
     from krohn.kinds.counting.commands_short import Shallowest
 
 # A decomposition: components by level, what they mean, and the proof.

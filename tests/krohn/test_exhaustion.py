@@ -8,7 +8,7 @@ import pytest
 
 import krohn
 from krohn.checks import bytes_of, part_of
-from krohn.program.user_input import install
+from krohn.program.extras import install
 from krohn.verify.testing import shards
 
 

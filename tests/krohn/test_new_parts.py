@@ -116,7 +116,7 @@ def test_an_export_is_written_read_back_and_held_against_the_file(
         lambda file, place: StoredNetwork(file),
     )
     monkeypatch.setitem(sys.modules, "own_export", module(DESTINATION=to))
-    brought = Slice(exports={"table": Export("own_export", ("json",), "")})
+    brought = Slice(exports={"table": Export("own_export", ("json",))})
     monkeypatch.setitem(slices(), "own", brought)  # type: ignore[arg-type]
     clock = krohn.automaton({"a": {"tick": "b"}, "b": {"tick": "a"}}, start="a")
     path = tmp_path / "clock.safetensors"

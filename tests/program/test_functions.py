@@ -1,13 +1,12 @@
 """Tables look up what they have rows for, and say so of what they have not."""
 
 from itertools import product
-from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from krohn.program import Refused, table, user_input
+from krohn.program import Refused, table
 
 ROWS = st.dictionaries(
     st.tuples(st.integers(0, 3), st.integers(0, 9)), st.integers(0, 5), min_size=1
@@ -24,17 +23,3 @@ def test_every_tuple_has_its_row_or_none(rows: dict[tuple[int, int], int]) -> No
     assert found(list(there.T)).tolist() == [rows[x, y] for x, y in there.tolist()]
     with pytest.raises(Refused, match="no row for the values"):
         found(list(asked.T))
-
-
-def test_from_a_checkout_the_checkout_is_installed() -> None:
-    root = Path(__file__).resolve().parents[2]
-    assert user_input.install("compare") == f"pip install '{root}[compare]'"
-
-
-def test_elsewhere_the_package_is(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setattr(
-        user_input, "__file__", str(tmp_path / "program" / "user_input.py")
-    )
-    assert user_input.install("compare") == "pip install 'krohn[compare]'"

@@ -22,7 +22,6 @@ from krohn.instruments.compare.models.network import (
 )
 from krohn.network.meaning.tensors import FAST
 from krohn.program.attention import Linear, Sparse
-from krohn.program.user_input import install
 
 BASE = 10_000.0
 """The longest wave of sinusoidal positions is 2π·10000 letters (Vaswani et al.)."""
@@ -224,15 +223,9 @@ THETA = 10_000.0
 
 
 def gpt2(architecture: Gpt, letters: int, rows: int) -> Any:
-    """A `GPT2Model` with fresh weights and a learned table of so many positions.
+    """A `GPT2Model` with fresh weights and a learned table of so many positions."""
+    from transformers import AttentionInterface, GPT2Config, GPT2Model
 
-    Raises:
-        KrohnError: If the library is not installed.
-    """
-    try:
-        from transformers import AttentionInterface, GPT2Config, GPT2Model
-    except ImportError as error:
-        raise _missing() from error
     body: Any = GPT2Model(
         GPT2Config(
             vocab_size=letters,
@@ -280,14 +273,9 @@ def gpt_neox(architecture: Gpt, letters: int) -> Any:
 
     Residual connections one after the other, all of a head rotates, and the maps into
     the residual stream start smaller by √(2·depth), as in GPT-2.
-
-    Raises:
-        KrohnError: If the library is not installed.
     """
-    try:
-        from transformers import GPTNeoXConfig, GPTNeoXModel
-    except ImportError as error:
-        raise _missing() from error
+    from transformers import GPTNeoXConfig, GPTNeoXModel
+
     rotary = {
         "rope_type": "default",
         "rope_theta": THETA,
@@ -314,13 +302,6 @@ def gpt_neox(architecture: Gpt, letters: int) -> Any:
         for writes in (layer.attention.dense, layer.mlp.dense_4h_to_h):
             writes.weight.data /= math.sqrt(2 * architecture.depth)
     return body
-
-
-def _missing() -> KrohnError:
-    return KrohnError(
-        "networks like GPT-2 need Hugging Face's Transformers; install it with "
-        f"{install('compare')}"
-    )
 
 
 def attention_weights(architecture: EfficientGpt, query: Tensor, key: Tensor) -> Tensor:

@@ -1,0 +1,68 @@
+"""Optional packages: which extra of Krohn brings each, and what is said without it."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from krohn.program.errors import KrohnError
+
+EXTRAS = {
+    "compile": (
+        *("torch", "scipy", "networkx", "matplotlib", "jinja2", "lark"),
+        *("automata", "z3", "ml_dtypes", "threadpoolctl"),
+    ),
+    "huggingface": ("transformers",),
+    "transformer-lens": ("transformer_lens",),
+    "onnx": ("onnx", "onnxruntime"),
+    "compare": ("transformers",),
+    "learn": ("aalpy",),
+    "cluster": ("distributed",),
+}
+"""By extra of ``pyproject.toml``, what it brings, by the names that are imported.
+
+Each extra brings also what `compile` brings.
+"""
+
+
+@contextmanager
+def name_missing_extra(
+    who: str, error: type[KrohnError] = KrohnError
+) -> Iterator[None]:
+    """Say which extra brings a package that is imported inside and is not installed.
+
+    Args:
+        who: Who needs it, as a message begins: ``krohn learn``.
+        error: What is raised in place of the `ImportError`.
+
+    Raises:
+        KrohnError: If a package of `EXTRAS` cannot be imported; of this type.
+    """
+    try:
+        yield
+    except ImportError as reason:
+        package = (reason.name or "").partition(".")[0]
+        extra = _extra(package, who)
+        if extra is None:
+            raise
+        missing = isinstance(reason, ModuleNotFoundError)
+        why = "" if missing else f" ({' '.join(str(reason).split())})"
+        raise error(f"{who} needs {package}{why}: {install(extra)}") from None
+
+
+def _extra(package: str, who: str) -> str | None:
+    """The extra that brings a package: one that is called like who asks, or the first."""
+    common = EXTRAS["compile"]
+    bring = [e for e, packages in EXTRAS.items() if package in (*common, *packages)]
+    asked = [extra for extra in bring if who.endswith(extra)]
+    return next(iter(asked + bring), None)
+
+
+def install(extra: str) -> str:
+    """The command that installs an extra of Krohn, from a checkout or an index.
+
+    Args:
+        extra: Its name in ``pyproject.toml``.
+    """
+    root = Path(__file__).resolve().parents[1]
+    checkout = (root / "pyproject.toml").is_file()
+    return f"pip install '{root if checkout else 'krohn'}[{extra}]'"

@@ -1,0 +1,88 @@
+"""Where only numpy, safetensors, typer and rich are, files are run and checked."""
+
+import json
+from pathlib import Path
+
+import pytest
+from hidden_packages import all_but_light, run
+
+import krohn
+from krohn.program.extras import EXTRAS, install
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "turnstile.dot"
+WORD = ("coin", "push", "coin", "card")
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with models of a machine: as a Transformer, in sixteen bits, as an RNN."""
+    home = tmp_path_factory.mktemp("models")
+    krohn.compile(EXAMPLE, 16).save(home / "turnstile.safetensors")
+    krohn.compile(EXAMPLE, 8, dtype="bfloat16").save(home / "half.safetensors")
+    krohn.compile(EXAMPLE, arch="rnn").save(home / "rnn.safetensors")
+    return home
+
+
+def test_files_are_run_and_checked(home: Path) -> None:
+    file, half, rnn = (home / f"{n}.safetensors" for n in ("turnstile", "half", "rnn"))
+    evidence = home / "evidence.json"
+    done = run(
+        all_but_light(),
+        *(["--help"], ["verify", "--help"], ["schema"], ["zoo"]),
+        *(["run", file, *WORD], ["run", file, *WORD, "--json"], ["run", rnn, *WORD]),
+        *(["verify", file], ["verify", half], ["verify", rnn, "--json"]),
+        ["verify", file, "--machine", EXAMPLE],
+        ["verify", file, "--evidence", evidence],
+        ["recheck", file, evidence],
+    )
+    assert [(code, err) for code, _, err in done] == [(0, "")] * len(done)
+    for answer in (done[4], done[6]):
+        assert answer[1].split() == ["thanks", "through", "thanks", "welcome"]
+    assert json.loads(done[5][1])["states"] == ["paid", "locked", "paid", "member"]
+
+
+MISSING: list[dict[str, tuple[object, ...]]] = [
+    {
+        "torch": ("run", "half.safetensors", "coin"),
+        "z3": ("verify", "turnstile.safetensors", "--smt", 2),
+        "matplotlib": ("draw", "turnstile.safetensors", "-o", "picture.svg"),
+        "jinja2": ("verify", "turnstile.safetensors", "--html", "page.html"),
+        "lark": ("explain", "regex:(ab)*"),
+        "ml_dtypes": ("compile", "C2", "-T", 4, "--dtype", "bfloat16", "-o", "new"),
+    },
+    {
+        "scipy": ("verify", "turnstile.safetensors", "--sample", 4),
+        "networkx": ("draw", EXAMPLE, "-o", "picture.svg"),
+        "automata": ("explain", "regex:(ab)*"),
+    },
+    {
+        "transformers": ("compare", "C2", "--runs", "runs"),
+        "aalpy": ("learn", "turnstile.safetensors"),
+        "onnx": ("export", "turnstile.safetensors", "--to", "onnx", "-o", "onnx"),
+        "transformer_lens": (
+            *("export", "turnstile.safetensors"),
+            *("--to", "transformer-lens", "-o", "lens"),
+        ),
+        "distributed": (
+            *("verify", "turnstile.safetensors"),
+            *("--exhaustive", 2, "--cluster", "local:1"),
+        ),
+    },
+]
+"""Commands that need each package, told apart by what else is missing beside it."""
+
+
+@pytest.mark.parametrize("commands", MISSING, ids=["light", "compile", "others"])
+def test_a_command_names_the_extra_that_it_lacks(
+    commands: dict[str, tuple[object, ...]], home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(home)
+    light = "torch" in commands
+    hidden = all_but_light() if light else set(commands)
+    for package, done in zip(commands, run(hidden, *commands.values()), strict=True):
+        command = f"krohn {commands[package][0]}"
+        extras = [e for e, packages in EXTRAS.items() if package in packages]
+        extra = next((e for e in extras if command.endswith(e)), extras[0])
+        who = command if "export" not in command else f"an export to {extra}"
+        says = f"krohn: {who} needs {package}: {install(extra)}\n"
+        assert done == (2, "", says)
