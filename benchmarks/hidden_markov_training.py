@@ -30,7 +30,6 @@ from krohn.instruments.compare.comparison.belief_result import (
     BeliefModel,
     over_seeds,
 )
-from krohn.instruments.compare.comparison.result import read
 from krohn.instruments.compare.draw_belief_page import triangles
 from krohn.instruments.compare.models import (
     Architecture,
@@ -53,6 +52,7 @@ from krohn.kinds.hidden_markov.source_structure import mixing_time
 from krohn.kinds.linear_systems import source as linear_systems
 from krohn.kinds.linear_systems.source import LinearSystem
 from krohn.program.errors import Refused
+from krohn.program.results import from_object
 from krohn.program.writing import atomic_write
 
 DESK = preset("desk")
@@ -163,7 +163,9 @@ def row(title: str, looked: Sequence[Looked]) -> Row:
 def table(results: Sequence[Result], name: str, others: Sequence[BeliefModel]) -> Table:
     """All that is known of one model."""
     looked = {
-        shape[0]: [read(Looked, r.measured, name) for r in those(results, name, shape)]
+        shape[0]: [
+            from_object(Looked, r.measured, name) for r in those(results, name, shape)
+        ]
         for shape in SHAPES[name]
     }
     rows = [row(title, found) for title, found in looked.items()]
@@ -191,7 +193,7 @@ def probed(results: Sequence[Result], others: Sequence[BeliefModel]) -> Table:
     for shape in SHAPES[CYCLES]:
         found = those(results, CYCLES, shape)[:1]
         if found:
-            shown[shape[0]] = read(Looked, found[0].measured, CYCLES)
+            shown[shape[0]] = from_object(Looked, found[0].measured, CYCLES)
     for model in others:
         if model.key == "compiled":
             one = model.ones[0]

@@ -16,7 +16,6 @@ import report
 from experiment import options, trained
 from report import Table, publish
 
-from krohn.instruments.compare.comparison.result import read
 from krohn.instruments.compare.models import build
 from krohn.instruments.compare.probes import (
     ProbeMap,
@@ -35,6 +34,7 @@ from krohn.instruments.compare.training.run import (
     Run,
 )
 from krohn.instruments.compare.training.sweep import Result
+from krohn.program.results import from_object
 
 SEEDS = (0, 1, 2)
 SHOWN = 8
@@ -123,7 +123,7 @@ def said(result: Result) -> report.Row:
 
 def probe_map(result: Result) -> ProbeMap:
     """The map that was measured."""
-    return read(ProbeMap, result.measured, result.cell.description)
+    return from_object(ProbeMap, result.measured, result.cell.description)
 
 
 def main() -> None:

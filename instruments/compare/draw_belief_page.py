@@ -178,7 +178,7 @@ def render(found: BeliefComparison) -> str:
         "probed": [m for m in found.models if m.ones[0].probes],
         "duration": duration,
     }
-    return rendered("beliefs.html", facts)
+    return rendered("beliefs.html", facts, __package__)
 
 
 def _triangle(found: BeliefComparison) -> Chart | None:

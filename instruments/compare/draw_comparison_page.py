@@ -310,7 +310,7 @@ SHOWN_LETTERS = 8
 
 def render(found: Comparison) -> str:
     """The page as text: no scripts, and nothing is fetched."""
-    return rendered("comparison.html", _facts(found))
+    return rendered("comparison.html", _facts(found), __package__)
 
 
 def _facts(found: Comparison) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from krohn.algebra.formats import Complete, Kind
 from krohn.algebra.wording import near
 from krohn.option_rules import Need, refuse, refuse_others
 from krohn.program.quoting import lines_only, on_a_line
+from krohn.program.results import to_object
 from krohn.source_kinds import machines, named
 
 if TYPE_CHECKING:
@@ -399,6 +400,4 @@ def json_line(schema: str, result: Mapping[str, Any]) -> str:
     try:
         return json.dumps(told, ensure_ascii=False, allow_nan=False)
     except ValueError:
-        from krohn.instruments.compare.comparison.result import to_object
-
         return json.dumps(to_object(told), ensure_ascii=False)

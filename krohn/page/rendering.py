@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 from matplotlib.figure import Figure
 from matplotlib.image import imsave
@@ -254,10 +254,19 @@ def check_suffix(path: Path) -> None:
         raise KrohnError(f"{path}: a page needs a name that ends in .html")
 
 
-def rendered(template: str, facts: Mapping[str, Any]) -> str:
-    """A page as text."""
+def rendered(
+    template: str, facts: Mapping[str, Any], package: str = "krohn.page"
+) -> str:
+    """A page as text.
+
+    Args:
+        template: The name of its template.
+        facts: What stands in it.
+        package: Where the template is; those that all pages share are found from there.
+    """
+    places = [PackageLoader(each, ".") for each in (package, "krohn.page")]
     environment = Environment(
-        loader=PackageLoader("krohn.page", "."),
+        loader=ChoiceLoader(places),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

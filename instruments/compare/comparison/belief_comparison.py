@@ -22,8 +22,6 @@ from krohn.instruments.compare.comparison.measurements import (
 )
 from krohn.instruments.compare.comparison.result import (
     Training,
-    read,
-    to_object,
 )
 from krohn.instruments.compare.comparison.trained_networks import (
     ENDED,
@@ -75,6 +73,7 @@ from krohn.kinds.hidden_markov import source as hidden_markov
 from krohn.kinds.hidden_markov.source import HiddenMarkovModel
 from krohn.kinds.linear_systems import source as linear_systems
 from krohn.kinds.linear_systems.source import LinearSystem
+from krohn.program.results import from_object, to_object
 from krohn.report import Announce, Progress, silent
 from krohn.source_kinds import named as named_source
 
@@ -203,7 +202,7 @@ def _about(shape: Architecture, recipe: BeliefRecipe) -> str:
 def _model(
     key: str, title: str, about: str, depth: int | None, done: Sequence[Result]
 ) -> BeliefModel:
-    looked = [read(Looked, r.measured, "what was measured") for r in done]
+    looked = [from_object(Looked, r.measured, "what was measured") for r in done]
     ones = tuple(_seed(r, found) for r, found in zip(done, looked, strict=True))
     return BeliefModel(key, title, about, depth, looked[0].parameters, ones)
 

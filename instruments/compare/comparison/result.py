@@ -1,20 +1,9 @@
 """The result of a comparison: numbers and names, to and from JSON; nothing here runs."""
 
-import math
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass
 from importlib import import_module
-from types import NoneType, UnionType
-from typing import (
-    Any,
-    ClassVar,
-    Literal,
-    Self,
-    TypeVar,
-    get_args,
-    get_origin,
-    get_type_hints,
-)
+from typing import Any, ClassVar, Self
 
 from krohn.algebra.errors import KrohnError
 from krohn.algebra.wording import count, cut
@@ -23,27 +12,9 @@ from krohn.instruments.compare.measures.accuracy import (
     Spread,
 )
 from krohn.instruments.compare.probes.probe_map import ProbeMap
+from krohn.program.results import from_object, to_object
 
-# Frozen dataclasses of plain values to JSON and back, by the types of their fields.
-
-
-T = TypeVar("T")
-
-
-def to_object(value: Any) -> Any:
-    """A dataclass as JSON holds it; what is no finite number is null.
-
-    Fields by name, tuples as lists.
-    """
-    if is_dataclass(value) and not isinstance(value, type):
-        return {f.name: to_object(getattr(value, f.name)) for f in fields(value)}
-    if isinstance(value, Mapping):
-        return {str(k): to_object(v) for k, v in value.items()}
-    if isinstance(value, tuple | list):
-        return [to_object(v) for v in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value
+PACKAGE = "krohn.instruments.compare"
 
 
 class Written:
@@ -51,7 +22,7 @@ class Written:
 
     Attributes:
         version: Of how it is written.
-        page: The module of `krohn.page` that shows it.
+        page: The module of `krohn.instruments.compare` that draws it.
     """
 
     version: int
@@ -64,7 +35,7 @@ class Written:
 
     def html(self) -> str:
         """Itself as a page: no scripts, and nothing is fetched."""
-        found: str = import_module(f"krohn.page.{self.page}").render(self)
+        found: str = import_module(f"{PACKAGE}.{self.page}").render(self)
         return found
 
     def _repr_html_(self) -> str:
@@ -87,76 +58,7 @@ class Written:
                 f"version {cls.version}; make it again"
             )
         own = {key: value for key, value in stated.items() if key != "schema"}
-        return read(cls, own, "the comparison")
-
-
-def read(kind: type[T], stated: object, at: str) -> T:
-    """A dataclass from JSON.
-
-    Args:
-        kind: Its class.
-        stated: What `to_object` gave.
-        at: What to call it in messages.
-
-    Raises:
-        KrohnError: If it is damaged.
-    """
-    found: T = _read(kind, stated, at)
-    return found
-
-
-def _read(kind: Any, stated: Any, at: str) -> Any:
-    """A value of a type, whatever it is."""
-    if kind is Any:
-        return stated
-    if is_dataclass(kind):
-        return _fields(kind, stated, at)
-    origin, inner = get_origin(kind), get_args(kind)
-    if origin is UnionType:
-        return _optional(inner, stated, at)
-    if origin is Literal:
-        if not any(stated == value and type(stated) is type(value) for value in inner):
-            raise KrohnError(f"{at} is damaged: it should be one of {inner}")
-        return stated
-    if origin is tuple:
-        return _tuple(inner, _of_kind(list, stated, at), at)
-    if origin is dict:
-        held = _of_kind(dict, stated, at)
-        return {k: _read(inner[1], v, f"{at}.{k}") for k, v in held.items()}
-    if kind is float and type(stated) is int:
-        return float(stated)
-    return _of_kind(kind, stated, at)
-
-
-def _fields(kind: Any, stated: Any, at: str) -> Any:
-    held, types = _of_kind(dict, stated, at), get_type_hints(kind)
-    missing = {f.name for f in fields(kind)} ^ set(held)
-    if missing:
-        raise KrohnError(f"{at} is damaged at its field {min(missing)!r}")
-    return kind(**{n: _read(types[n], held[n], f"{at}.{n}") for n in held})
-
-
-def _optional(inner: tuple[Any, ...], stated: Any, at: str) -> Any:
-    if stated is None and NoneType in inner:
-        return None
-    kinds = [k for k in inner if k is not NoneType]
-    return _read(kinds[0], stated, at)
-
-
-def _tuple(inner: tuple[Any, ...], held: list[Any], at: str) -> tuple[Any, ...]:
-    kinds = [inner[0]] * len(held) if inner[1:] == (...,) else list(inner)
-    if len(kinds) != len(held):
-        raise KrohnError(f"{at} is damaged: it needs {len(kinds)} values")
-    return tuple(
-        _read(k, v, f"{at}[{i}]")
-        for i, (k, v) in enumerate(zip(kinds, held, strict=True))
-    )
-
-
-def _of_kind(kind: type, stated: Any, at: str) -> Any:
-    if type(stated) is not kind:
-        raise KrohnError(f"{at} is damaged: it should be of the kind {kind.__name__}")
-    return stated
+        return from_object(cls, own, "the comparison")
 
 
 # The findings inside trained networks: variables, their use, patterns of attention.
@@ -484,7 +386,7 @@ class Comparison(Written):
     reductions: tuple[Reduction, ...]
     origin: Origin
     version: int = 2
-    page: ClassVar[str] = "comparison_page"
+    page: ClassVar[str] = "draw_comparison_page"
 
     @property
     def name(self) -> str:

@@ -21,8 +21,6 @@ from krohn.instruments.compare.comparison.result import (
     Failure,
     TrainedProof,
     Training,
-    read,
-    to_object,
 )
 from krohn.instruments.compare.measures.accuracy import simulator
 from krohn.instruments.compare.models import (
@@ -51,6 +49,7 @@ from krohn.instruments.compare.training.sweep import (
     Result,
     sweep,
 )
+from krohn.program.results import from_object, to_object
 from krohn.replaying import command_line, replay_command
 from krohn.verification import verify
 from krohn.verify.testing.examination import BlackBox
@@ -242,13 +241,13 @@ def _forget_unreadable(wanted: dict[str, tuple[Cell, ...]], job: Job) -> None:
         record = job.done(cell)
         try:
             if record is not None:
-                read(RunMeasurements, record["measured"], "a run")
+                from_object(RunMeasurements, record["measured"], "a run")
         except KrohnError:
             job.file(cell).unlink()
 
 
 def _trained(key: str, result: Result, settings: Settings) -> TrainedNetwork:
-    looked = read(RunMeasurements, result.measured, "a run")
+    looked = from_object(RunMeasurements, result.measured, "a run")
     run = result.run()
     failure = _replayed(result.cell, looked.failure, settings)
     proof = _proved_again(result.cell, looked.proof, settings)

@@ -26,6 +26,10 @@ def test_json_keeps_everything() -> None:
     assert read == found
 
 
+def test_its_page_is_found() -> None:
+    assert sample().html().startswith("<!doctype html>")
+
+
 @pytest.mark.parametrize("damage", ["version", "machine", "sweeps", "origin"])
 def test_what_lacks_a_field_is_refused(damage: str) -> None:
     stated = sample().to_object()
