@@ -3,6 +3,7 @@
 import os
 import sys
 from contextlib import redirect_stderr, redirect_stdout
+from functools import cache
 from typing import Annotated, Any
 
 import typer
@@ -10,29 +11,10 @@ import typer
 import krohn
 from krohn.algebra.errors import KrohnError
 from krohn.algebra.formats import SUFFIXES
-from krohn.commands.compile import compile as compile_machine
-from krohn.commands.draw import attention, draw
-from krohn.commands.explain import decompose, explain, grammar, schema, zoo
-from krohn.commands.export import export, formal
 from krohn.commands.options import CANNOT, DONE, json_line
-from krohn.commands.run import BareExpect, run as run_word
-from krohn.commands.verify import recheck, verify
-from krohn.instruments.batch.commands import (
-    batch,
-    score,
-    workbench,
-)
-from krohn.instruments.compare.commands import compare
-from krohn.instruments.equivalence.commands import (
-    crasp,
-    equivalent,
-)
-from krohn.instruments.learning.commands import (
-    decompile,
-    learn,
-)
 from krohn.program.extras import name_missing_extra
 from krohn.program.quoting import on_a_line
+from krohn.program.slices import find, slice_sources, slices
 from krohn.program.wording import in_a_command
 
 QUIET = "-q"
@@ -40,47 +22,61 @@ INTERRUPTED = 130  # what typer makes of Ctrl-C
 # typer brings its own copy of click or uses the installed one; this is right for both.
 UsageError: Any = typer.BadParameter.__bases__[0]
 
-app = typer.Typer(
-    name="krohn",
-    help=(
+OWN = {
+    "zoo": "krohn.commands.explain:zoo",
+    "explain": "krohn.commands.explain:explain",
+    "decompose": "krohn.commands.explain:decompose",
+    "compile": "krohn.commands.compile:compile",
+    "verify": "krohn.commands.verify:verify",
+    "recheck": "krohn.commands.verify:recheck",
+    "run": "krohn.commands.run:run",
+    "attention": "krohn.commands.draw:attention",
+    "draw": "krohn.commands.draw:draw",
+    "schema": "krohn.commands.explain:schema",
+}
+"""The commands that are no slice's."""
+FORMS = {"run": "krohn.commands.run:BareExpect"}
+"""The classes of commands that read their arguments in another way."""
+FIRST = ("compile", "verify", "compare")
+"""What people come for; the others follow by their names."""
+
+
+def commands() -> dict[str, str]:
+    """The function of each command, in the order of ``--help``."""
+    known = OWN | {n: f for each in slices().values() for n, f in each.commands.items()}
+    first = [name for name in FIRST if name in known]
+    return {name: known[name] for name in [*first, *sorted(known.keys() - {*first})]}
+
+
+def _help() -> str:
+    """The text above the list of commands."""
+    ends = sorted({end for source in slice_sources().values() for end in source.ends})
+    return (
         "Compile finite machines, and other sources by name, to neural networks, and prove "
         "that they compute them.\n\n"
         "MACHINE is a name (see `krohn zoo`), a file, regex:PATTERN or formal:EXPRESSION. "
-        f"Files of machines: {' '.join(SUFFIXES)}, or a model file for "
-        "the machine that it states; of hidden Markov models: .json .npz .pomdp; of "
-        "dynamic programs: .dp; of sequence functions: .program; of counting programs: "
-        ".crasp; of grammars: .pcfg, cut as F.pcfg:depth=3. "
+        f"Files of machines: {' '.join(SUFFIXES)}, or a model file for the machine that it "
+        f"states; of other sources: {' '.join(ends)}. "
         "Exit codes: 0 done or verified, 1 refuted, 2 cannot."
-    ),
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-)
+    )
 
-for name, command in (
-    ("zoo", zoo),
-    ("explain", explain),
-    ("decompose", decompose),
-    ("compile", compile_machine),
-    ("batch", batch),
-    ("verify", verify),
-    ("compare", compare),
-    ("recheck", recheck),
-    ("formal", formal),
-    ("export", export),
-    ("run", run_word),
-    ("attention", attention),
-    ("draw", draw),
-    ("equivalent", equivalent),
-    ("crasp", crasp),
-    ("grammar", grammar),
-    ("learn", learn),
-    ("decompile", decompile),
-    ("workbench", workbench),
-    ("score", score),
-    ("schema", schema),
-):
-    app.command(name=name, cls=BareExpect if name == "run" else None)(command)
+
+@cache
+def application(only: str = "") -> typer.Typer:
+    """The command line; with one command, if ``only`` is its name."""
+    known = commands()
+    app = typer.Typer(
+        name="krohn",
+        help=_help(),
+        no_args_is_help=True,
+        pretty_exceptions_enable=False,
+        rich_markup_mode=None,
+    )
+    for name in [only] if only in known else known:
+        form = find(FORMS[name]) if name in FORMS else None
+        app.command(name=name, cls=form)(find(known[name]))
+    app.callback()(everywhere)
+    return app
 
 
 def _version(wanted: bool) -> None:
@@ -89,7 +85,6 @@ def _version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def everywhere(
     context: typer.Context,
     version: Annotated[
@@ -130,8 +125,10 @@ def _run(arguments: list[str], wants_json: bool) -> int:
     try:
         # What was asked for is kept for commands that say how to ask again.
         asked = _quiet_first(arguments) or ["--help"]
-        command = next((a for a in asked if not a.startswith("-")), "")
-        with name_missing_extra(f"krohn {command}"):
+        only = next((a for a in asked if not a.startswith("-")), "")
+        with name_missing_extra(f"krohn {only}"):
+            # A command is imported only if it is the one that was asked for.
+            app = application(only)
             code = app(asked, "krohn", standalone_mode=False, obj=arguments)
     except (typer.Abort, KeyboardInterrupt):
         return _cannot("interrupted; nothing was written", wants_json)

@@ -106,7 +106,9 @@ def spelled(option: str) -> str:
     return SPELLED.get(option, f"--{option.replace('_', '-')}")
 
 
-def _any(*names: str) -> Callable[[Values], bool]:
+def is_given(*names: str) -> Callable[[Values], bool]:
+    """Whether one of some options is given: a function of the options."""
+
     def holds(values: Values) -> bool:
         return any(values[name] not in (None, False) for name in names)
 
@@ -166,8 +168,8 @@ FORM = Need(
 """The options that recurrent networks have no use for, whatever they compute."""
 
 TRANSFORMER = (
-    Need(("strength",), _any("disguise"), "is for --disguise"),
-    Need(("norm",), _any("within"), "is for --within E"),
+    Need(("strength",), is_given("disguise"), "is for --disguise"),
+    Need(("norm",), is_given("within"), "is for --within E"),
     Need(
         ("length",),
         lambda values: not _endless(values),
@@ -211,7 +213,7 @@ COMPILE = (
     ),
     Need(
         ("seed",),
-        lambda values: _balanced(values) or _any("disguise")(values),
+        lambda values: _balanced(values) or is_given("disguise")(values),
         "is for --disguise, and for --construction balanced",
     ),
     *TRANSFORMER,
@@ -219,7 +221,7 @@ COMPILE = (
 
 _MACHINE = Need(
     ("start", "observe", "complete", "kind"),
-    _any("machine"),
+    is_given("machine"),
     "needs --machine: without it the model is held against the machine that its file "
     "states",
 )
@@ -233,28 +235,30 @@ HELD_IN_PYTHON = (replace(_MACHINE, options=_MACHINE.options + _OF_OBJECTS),)
 
 VERIFY = (
     _MACHINE,
-    Need(("smt_lib",), _any("smt"), "needs --smt N: which words to ask about"),
-    Need(("error",), _any("gadgets"), "needs --gadgets NOISE"),
+    Need(("smt_lib",), is_given("smt"), "needs --smt N: which words to ask about"),
+    Need(("error",), is_given("gadgets"), "needs --gadgets NOISE"),
     Need(
         ("machine",),
-        lambda values: not _any("gadgets")(values),
+        lambda values: not is_given("gadgets")(values),
         "has no effect on --gadgets, which asks about what the file states itself",
     ),
     Need(
-        ("timeout",), _any("smt", "gadgets"), "is for questions to z3: --smt, --gadgets"
+        ("timeout",),
+        is_given("smt", "gadgets"),
+        "is for questions to z3: --smt, --gadgets",
     ),
-    Need(("html_effort",), _any("html"), "needs --html OUT"),
+    Need(("html_effort",), is_given("html"), "needs --html OUT"),
     Need(
         ("seed",),
         lambda v: (
-            _any("sample", "smt", "gadgets", "attack", "length")(v)
-            or not _any("proof", "exhaustive")(v)
+            is_given("sample", "smt", "gadgets", "attack", "length")(v)
+            or not is_given("proof", "exhaustive")(v)
         ),
         "is of samples, attacks and z3; a proof and a run of all words do not need it",
     ),
     Need(
         ("trusted",),
-        lambda v: v["proof"] or not _any("exhaustive", "sample", "length")(v),
+        lambda v: v["proof"] or not is_given("exhaustive", "sample", "length")(v),
         "is for proofs; say --proof as well",
     ),
     Need(
@@ -264,26 +268,28 @@ VERIFY = (
     ),
     Need(
         ("shorten", "evidence", "trusted"),
-        lambda values: not _any("smt", "gadgets")(values),
+        lambda values: not is_given("smt", "gadgets")(values),
         "has no effect on questions to z3",
     ),
     Need(
         ("jobs", "memory", "job", "shard", "cluster", "every_start"),
-        _any("exhaustive"),
+        is_given("exhaustive"),
         "is for all words up to a length; say --exhaustive N as well",
     ),
 )
 
 RUN = (
-    Need(("last",), _any("stream"), "is for --stream FILE"),
+    Need(("last",), is_given("stream"), "is for --stream FILE"),
     Need(
         ("steps", "quiet"),
-        lambda values: not _any("stream", "expect", "expect_own", "as_json")(values),
+        lambda values: (
+            not is_given("stream", "expect", "expect_own", "as_json")(values)
+        ),
         "is for printed texts; leave it out with --stream, --expect and --json",
     ),
     Need(
         ("steps",),
-        lambda v: not _any("quiet")(v),
+        lambda v: not is_given("quiet")(v),
         "and --quiet exclude each other; leave one out",
     ),
     Need(
@@ -299,21 +305,11 @@ RUN = (
     ),
     Need(
         ("machine", "start", "observe", "complete", "kind"),
-        _any("expect", "expect_own"),
+        is_given("expect", "expect_own"),
         "needs --expect",
     ),
     _MACHINE,
 )
-
-WORKBENCH = (
-    Need(
-        ("seed",),
-        lambda values: not values["again"],
-        "has no effect with --check, which takes the set as it is",
-    ),
-)
-
-BATCH = (Need(("effort",), _any("longest"), "is for --longest only; leave it out"),)
 
 DRAW = (
     Need(
@@ -323,7 +319,7 @@ DRAW = (
     ),
     Need(
         ("effort",),
-        _any("eggbox"),
+        is_given("eggbox"),
         "is for --eggbox only; leave it out",
     ),
 )

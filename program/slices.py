@@ -12,6 +12,7 @@ from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
 from pkgutil import iter_modules
+from typing import Any
 
 GROUPS = ("kinds", "architectures", "instruments")
 ENTRY_POINTS = "krohn.slices"
@@ -112,6 +113,13 @@ def slices() -> Mapping[str, Slice]:
     ]
     names += sorted(entry.value for entry in entry_points(group=ENTRY_POINTS))
     return {name: import_module(name).SLICE for name in names}
+
+
+def find(name: str) -> Any:
+    """What a slice names as ``module:name``, or a module; it is imported only now."""
+    module, _, inner = name.partition(":")
+    imported = import_module(module)
+    return getattr(imported, inner) if inner else imported
 
 
 @cache

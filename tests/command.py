@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from krohn.algebra.errors import KrohnError
-from krohn.cli import app
+from krohn.cli import application
 from krohn.program.wording import in_a_command
 
 Command = Callable[..., tuple[int, str, str]]
@@ -43,7 +43,7 @@ class Done:
 def said(*command: object) -> Any:
     """The JSON that a command prints."""
     asked = [*map(str, command), "--json"]
-    found = CliRunner().invoke(app, asked, catch_exceptions=False)
+    found = CliRunner().invoke(application(), asked, catch_exceptions=False)
     assert found.exit_code == 0, found.output
     return json.loads(found.output)
 
@@ -51,4 +51,4 @@ def said(*command: object) -> Any:
 def refused(why: str, *command: object) -> None:
     """Fail unless a command is refused, with a reason that matches."""
     with in_a_command(), pytest.raises(KrohnError, match=why):
-        CliRunner().invoke(app, [*map(str, command)], catch_exceptions=False)
+        CliRunner().invoke(application(), [*map(str, command)], catch_exceptions=False)

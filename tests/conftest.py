@@ -114,12 +114,8 @@ def held_against_schemas() -> Iterator[None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def one_parser() -> Iterator[None]:
-    """Make the parser of the command once, and not for each of a thousand runs."""
-    make, parser = typer.main.get_command, typer.main.get_command(cli.app)
-
-    def made(of: typer.Typer) -> Any:
-        return parser if of is cli.app else make(of)
-
+    """Make the parser of a command once, and not for each of a thousand runs."""
+    made = cache(typer.main.get_command)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(typer.main, "get_command", made)
         patch.setattr(typer.testing, "_get_command", made)

@@ -39,7 +39,7 @@ def test_the_reference_has_every_public_name() -> None:
 
 def test_every_command_is_listed_with_its_options() -> None:
     text = options("")
-    for command in cli.app.registered_commands:
+    for command in cli.application().registered_commands:
         assert f"\n### `krohn {command.name}`\n" in text
     assert "* `-T, --length " in text
 

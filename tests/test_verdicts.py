@@ -76,7 +76,7 @@ DENIAL = re.compile(r"\b(not|no|nothing|cannot|can)\b")
 SAY_SO = {
     "verify/checker/verdict.py": "the sentence of the checker",
     "verify/verdict.py": "the sentences of others who have shown something",
-    "krohn/commands/export.py": "Coq said so, and how long it took",
+    "instruments/formal/command_line.py": "Coq said so, and how long it took",
     "instruments/compare/comparison/models.py": "prints the sentence of the checker",
     "krohn/drawing/cascade.py": "a decomposition, which is checked in full",
     "instruments/equivalence/systems.py": "refuses words that are too long",

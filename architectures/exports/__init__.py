@@ -13,6 +13,6 @@ SLICE = Slice(
         ),
         "onnx": Export(f"{__name__}.export_onnx", ("torch", "onnx", "onnxruntime")),
     },
-    commands={"export": "krohn.commands.export:export"},
+    commands={"export": f"{__name__}.command_line:export"},
     public={"Export": f"{__name__}.commands", "export": f"{__name__}.commands"},
 )

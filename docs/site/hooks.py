@@ -77,7 +77,7 @@ def listed(_: str) -> str:
 
 def options(_: str) -> str:
     """Every command with its arguments and options, as its help has them."""
-    command = get_command(cli.app)
+    command = get_command(cli.application())
     return "\n" + get_docs_for_click(
         obj=command, ctx=Context(command), indent=1, name="krohn", title="All options"
     )

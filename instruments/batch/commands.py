@@ -1,17 +1,20 @@
-"""``krohn batch``, ``workbench`` and ``score``: many networks, and their known circuits."""
+"""``krohn batch``: many machines at once."""
 
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from krohn import show
 from krohn.commands import options as common
-from krohn.commands.options import DONE, REFUTED, Json, check, emit, grouped
+from krohn.commands.options import DONE, REFUTED, check, emit, grouped
 from krohn.commands.progress import progress
-from krohn.option_rules import BATCH, WORKBENCH
+from krohn.option_rules import Need, is_given
+
+BATCH = (Need(("effort",), is_given("longest"), "is for --longest only; leave it out"),)
+
 
 Output = Annotated[
     Path | None,
@@ -101,83 +104,3 @@ def batch(
             kept.unlink(missing_ok=True)
     emit("batch", found.to_object(), as_json, lambda: show.batch(found, output))
     return DONE if found.passed else REFUTED
-
-
-Words = Annotated[
-    int | None,
-    typer.Option(
-        metavar="N",
-        min=1,
-        help="Words and interchanges to list (200); with --check, words to run in "
-        "each form (1,000).",
-    ),
-]
-Jobs = Annotated[
-    int, typer.Option(min=1, help="Networks that are made, or checked, at once.")
-]
-
-
-def workbench(
-    context: typer.Context,
-    directory: Annotated[
-        Path,
-        typer.Argument(metavar="DIR", help="A new directory; with --check, the set."),
-    ],
-    only: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME", help="Only this network; may be given again."),
-    ] = None,
-    words: Words = None,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the words.")] = 0,
-    jobs: Jobs = 2,
-    again: Annotated[bool, typer.Option("--check", help="Verify a set again.")] = False,
-    as_json: Json = False,
-) -> int:
-    """Make a set of networks with known circuits, or check it again."""
-    check(context, WORKBENCH)
-    from krohn import workbench as bench
-
-    asked: dict[str, Any] = {"only": only or (), "jobs": jobs}
-    asked |= {} if words is None else {"words": words}
-    if not again:
-        with progress() as report:
-            made = bench.make(directory, **asked, seed=seed, progress=report)
-        told = {"models": [vars(each) for each in made]}
-        emit("workbench", told, as_json, lambda: show.workbench(made))
-        return DONE
-    with progress() as report:
-        rows = bench.check(directory, **asked, progress=report)
-    wrong = sum(len(row.wrong) for row in rows)
-    found = {"models": [vars(row) for row in rows], "wrong": wrong}
-    emit("workbench", found, as_json, lambda: show.workbench_check(rows))
-    return REFUTED if wrong else DONE
-
-
-def score(
-    circuit: Annotated[
-        Path, typer.Argument(metavar="CIRCUIT", help="The circuit.json of a network.")
-    ],
-    found: Annotated[
-        Path,
-        typer.Argument(
-            metavar="ANSWER",
-            help="Edges: a CSV file with columns from, to, and perhaps score. Otherwise a "
-            "safetensors file of directions.",
-        ),
-    ],
-    kind: Annotated[
-        str,
-        typer.Option(
-            "--of",
-            metavar="KIND",
-            help="What is scored: edges, directions (of variables, as probes find them), "
-            "features (of a dictionary), or interchange (of directions).",
-        ),
-    ] = "edges",
-    as_json: Json = False,
-) -> None:
-    """Hold what a method found in a network against its known circuit."""
-    from krohn.instruments.workbench import scoring
-
-    told = scoring.score(circuit, found, kind)  # type: ignore[arg-type]
-    emit("score", vars(told), as_json, lambda: show.score(told))

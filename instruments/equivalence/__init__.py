@@ -3,9 +3,6 @@
 from krohn.program.slices import Slice
 
 SLICE = Slice(
-    commands={
-        "equivalent": f"{__name__}.commands:equivalent",
-        "crasp": f"{__name__}.commands:crasp",
-    },
+    commands={"equivalent": f"{__name__}.commands:equivalent"},
     public={"equivalent": f"{__name__}.question", "twins": f"{__name__}.models"},
 )

@@ -1,4 +1,4 @@
-"""``krohn equivalent`` and ``krohn crasp``."""
+"""``krohn equivalent``: whether two things mean the same."""
 
 from functools import partial
 from pathlib import Path
@@ -21,10 +21,6 @@ from krohn.commands.progress import progress
 from krohn.machines import MODEL
 
 CODES = {"verified": DONE, "refuted": REFUTED, "undecided": CANNOT}
-Upto = Annotated[
-    int,
-    typer.Option("-T", "--length", min=1, help="All words of up to so many letters."),
-]
 UpTo = Annotated[
     str | None,
     typer.Option(
@@ -131,47 +127,4 @@ def _twins(
         told = partial(report, "proving")
         found = twins(left, right, told, up_to=up_to)
     emit("equivalent", found.to_object(), as_json, lambda: show.twins(found))
-    return CODES[found.verdict]
-
-
-@grouped
-def crasp(
-    machine: common.Machine,
-    *,
-    output: Annotated[
-        str | None, typer.Option("-o", "--output", help="Write the program: F.crasp.")
-    ] = None,
-    length: Upto = 100,
-    effort: common.Effort = "normal",
-    reading: StartedReading,
-    as_json: common.Json = False,
-) -> int:
-    """Derive a counting program of a language in C-RASP, and prove that it is right.
-
-    A search looks for a short one of least nesting. If that cannot be proved, the program
-    is the one of a theorem, which is longer; a check that is too large leaves it unproved.
-    """
-    from krohn.kinds.counting.commands import save
-    from krohn.kinds.counting.commands_short import (
-        proved_program,
-        shallowest,
-    )
-    from krohn.kinds.counting.source import written
-
-    source = reading.read(machine)
-    with progress() as report:
-        program, found = proved_program(
-            source, length, effort, partial(report, "exploring")
-        )
-    least, text = shallowest(source), written(program)
-    if output is not None:
-        save(text, output)
-    facts = {"depth": program.depth, "sums": len(program.sums), "program": text}
-    bound = {"at_least": least.depth, "words": least.words}
-    emit(
-        "crasp",
-        {**found.to_object(), **facts, **bound, "file": output},
-        as_json,
-        lambda: show.counting_program(text, program.depth, least, found, output),
-    )
     return CODES[found.verdict]

@@ -3,5 +3,5 @@
 from krohn.program.slices import Slice
 
 SLICE = Slice(
-    commands={"formal": "krohn.commands.export:formal"},
+    commands={"formal": f"{__name__}.command_line:formal"},
 )

@@ -3,9 +3,6 @@
 from krohn.program.slices import Slice
 
 SLICE = Slice(
-    commands={
-        "learn": f"{__name__}.commands:learn",
-        "decompile": f"{__name__}.commands:decompile",
-    },
+    commands={"learn": f"{__name__}.commands:learn"},
     public={"Learned": f"{__name__}.learner", "learn": f"{__name__}.learner"},
 )

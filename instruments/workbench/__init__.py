@@ -4,8 +4,8 @@ from krohn.program.slices import Slice
 
 SLICE = Slice(
     commands={
-        "workbench": "krohn.instruments.batch.commands:workbench",
-        "score": "krohn.instruments.batch.commands:score",
+        "workbench": f"{__name__}.commands:workbench",
+        "score": f"{__name__}.commands:score",
     },
     modules={"workbench": f"{__name__}.workbench"},
     uses=("architectures.exports", "architectures.disguise"),

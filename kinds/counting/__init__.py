@@ -2,4 +2,7 @@
 
 from krohn.program.slices import Slice
 
-SLICE = Slice(uses=("kinds.sequence_functions",))
+SLICE = Slice(
+    commands={"crasp": f"{__name__}.command_line:crasp"},
+    uses=("kinds.sequence_functions", "instruments.equivalence"),
+)

@@ -2,4 +2,7 @@
 
 from krohn.program.slices import Slice
 
-SLICE = Slice(uses=("kinds.hidden_markov",))
+SLICE = Slice(
+    commands={"grammar": f"{__name__}.command_line:grammar"},
+    uses=("kinds.hidden_markov",),
+)

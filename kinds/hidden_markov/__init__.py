@@ -24,6 +24,7 @@ SLICE = Slice(
     finders={
         f"{__name__}.check_recurrent": (f"{__name__}.find:simulation", "simulation")
     },
+    commands={"decompile": f"{__name__}.command_line:decompile"},
     public={
         "HiddenMarkovModel": f"{__name__}.source_model",
         "decompile": f"{__name__}.commands_decompile",

@@ -473,7 +473,9 @@ def test_a_word_on_which_a_network_is_wrong_is_told_whole(command: Command) -> N
     assert "it is wrong after 1^128 0)" in done.trouble
 
 
-@pytest.mark.parametrize("name", [c.name for c in cli.app.registered_commands])
+@pytest.mark.parametrize(
+    "name", [c.name for c in cli.application().registered_commands]
+)
 def test_a_command_alone_is_one_line_and_2(
     command: Command, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

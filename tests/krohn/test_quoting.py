@@ -189,7 +189,7 @@ def test_a_reader_that_goes_is_left(text: str) -> None:
         "import sys; from krohn import cli;"
         "from krohn.show.tables import console; from krohn.commands.options import emit;"
         f"text = lambda: [{text} for _ in range(9**6)];"
-        "cli.app = lambda *_, **__: emit('run', {}, False, text);"
+        "cli.application = lambda _: lambda *_, **__: emit('run', {}, False, text);"
         "raise SystemExit(cli.run(['explain', 'C2']))"
     )
     with subprocess.Popen(

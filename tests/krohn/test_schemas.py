@@ -104,7 +104,7 @@ def printed(
 
 
 def test_every_command_has_an_example() -> None:
-    names = {command.name for command in cli.app.registered_commands}
+    names = {command.name for command in cli.application().registered_commands}
     assert {words[0] for words in COMMANDS} | ELSEWHERE.keys() == names
     assert names <= schemas.ABOUT.keys()
 

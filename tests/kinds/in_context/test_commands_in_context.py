@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 import krohn
 from krohn.algebra.errors import KrohnError
-from krohn.cli import app
+from krohn.cli import application
 from krohn.kinds.hidden_markov.commands_facts import gamma
 from krohn.kinds.hidden_markov.source import HiddenMarkovModel
 from krohn.kinds.hidden_markov.source_structure import observed
@@ -50,7 +50,7 @@ def test_a_prompt_in_a_file_and_in_words_have_the_same_law(
 
 def test_prompts_come_from_standard_input_a_line_each(file: str) -> None:
     lines = "123|12\n1 2 3 | 2 3\n"
-    found = CliRunner().invoke(app, ["run", file, "--json"], input=lines)
+    found = CliRunner().invoke(application(), ["run", file, "--json"], input=lines)
     first, second = (json.loads(line) for line in found.output.splitlines())
     assert first["word"] == list("123|12")
     assert second["word"] == list("123|23")

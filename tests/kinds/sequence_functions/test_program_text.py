@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 import krohn
-from krohn.cli import app
+from krohn.cli import application
 from krohn.kinds.sequence_functions.source import (
     ProgramError,
     SequenceFunction,
@@ -198,6 +198,6 @@ SOURCES: dict[str, dict[str, Any]] = {
 def test_numbers_are_never_split(name: str, tmp_path: object) -> None:
     path = f"{tmp_path}/m.safetensors"
     krohn.compile(name, proved=False, **SOURCES[name]).save(path)
-    found = CliRunner().invoke(app, ["run", path, "17 2"])
+    found = CliRunner().invoke(application(), ["run", path, "17 2"])
     assert found.exit_code != 0
     assert "17" in str(found.exception)

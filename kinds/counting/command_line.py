@@ -1,0 +1,60 @@
+"""``krohn crasp``: a counting program of a language."""
+
+from functools import partial
+from typing import Annotated
+
+import typer
+
+from krohn import show
+from krohn.commands import options as common
+from krohn.commands.options import StartedReading, emit, grouped
+from krohn.commands.progress import progress
+
+Upto = Annotated[
+    int,
+    typer.Option("-T", "--length", min=1, help="All words of up to so many letters."),
+]
+
+
+@grouped
+def crasp(
+    machine: common.Machine,
+    *,
+    output: Annotated[
+        str | None, typer.Option("-o", "--output", help="Write the program: F.crasp.")
+    ] = None,
+    length: Upto = 100,
+    effort: common.Effort = "normal",
+    reading: StartedReading,
+    as_json: common.Json = False,
+) -> int:
+    """Derive a counting program of a language in C-RASP, and prove that it is right.
+
+    A search looks for a short one of least nesting. If that cannot be proved, the program
+    is the one of a theorem, which is longer; a check that is too large leaves it unproved.
+    """
+    from krohn.instruments.equivalence.commands import CODES
+    from krohn.kinds.counting.commands import save
+    from krohn.kinds.counting.commands_short import (
+        proved_program,
+        shallowest,
+    )
+    from krohn.kinds.counting.source import written
+
+    source = reading.read(machine)
+    with progress() as report:
+        program, found = proved_program(
+            source, length, effort, partial(report, "exploring")
+        )
+    least, text = shallowest(source), written(program)
+    if output is not None:
+        save(text, output)
+    facts = {"depth": program.depth, "sums": len(program.sums), "program": text}
+    bound = {"at_least": least.depth, "words": least.words}
+    emit(
+        "crasp",
+        {**found.to_object(), **facts, **bound, "file": output},
+        as_json,
+        lambda: show.counting_program(text, program.depth, least, found, output),
+    )
+    return CODES[found.verdict]

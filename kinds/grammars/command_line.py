@@ -1,0 +1,64 @@
+"""``krohn grammar``: what a grammar is, and what is lost where it is cut."""
+
+from typing import Annotated, Any
+
+import typer
+
+from krohn import show
+from krohn.algebra.errors import KrohnError
+from krohn.commands import options as common
+from krohn.commands.options import emit, print_remark
+
+SHOWN, USUAL = 6, 6
+"""The depths and the lengths of a grammar that are shown where none is asked for."""
+
+
+def grammar(
+    source: Annotated[
+        str, typer.Argument(metavar="GRAMMAR", help="A .pcfg file, or pcfg:NAME.")
+    ],
+    depth: Annotated[
+        int | None,
+        typer.Option("-D", "--depth", min=0, help="Cut here, and compare the laws."),
+    ] = None,
+    length: Annotated[
+        int | None,
+        typer.Option(
+            "-T", "--length", min=0, help="Prefixes of up to so many letters; 6."
+        ),
+    ] = None,
+    word: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--word",
+            metavar="W",
+            help="The probability of a word; _ is a hidden letter.",
+        ),
+    ] = None,
+    sample: Annotated[
+        int | None, typer.Option(min=1, help="Draw so many sentences.")
+    ] = None,
+    seed: Annotated[
+        int | None, typer.Option(min=0, help="Seed of the draws (default: 0).")
+    ] = None,
+    as_json: common.Json = False,
+) -> None:
+    """Say what a grammar is, of words, and what is lost where it is cut at a depth."""
+    from krohn.kinds.hidden_markov import commands_objects as grammars
+
+    if length is not None and depth is None:
+        raise KrohnError("-T is for the comparison at a depth: say --depth as well")
+    if seed is not None and sample is None:
+        raise KrohnError("--seed is for --sample")
+    found = grammars.grammar(source)
+    print_remark(found.remark)
+    deepest = SHOWN if depth is None else depth
+    result: dict[str, Any] = grammars.facts(found, deepest)
+    if depth is not None:
+        given = USUAL if length is None else length
+        result["cut"] = grammars.against(found, depth, given)
+    if word:
+        result["asked"] = grammars.ask(found, word)
+    if sample is not None:
+        result["sample"] = grammars.draw_sentences(found, sample, seed or 0)
+    emit("grammar", result, as_json, lambda: show.grammar(result))
