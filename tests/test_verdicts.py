@@ -11,11 +11,13 @@ from pathlib import Path
 
 from source_code import nodes
 
+from krohn.program.slices import GROUPS
+
 ROOT = Path(__file__).parents[1]
-PACKAGES = ("algebra", "network", "program", "sources", "jobs", "compiler", "verify")
+PACKAGES = ("algebra", "network", "program", "jobs", "compiler", "verify", *GROUPS)
 MODULES = {
     path.relative_to(ROOT).as_posix(): path
-    for name in (*PACKAGES, "compare", "krohn")
+    for name in (*PACKAGES, "krohn")
     for path in sorted((ROOT / name).rglob("*.py"))
 }
 
