@@ -6,54 +6,15 @@ the runtime and for the checker.
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import MISSING, dataclass, fields
 from importlib import import_module
 from itertools import pairwise
-from types import UnionType
-from typing import (
-    Annotated,
-    Any,
-    ClassVar,
-    Literal,
-    Self,
-    TypeAlias,
-    Union,
-    get_args as _inside,
-    get_origin as _form,
-)
+from typing import Any, ClassVar, Self
 
 from krohn.program.errors import demand
 from krohn.program.slices import slice_architectures
+from krohn.program.stated import Part
 
-LARGEST = 2**31
-MOST = 2**12
-"""Parts may be empty, and so as many as a short header lists."""
-Size: TypeAlias = Annotated[int, 1]
-Count: TypeAlias = Annotated[int, 0]
-"""A whole number from 0 on; a `Size` is one from 1 on."""
-Sizes = tuple[Size, ...]
 Shapes = dict[str, tuple[int, ...]]
-
-
-@dataclass(frozen=True)
-class Part:
-    """An object of a header. The types of its fields say which values they may have."""
-
-    @classmethod
-    def of(cls, said: Any) -> Self:
-        """Read an object, all of it.
-
-        Raises:
-            Refused: If a value has another type, one is missing that has no default, or
-                there is a key that no field is named by.
-        """
-        name = cls.__name__.lower()
-        demand(isinstance(said, Mapping), f"a {name} is no object")
-        known = {x.name: x for x in fields(cls)}
-        others = sorted(map(str, said.keys() - known.keys()))
-        demand(not others, f"nothing is about {str(others[:3])[:80]} of a {name}")
-        told = [x for x in known.values() if x.name in said or x.default is MISSING]
-        return cls(**{x.name: _read(x.type, said.get(x.name), x.name) for x in told})
 
 
 class Architecture(Part, ABC):
@@ -126,41 +87,3 @@ def affine(at: str, widths: Sequence[int]) -> Shapes:
     pairs = {f"{at}.{j}": pair for j, pair in enumerate(pairwise(widths))}
     biases = {f"{name}.bias": pair[1:] for name, pair in pairs.items()}
     return {**biases, **{f"{name}.weight": pair for name, pair in pairs.items()}}
-
-
-def _read(rule: Any, said: Any, name: str) -> Any:
-    """A value of a header that has a type."""
-    form, inner = _form(rule), _inside(rule)
-    if form in (Union, UnionType):
-        return _read(_chosen(inner, said, name), said, name)
-    if form is Annotated:
-        fits = type(said) is int and inner[1] <= said <= LARGEST
-        demand(fits, f"{name!r} is {said!r}, not a sensible size")
-        return said
-    if form is Literal or rule is bool:
-        known = inner or (False, True)
-        fits = any(type(said) is type(one) and said == one for one in known)
-        demand(fits, f"{name!r} is {said!r}, and none of {', '.join(map(repr, known))}")
-        return said
-    if form is tuple:
-        most = MOST if isinstance(inner[0], type) else LARGEST
-        few = isinstance(said, list) and len(said) <= most
-        demand(few, f"{name!r} is no list of at most {most}")
-        each = inner if inner[-1] is not ... else inner[:1] * len(said)
-        demand(len(each) == len(said), f"{name!r} has {len(said)} entries")
-        return tuple(_read(x, y, name) for x, y in zip(each, said, strict=True))
-    if form is dict:
-        demand(isinstance(said, dict), f"{name!r} is no object")
-        return {key: _read(inner[1], each, key) for key, each in said.items()}
-    return rule.of(said)
-
-
-def _chosen(inner: tuple[Any, ...], said: Any, name: str) -> Any:
-    """Of several types the one that a value is said to have: by its ``kind``, if parts."""
-    parts = {x.kind: x for x in inner if hasattr(x, "kind")}
-    if not parts:
-        return inner[0]
-    kind = said.get("kind") if isinstance(said, Mapping) else None
-    known = isinstance(kind, str) and kind in parts
-    demand(known, f"{name!r} is {str(kind)[:40]!r}, and none of {', '.join(parts)}")
-    return parts[kind]

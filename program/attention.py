@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Literal, TypeAlias
 
-from krohn.program.architecture import Part, Size
 from krohn.program.errors import demand, unknown
+from krohn.program.stated import Part, Size
 
 
 class Sight(StrEnum):

@@ -20,9 +20,9 @@ from krohn.algebra.errors import KrohnError
 from krohn.instruments.formal import comparing
 from krohn.instruments.formal.development import development
 from krohn.network import modelfile
-from krohn.program.architecture import Count, Part
 from krohn.program.architectures.transformer import Block
 from krohn.program.attention import Attention
+from krohn.program.stated import Count, Part
 from krohn.verify.checker.established import judge
 from krohn.verify.checker.model_file import read
 from krohn.verify.checker.verdict import Proved, Speaker

@@ -4,10 +4,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from krohn.program.architecture import Architecture, Count, Shapes, Size, Sizes, affine
+from krohn.program.architecture import Architecture, Shapes, affine
 from krohn.program.attention import Sight, Softmax, visible
 from krohn.program.domains import BoolArray
 from krohn.program.errors import demand
+from krohn.program.stated import Count, Size, Sizes
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from krohn.program.architecture import Architecture, Shapes, Size
+from krohn.program.architecture import Architecture, Shapes
+from krohn.program.stated import Size
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from krohn.program.architecture import Architecture, Shapes, Size
+from krohn.program.architecture import Architecture, Shapes
+from krohn.program.stated import Size
 
 BANDS = ("hidden.own", "hidden.before", "hidden.after")
 """With which a unit takes what it, the unit before and the unit after hold."""

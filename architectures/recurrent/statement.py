@@ -2,8 +2,9 @@
 
 from dataclasses import dataclass
 
-from krohn.program.architecture import Architecture, Count, Part, Shapes, Size
+from krohn.program.architecture import Architecture, Shapes
 from krohn.program.errors import demand
+from krohn.program.stated import Count, Part, Size
 
 MATRICES = ("hidden", "input", "unembed")
 

@@ -2,8 +2,9 @@
 
 from dataclasses import dataclass
 
-from krohn.program.architecture import Architecture, Part, Shapes, Size, Sizes, affine
+from krohn.program.architecture import Architecture, Shapes, affine
 from krohn.program.errors import demand
+from krohn.program.stated import Part, Size, Sizes
 
 
 @dataclass(frozen=True)

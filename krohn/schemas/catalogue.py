@@ -1,6 +1,5 @@
 """Types of files that are written, of what commands print, and the schema of each name."""
 
-from dataclasses import is_dataclass
 from functools import reduce
 from operator import or_
 from typing import Annotated, Any, Literal, NotRequired, TypedDict, get_args
@@ -223,7 +222,7 @@ FACTS = sorted(
 """Of each kind of source but machines the types of its facts."""
 STATED = sorted(
     (kind.stated_type for kind in KINDS.values()),
-    key=lambda each: (is_dataclass(each), each.__name__),
+    key=lambda each: (each.__name__ == "InContext", each.__name__),
 )
 """Of each kind of source but machines what a model file states."""
 PRINTED: dict[str, Any] = {

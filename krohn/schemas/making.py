@@ -18,8 +18,11 @@ from typing import (
     is_typeddict,
 )
 
-from krohn.program.architecture import Part
+from krohn.program.domains import FloatArray, IntArray
+from krohn.program.stated import Part, StatedSource
 
+ENTRIES: dict[Any, type] = {FloatArray: float, IntArray: int}
+"""What arrays of a type hold."""
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
 Schema = dict[str, Any]
 PLAIN = {
@@ -55,6 +58,8 @@ class Maker:
         Raises:
             TypeError: If JSON holds no such thing.
         """
+        if hasattr(kind, "json_type"):
+            return self.of(kind.json_type)
         if is_typeddict(kind) or is_dataclass(kind) or hasattr(kind, "_fields"):
             return self._named(kind)
         if kind is Any:
@@ -71,6 +76,8 @@ class Maker:
             return self.of(inner[0])
         if form in (Union, UnionType):
             return _any_of(list(map(self.of, inner)))
+        if form is Annotated and inner[0] in ENTRIES:
+            return self.of(_rows(ENTRIES[inner[0]], inner[1]))
         if form is Annotated:
             return {**self.of(inner[0]), **_narrowed(inner[1])}
         if form is Literal:
@@ -92,7 +99,8 @@ class Maker:
         if kind not in self.names:
             name = kind.__name__
             if name in self.objects:  # of another module
-                name = kind.__module__.rpartition(".")[2].title() + name
+                place = kind.__module__.removesuffix(".statement")
+                name = place.rpartition(".")[2].title().replace("_", "") + name
             self.names[kind] = name
             self.objects[name] = {}  # it may hold itself
             self.objects[name] = self.object_of(kind)
@@ -101,7 +109,11 @@ class Maker:
     def object_of(self, kind: Any) -> Schema:
         """The schema of a dataclass, a `TypedDict` or a named tuple, without a name."""
         hints, said = get_type_hints(kind, include_extras=True), descriptions(kind)
-        keys = [f.name for f in fields(kind)] if is_dataclass(kind) else list(hints)
+        if issubclass(kind, StatedSource):
+            hints = _keys_of_source(kind, hints)
+        elif is_dataclass(kind):
+            hints = {f.name: hints[f.name] for f in fields(kind)}
+        keys = list(hints)
         properties = {key: {**self.of(hints[key]), **said.get(key, {})} for key in keys}
         doc = (getdoc(kind) or "").split("\n\n")[0]
         return {
@@ -117,11 +129,29 @@ def _required(kind: Any, keys: Sequence[str]) -> set[str]:
     """The keys that are always there."""
     if is_typeddict(kind):
         return set(kind.__required_keys__)
+    if issubclass(kind, StatedSource):
+        return set(keys) - {f.name for f in fields(kind) if f.default is None}
     if issubclass(kind, Part):
         return {
             f.name for f in fields(kind) if f.default is MISSING or f.name == "kind"
         }
     return set(keys)
+
+
+def _keys_of_source(
+    kind: type[StatedSource], hints: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The types of the keys of a source: its kind, its fields, and names that follow."""
+    keys: dict[str, Any] = {"kind": Literal[kind.kind]}
+    for each in fields(kind):
+        rule = hints[each.name]
+        keys[each.name] = get_args(rule)[0] if each.default is None else rule
+    return keys | dict.fromkeys(kind.derived, list[str])
+
+
+def _rows(entry: type, axes: int) -> Any:
+    """The type of an array in lists."""
+    return list[_rows(entry, axes - 1)] if axes else entry  # type: ignore[misc]
 
 
 def _any_of(each: list[Schema]) -> Schema:

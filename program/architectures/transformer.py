@@ -6,17 +6,10 @@ from typing import Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from krohn.program.architecture import (
-    Architecture,
-    Count,
-    Part,
-    Shapes,
-    Size,
-    Sizes,
-    affine,
-)
+from krohn.program.architecture import Architecture, Shapes, affine
 from krohn.program.attention import BACKWARD, Attention, Sight, Softmax
 from krohn.program.errors import demand
+from krohn.program.stated import Count, Part, Size, Sizes
 
 StrArray = npt.NDArray[np.str_]
 SOFTMAX = Softmax()

@@ -38,9 +38,10 @@ from krohn.network.meaning.engine import Engine
 from krohn.network.model import Model
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FLOAT32
-from krohn.program.architecture import Architecture, Shapes, Size
+from krohn.program.architecture import Architecture, Shapes
 from krohn.program.errors import Refused
 from krohn.program.inputs import Words
+from krohn.program.stated import Size
 from krohn.verify.checker.established import Established
 from krohn.verify.checker.model_file import Machine, Model as CheckedModel
 from krohn.verify.checker.network import recheck

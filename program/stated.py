@@ -1,0 +1,167 @@
+"""Objects of a model file, each declared once: by its types it is read and written.
+
+A `Part` is any object of a header. A `StatedSource` is what a header says of a source that
+is no machine: compiler, checker, commands and schemas take the same class, so that there is
+nothing on which two readers could differ.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, Field, dataclass, fields
+from types import NoneType, UnionType
+from typing import (
+    Annotated,
+    Any,
+    ClassVar,
+    Literal,
+    Self,
+    TypeAlias,
+    Union,
+    get_args as _inside,
+    get_origin as _form,
+)
+
+import numpy as np
+
+from krohn.program.domains import FloatArray, IntArray
+from krohn.program.errors import demand
+from krohn.program.strict_json import real, reals, whole
+
+LARGEST = 2**31
+MOST = 2**12
+"""Parts may be empty, and so as many as a short header lists."""
+Size: TypeAlias = Annotated[int, 1]
+Count: TypeAlias = Annotated[int, 0]
+"""A whole number from 0 on; a `Size` is one from 1 on."""
+Sizes = tuple[Size, ...]
+Vector: TypeAlias = Annotated[FloatArray, 1]
+Matrix: TypeAlias = Annotated[FloatArray, 2]
+Matrices: TypeAlias = Annotated[FloatArray, 3]
+"""Real numbers in an array of so many axes."""
+ARRAYS: Mapping[Any, Callable[[Any, int], Any]] = {FloatArray: reals, IntArray: whole}
+"""How the arrays of a type are read."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """An object of a header. The types of its fields say which values they may have."""
+
+    @classmethod
+    def of(cls, said: Any) -> Self:
+        """Read an object, all of it.
+
+        Raises:
+            Refused: If a value has another type, one is missing that has no default, or
+                there is a key that no field is named by.
+        """
+        name = getattr(cls, "kind", cls.__name__.lower())
+        demand(isinstance(said, Mapping), f"a {name} is no object")
+        known = {x.name: x for x in fields(cls)}
+        others = sorted(map(str, said.keys() - known.keys()))
+        demand(not others, f"nothing is about {str(others[:3])[:80]} of a {name}")
+        needed = {key for key, x in known.items() if x.default is MISSING}
+        absent = sorted(needed - said.keys())
+        demand(not absent, f"a {name} has no {', '.join(absent)}")
+        stated = [x for key, x in known.items() if key in said]
+        return cls(**{x.name: _read(x, said.get(x.name)) for x in stated})
+
+    def to_wire(self) -> dict[str, Any]:
+        """The object. What is None by default is left out if it is None."""
+        pairs = ((x.default, x.name, getattr(self, x.name)) for x in fields(self))
+        return {
+            name: _written(value)
+            for default, name, value in pairs
+            if value is not None or default is MISSING
+        }
+
+
+class StatedSource(Part):
+    """The object ``source`` of a header.
+
+    Attributes:
+        kind: Its name on file.
+        derived: Keys of names that follow from the fields; properties are called so.
+    """
+
+    kind: ClassVar[str]
+    derived: ClassVar[tuple[str, ...]] = ()
+
+    def to_wire(self) -> dict[str, Any]:
+        """The object, with its kind and the names that follow."""
+        names = {key: list(getattr(self, key)) for key in self.derived}
+        return {"kind": self.kind, **super().to_wire(), **names}
+
+    @classmethod
+    def from_wire(cls, said: Mapping[str, Any]) -> Self:
+        """Read the object, all of it.
+
+        Raises:
+            Refused: If it states no such source, or other names than those that follow.
+        """
+        demand(isinstance(said, Mapping), f"a {cls.kind} is no object")
+        demand(said.get("kind") == cls.kind, f"this is no {cls.kind}")
+        rest = said.keys() - {"kind", *cls.derived}
+        found = cls.of({key: said[key] for key in rest})
+        for key in cls.derived:
+            right = said.get(key) == list(getattr(found, key))
+            demand(right, f"of a {cls.kind} the {key} have other names")
+        return found
+
+
+def _read(key: Field[Any], said: Any) -> Any:
+    """The value of a field. It can be null if there is no other way to leave it out."""
+    if said is None and key.default is MISSING and NoneType in _inside(key.type):
+        return None
+    return _read_as(key.type, said, key.name)
+
+
+def _read_as(rule: Any, said: Any, name: str) -> Any:
+    """A value of a header that has a type."""
+    form, inner = _form(rule), _inside(rule)
+    if form in (Union, UnionType):
+        return _read_as(_chosen(inner, said, name), said, name)
+    if form is Annotated:
+        if inner[0] in ARRAYS:
+            return ARRAYS[inner[0]](said, inner[1])
+        fits = type(said) is int and inner[1] <= said <= LARGEST
+        demand(fits, f"{name!r} is {said!r}, not a sensible size")
+        return said
+    if form is Literal or rule is bool:
+        known = inner or (False, True)
+        fits = any(type(said) is type(one) and said == one for one in known)
+        demand(fits, f"{name!r} is {said!r}, and none of {', '.join(map(repr, known))}")
+        return said
+    if form is tuple:
+        empty = isinstance(inner[0], type) and issubclass(inner[0], Part)
+        most = MOST if empty else LARGEST
+        few = isinstance(said, list) and len(said) <= most
+        demand(few, f"{name!r} is no list of at most {most}")
+        each = inner if inner[-1] is not ... else inner[:1] * len(said)
+        demand(len(each) == len(said), f"{name!r} has {len(said)} entries")
+        return tuple(_read_as(x, y, name) for x, y in zip(each, said, strict=True))
+    if form is dict:
+        demand(isinstance(said, dict), f"{name!r} is no object")
+        return {key: _read_as(inner[1], each, key) for key, each in said.items()}
+    if rule is str:
+        demand(type(said) is str, f"{name!r} is no text")
+        return said
+    return real(said) if rule is float else rule.of(said)
+
+
+def _chosen(inner: tuple[Any, ...], said: Any, name: str) -> Any:
+    """Of several types the one that a value is said to have: by its ``kind``, if parts."""
+    parts = {x.kind: x for x in inner if hasattr(x, "kind")}
+    if not parts:
+        return inner[0]
+    kind = said.get("kind") if isinstance(said, Mapping) else None
+    known = isinstance(kind, str) and kind in parts
+    demand(known, f"{name!r} is {str(kind)[:40]!r}, and none of {', '.join(parts)}")
+    return parts[kind]
+
+
+def _written(value: Any) -> Any:
+    """A value of a field, as JSON has it."""
+    if hasattr(value, "to_wire"):
+        return value.to_wire()
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    return list(map(_written, value)) if isinstance(value, tuple) else value
