@@ -205,8 +205,7 @@ class RowResult:
             None if nobody asked.
         refused_at: The shortest length known to be refused; None if none is known.
         digest: Of the claim that the verdict is about (`krohn.program.claim`); empty if
-        there is
-            no network.
+            there is no network.
     """
 
     name: str
