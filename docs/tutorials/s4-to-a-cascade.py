@@ -41,7 +41,7 @@ found
 #
 # The decomposition was proved before it was returned: from each of the 24 tuples of
 # counter values, the counters follow the machine on words of every length
-# ([the proof](../decomposition.md#2-diagrams-instead-of-tables)).
+# ([the proof](../proofs/decomposition.md#diagrams-instead-of-tables)).
 
 # %%
 found.found.covering

@@ -1,6 +1,6 @@
 """Attention dilution: a softmax over many scores leaves little for each (Proposition 4).
 
-docs/independent.md, sections 2 and 3, have the theorems and their proofs.
+docs/proofs/limits.md has the theorems and their proofs.
 """
 
 from dataclasses import dataclass

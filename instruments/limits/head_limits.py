@@ -35,7 +35,7 @@ from krohn.verify.enclosures.all_words import hull, ranges
 # Between which bounds the queries and keys of heads lie, for all words.
 #
 # The engine of intervals on all words at once; it knows nothing of what the network means.
-# docs/independent.md, section 2.3.
+# docs/proofs/limits.md, Boxes.
 
 
 BLOCKS = BlockKinds(
@@ -100,7 +100,7 @@ def _sees_all_before(block: Block, head: int) -> bool:
 # Heads with linear positions, and when they look at the wrong letter (Proposition 5).
 #
 # A score is a quadratic form of the two positions, so the winner at each length is
-# decided by a few numbers. docs/independent.md, section 4.
+# decided by a few numbers. docs/proofs/limits.md, Theorem 4.
 
 
 LINEAR = 2.0**-6

@@ -1,6 +1,6 @@
 """Heads behind a LayerNorm: their inputs are bounded, so their scores are.
 
-docs/independent.md, section 2.4.
+docs/proofs/limits.md, Theorem 1a.
 """
 
 from collections.abc import Iterator

@@ -26,7 +26,7 @@ from krohn.program.retelling import told_as
 from krohn.program.user_input import read_text
 from krohn.program.writing import atomic_write
 
-# The counting program of a language in C-RASP (docs/classes.md, Theorem 7).
+# The counting program of a language in C-RASP (docs/proofs/classes.md, Theorem 7).
 
 
 def counting_witness(machine: Automaton, budget: Budget) -> CountingProgram:

@@ -29,8 +29,8 @@ def c_rasp(
     labels, sums to 0 along every cycle; its sum along a path then depends on the ends
     of the path alone. The first labels are the letters. States with different sums get
     different labels for their edges, and again, until nothing changes. The language is
-    in C-RASP exactly if that tells apart all states of every component (docs/classes.md,
-    theorem 7).
+    in C-RASP exactly if that tells apart all states of every component
+    (docs/proofs/classes.md, 7).
     """
     name = "C-RASP"
     for found in (free, aperiodic):

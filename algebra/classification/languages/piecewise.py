@@ -186,7 +186,7 @@ def no_flip_flop(language: Language, budget: Budget) -> Property:
     """No two idempotents of the monoid are R-related: R∘G.
 
     Equivalently, no words x and y lead two different states p and q both to p, and both
-    to q: a flip-flop that can be written for ever (docs/classes.md, theorem 6). The
+    to q: a flip-flop that can be written for ever (docs/proofs/classes.md, 6). The
     states are in one strongly connected component, so each is searched alone.
     """
     name, machine = "R∘G", language.machine

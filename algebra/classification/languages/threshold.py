@@ -87,7 +87,7 @@ def threshold_testable(
     Holds for some k and t exactly if S is aperiodic and p·r·q = q·r·p for all p, q in
     eSf and r in fSe (Thérien, Weiss 1985; Beauquier, Pin 1989). If the monoids eSe
     commute, it is enough to take one element of each D-class for p, q and r, since
-    elements of eSe and fSf can be moved past p, q and r (docs/classes.md, theorem 4).
+    elements of eSe and fSf can be moved past p, q and r (docs/proofs/classes.md, 4).
     """
     name = "locally threshold testable"
     if local.holds:
@@ -189,7 +189,7 @@ def dot_depth_one(
     if (rs)^ω·r·v·(uv)^ω = (rs)^ω·(uv)^ω for all idempotents e, f, and r, u in eSf, s, v
     in fSe. With α = (rs)^ω, ρ = αr, β = (uv)^ω and λ = vβ this says ρλ = αβ; the pairs
     (α, ρ) are the idempotents of eSe with the elements of Sf in their R-classes, the
-    pairs (λ, β) likewise with L-classes (docs/classes.md, theorem 5).
+    pairs (λ, β) likewise with L-classes (docs/proofs/classes.md, 5).
 
     Args:
         language: The language.
