@@ -24,7 +24,7 @@ from typer.testing import CliRunner
 
 import krohn
 from krohn.architectures.disguise.engine import is_disguised
-from krohn.cli import app
+from krohn.cli import application
 from krohn.network import modelfile
 from krohn.network.model import Model
 from krohn.network.modelfile import ModelFile
@@ -70,7 +70,7 @@ WORDS, LONGEST = 256, 512
 def compiled(words: str, folder: str) -> ModelFile:
     """The file that `krohn compile` makes."""
     path = str(Path(folder, MODEL))
-    done = CliRunner().invoke(app, ("compile", *shlex.split(words), "-o", path))
+    done = CliRunner().invoke(application(), ("compile", *shlex.split(words), "-o", path))
     if done.exit_code:
         raise RuntimeError(f"krohn compile {words}: {done.output}") from done.exception
     return modelfile.read(path)

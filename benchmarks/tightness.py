@@ -15,7 +15,7 @@ from tempfile import TemporaryDirectory
 from report import Row, Table, each, parser, publish
 from typer.testing import CliRunner
 
-from krohn.cli import app
+from krohn.cli import application
 
 TITLE = "Proved and found errors"
 FILES = {
@@ -71,7 +71,7 @@ AGAIN = {TITLE: again}
 
 
 def _run(*words: str) -> str:
-    done = CliRunner().invoke(app, words)
+    done = CliRunner().invoke(application(), words)
     if done.exit_code not in (0, 1):
         raise RuntimeError(f"krohn {shlex.join(words)}: {done.output}")
     return done.stdout

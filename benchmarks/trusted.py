@@ -14,7 +14,7 @@ from typing import Any
 from report import Row, Table, each, parser, publish
 from typer.testing import CliRunner
 
-from krohn.cli import app
+from krohn.cli import application
 from krohn.verify.trusted import every_file, totals
 
 ROOT = Path(__file__).parents[1]
@@ -103,7 +103,7 @@ def shares() -> list[Row]:
 
 
 def _run(*words: str) -> str:
-    done = CliRunner().invoke(app, words)
+    done = CliRunner().invoke(application(), words)
     if done.exit_code:
         raise RuntimeError(f"krohn {shlex.join(words)}: {done.output}")
     return done.stdout

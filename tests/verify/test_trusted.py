@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 import krohn
 from krohn import evidence
-from krohn.cli import app, run
+from krohn.cli import application, run
 from krohn.network.architecture import every_kind
 from krohn.program.errors import Refused
 from krohn.program.slices import slice_sources, slices
@@ -87,9 +87,10 @@ def test_the_command_lists_files(tmp_path: Path) -> None:
     path = tmp_path / "model"
     krohn.compile("C2", arch="rnn").save(path)
     command = ["verify", str(path), "--trusted"]
-    told = json.loads(CliRunner().invoke(app, [*command, "--json"]).stdout)["trusted"]
+    told = json.loads(CliRunner().invoke(application(), [*command, "--json"]).stdout)
+    told = told["trusted"]
     assert told["files"] == len(told["each"]) > 5
-    printed = CliRunner().invoke(app, command).stdout
+    printed = CliRunner().invoke(application(), command).stdout
     assert f"rests on {told['files']} files, {told['lines']:,} lines" in printed
     for file in told["each"]:
         row = [file["file"], *(f"{file[n]:,}" for n in ("lines", "code", "ran"))]
