@@ -70,7 +70,9 @@ WORDS, LONGEST = 256, 512
 def compiled(words: str, folder: str) -> ModelFile:
     """The file that `krohn compile` makes."""
     path = str(Path(folder, MODEL))
-    done = CliRunner().invoke(application(), ("compile", *shlex.split(words), "-o", path))
+    done = CliRunner().invoke(
+        application(), ("compile", *shlex.split(words), "-o", path)
+    )
     if done.exit_code:
         raise RuntimeError(f"krohn compile {words}: {done.output}") from done.exception
     return modelfile.read(path)
