@@ -58,6 +58,7 @@ if TYPE_CHECKING:  # for type checkers and editors; a test holds it equal to PUB
     )
     from krohn.kinds.kernels.commands import kernel as kernel
     from krohn.kinds.sequence_functions.source import program as program
+    from krohn.loading import load as load
     from krohn.machine_compilation import compile_generator as compile_generator
     from krohn.machines import automaton as automaton, read as read, zoo as zoo
     from krohn.network import (
@@ -68,7 +69,7 @@ if TYPE_CHECKING:  # for type checkers and editors; a test holds it equal to PUB
         from_alta as from_alta,
         from_tracr as from_tracr,
     )
-    from krohn.open_model import Model as Model, load as load
+    from krohn.open_model import Model as Model
     from krohn.pictures import draw as draw
     from krohn.report import Report as Report
     from krohn.streams import Stream as Stream, stream as stream
@@ -91,7 +92,7 @@ PUBLIC = {
     "from_alta": "krohn.network.foreign_arrays",
     "from_tracr": "krohn.network.foreign_arrays",
     "KrohnError": "krohn.algebra.errors",
-    "load": "krohn.open_model",
+    "load": "krohn.loading",
     "MachineError": "krohn.algebra.errors",
     "Model": "krohn.open_model",
     "ModelFileError": "krohn.network",

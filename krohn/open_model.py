@@ -1,17 +1,13 @@
 """An open network for looking inside: what it says, what it holds, what would happen if."""
 
-import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from os import PathLike
-from pathlib import Path
 from typing import Any, NamedTuple, cast, overload
 
-import torch
 from torch import Tensor
 
 from krohn.algebra.errors import KrohnError
-from krohn.algebra.wording import count, cut
+from krohn.algebra.wording import count
 from krohn.foreign import called
 from krohn.intervention import (
     Activations,
@@ -24,13 +20,12 @@ from krohn.intervention import (
     stated,
     without_head,
 )
-from krohn.network import ModelFileError, model as base, modelfile
+from krohn.network import ModelFileError, model as base
 from krohn.network.architecture import kind_of
 from krohn.network.forward_pass import Hook, Hooks
 from krohn.network.model import VariablePlace, Word, Words
 from krohn.network.modelfile import ModelFile
 from krohn.network.transformer import Transformer
-from krohn.option_rules import format_name
 from krohn.run_result import RunResult, answers_of, inputs_of, parts_of
 from krohn.source_kinds import of_file
 
@@ -340,56 +335,3 @@ def _on_variable(place: VariablePlace, hook: Hook, stream: Tensor) -> Tensor | N
             f"the hook at {place.channel} returned another shape than {tuple(values.shape)}"
         )
     return place.write(stream, new)
-
-
-def load(
-    path: str | Path,
-    device: str | torch.device | None = None,
-    dtype: object = None,
-) -> Model:
-    """Open a model file as a torch module, ready for inference.
-
-    Args:
-        path: The file.
-        device: Where it runs; the CPU if nothing is said.
-        dtype: The number format it runs in, by name. The proof is about the format of the
-            file; in another one nothing is proved, and a warning says so.
-
-    Raises:
-        ModelFileError: If the file cannot be read or is damaged, or there is no such
-            device or format.
-    """
-    if not isinstance(path, str | PathLike):
-        opened = "; `.model` of what krohn.compile returns is the open network"
-        raise ModelFileError(
-            f"krohn.load opens the file of a path, not a {type(path).__name__}"
-            f"{opened * hasattr(path, 'model')}"
-        )
-    try:
-        model = Model(modelfile.read(path))
-    except ModelFileError as error:
-        text = str(error)
-        named = text if text.startswith(str(path)) else f"{path}: {text}"
-        raise ModelFileError(named) from None
-    if dtype is not None:
-        dtype = format_name(dtype)
-        stated = model.file.precision.name
-        if dtype != stated:
-            warnings.warn(
-                f"{path} is stored, and proved if it is, in {stated}; in {dtype} nothing "
-                "is proved",
-                stacklevel=3,  # past the border of krohn.load
-            )
-        model.to(getattr(torch, dtype))
-    return model if device is None else _to_device(model, device)
-
-
-def _to_device(model: Model, device: str | torch.device) -> Model:
-    try:
-        return model.to(torch.device(device))
-    except (RuntimeError, AssertionError) as error:
-        reason = str(error).strip().split("\n")[0]
-        raise ModelFileError(
-            f"cannot run on device {device!s}; name one that torch has here, as cpu or "
-            f"cuda ({cut(reason, 80)})"
-        ) from None

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from krohn.algebra.errors import KrohnError
-from krohn.network.model import is_one
+from krohn.network.reading import is_one
 from krohn.program.user_input import name_of
 from krohn.program.word_texts import WordText
 

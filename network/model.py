@@ -1,6 +1,6 @@
 """Opening a model file for use: words in, states out, and every channel by name."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple, cast, overload
 
@@ -16,7 +16,7 @@ from krohn.architectures.disguise.engine import (
 from krohn.network import ModelFileError, modelfile
 from krohn.network.architecture import kind_of
 from krohn.network.modelfile import ModelFile, alphabets
-from krohn.network.reading import NOT_FINITE as NOT_FINITE, TIED as TIED, named
+from krohn.network.reading import NOT_FINITE as NOT_FINITE, TIED as TIED, is_one, named
 from krohn.network.recurrent import Stepping
 from krohn.network.running_file import plain_network, running_file
 from krohn.network.transformer import Transformer
@@ -142,22 +142,6 @@ class Words(NamedTuple):
 
     tokens: Tensor
     lengths: Tensor
-
-
-def is_one(words: object) -> bool:
-    """Whether this is a word, and no list of words: a string, or letters by name.
-
-    Raises:
-        ModelFileError: If it is neither.
-    """
-    if not isinstance(words, Iterable):
-        raise ModelFileError(
-            "a word is a string or a list of letters, and several are a list of such "
-            f"lists; a {type(words).__name__} is neither"
-        )
-    return not isinstance(words, Sequence) or not any(
-        isinstance(part, list | tuple) for part in words
-    )
 
 
 def padded(words: Sequence[Sequence[int]], device: torch.device) -> Words:

@@ -5,7 +5,7 @@ operations on a few numbers take longer than those of numpy. Torch reads the res
 of 16 bits, matrices of few entries, networks that say laws or vectors, and open ones.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
@@ -125,6 +125,22 @@ def named(logits: Array, classes: Sequence[str]) -> tuple[str, ...]:
     names = (*classes, TIED, NOT_FINITE)
     none = np.where(finite, len(classes), len(classes) + 1)
     return tuple(names[q] for q in np.where(sure, best, none).tolist())
+
+
+def is_one(words: object) -> bool:
+    """Whether this is a word, and no list of words: a string, or letters by name.
+
+    Raises:
+        ModelFileError: If it is neither.
+    """
+    if not isinstance(words, Iterable):
+        raise ModelFileError(
+            "a word is a string or a list of letters, and several are a list of such "
+            f"lists; a {type(words).__name__} is neither"
+        )
+    return not isinstance(words, Sequence) or not any(
+        isinstance(part, list | tuple) for part in words
+    )
 
 
 class _Recurrence:

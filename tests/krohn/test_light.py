@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from hidden_packages import all_but_light, run
+from hidden_packages import all_but_light, python, run
 
 import krohn
 from krohn.program.extras import EXTRAS, install
@@ -39,6 +39,41 @@ def test_files_are_run_and_checked(home: Path) -> None:
     for answer in (done[4], done[6]):
         assert answer[1].split() == ["thanks", "through", "thanks", "welcome"]
     assert json.loads(done[5][1])["states"] == ["paid", "locked", "paid", "member"]
+
+
+IN_PYTHON = """
+import krohn
+file, half = sys.argv[1:]
+network = krohn.load(file)
+print(network.run(["coin", "push"]), network.run([["coin"], ["card"]], states=True))
+print(krohn.verify(file).verdict, krohn.verify(half).verdict)
+for wrong in (
+    lambda: krohn.load(half).run(["coin"]),
+    lambda: krohn.load(file, device="cpu"),
+    lambda: krohn.draw(file, "picture.svg"),
+    lambda: krohn.Model,
+    lambda: krohn.workbench,
+    lambda: network.places(),
+):
+    try:
+        wrong()
+    except (krohn.KrohnError, AttributeError) as error:
+        print(error)
+"""
+
+
+def test_files_are_run_and_checked_in_python(home: Path) -> None:
+    files = [str(home / f"{name}.safetensors") for name in ("turnstile", "half")]
+    answers, verdicts, *refusals = python(all_but_light(), IN_PYTHON, *files)
+    assert answers == "['thanks', 'through'] [['paid'], ['member']]"
+    assert verdicts == "verified verified"
+    who = ["this network", *(f"krohn.{n}" for n in ("load", "draw", "Model"))]
+    who += ["krohn.workbench", "places of a network"]
+    lacks = ["matplotlib" if each == "krohn.draw" else "torch" for each in who]
+    assert refusals == [
+        f"{each} needs {package}: {install('compile')}"
+        for each, package in zip(who, lacks, strict=True)
+    ]
 
 
 MISSING: list[dict[str, tuple[object, ...]]] = [
