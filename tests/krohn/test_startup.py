@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from imported_code import imported_code
 
 import krohn
 
@@ -63,3 +64,10 @@ def test_sixteen_bits_are_run_by_torch_and_little_else(tmp_path: Path) -> None:
     (modules,) = imported(f"run {model} 213")
     # torch itself tries sympy, networkx and jinja2.
     assert modules <= {"torch", "sympy", "networkx", "jinja2"}
+
+
+def test_a_small_network_needs_little_code(tmp_path: Path) -> None:
+    to = ("-T", 20, "-o", tmp_path / "flip-flop.safetensors")
+    modules = imported_code("compile", "FlipFlop", *to)
+    assert len(modules) <= 320  # lower both when less is imported
+    assert sum(modules.values()) <= 60_000
