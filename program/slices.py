@@ -69,6 +69,23 @@ class Export:
 
 
 @dataclass(frozen=True)
+class Schema:
+    """The form of something that is printed as JSON, or written.
+
+    Attributes:
+        about: What is of this form.
+        type: The type of it, as ``module:name``.
+        version: Raised when a reader of the one before could be wrong.
+        printed: Whether a command prints it; else it is a file.
+    """
+
+    about: str
+    type: str
+    version: int = 1
+    printed: bool = True
+
+
+@dataclass(frozen=True)
 class Slice:
     """What leads to the parts of a slice; every part is named as ``module:name`` or module.
 
@@ -84,6 +101,7 @@ class Slice:
             and the part of the evidence that it makes.
         exports: Places that networks can go to, by the names that ``--to`` takes.
         commands: Commands of ``krohn``, by their names.
+        schemas: What it prints or writes as JSON, by the names of the schemas.
         public: Public names of `krohn`, each with its module.
         modules: Public modules of `krohn`, each with its place.
         uses: Other slices that it cannot do without, as ``group.name``.
@@ -97,6 +115,7 @@ class Slice:
     finders: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     exports: Mapping[str, Export] = field(default_factory=dict)
     commands: Mapping[str, str] = field(default_factory=dict)
+    schemas: Mapping[str, Schema] = field(default_factory=dict)
     public: Mapping[str, str] = field(default_factory=dict)
     modules: Mapping[str, str] = field(default_factory=dict)
     uses: tuple[str, ...] = ()
@@ -126,6 +145,12 @@ def find(name: str) -> Any:
 def slice_sources() -> Mapping[str, Source]:
     """The kinds of sources of all slices, by their names on file."""
     return {k: x for each in slices().values() for k, x in each.sources.items()}
+
+
+@cache
+def slice_schemas() -> Mapping[str, Schema]:
+    """The schemas of all slices, by their names."""
+    return {k: x for each in slices().values() for k, x in each.schemas.items()}
 
 
 @cache

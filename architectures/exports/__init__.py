@@ -1,6 +1,6 @@
 """Exports to other libraries, each read back there."""
 
-from krohn.program.slices import Export, Slice
+from krohn.program.slices import Export, Schema, Slice
 
 SLICE = Slice(
     exports={
@@ -14,5 +14,16 @@ SLICE = Slice(
         "onnx": Export(f"{__name__}.export_onnx", ("torch", "onnx", "onnxruntime")),
     },
     commands={"export": f"{__name__}.command_line:export"},
+    schemas={
+        "export": Schema(
+            "`krohn export --json`", f"{__name__}.commands_schemas:Exported", 2
+        ),
+        "circuit": Schema(
+            "`circuit.json` of an export or of a workbench",
+            f"{__name__}.commands_schemas:Circuit",
+            2,
+            printed=False,
+        ),
+    },
     public={"Export": f"{__name__}.commands", "export": f"{__name__}.commands"},
 )

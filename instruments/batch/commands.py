@@ -7,7 +7,6 @@ from typing import Annotated
 
 import typer
 
-from krohn import show
 from krohn.commands import options as common
 from krohn.commands.options import DONE, REFUTED, check, emit, grouped
 from krohn.commands.progress import progress
@@ -75,6 +74,7 @@ def batch(
     """Compile, prove and run every row of a table; exit with 1 if one does not pass."""
     from krohn.algebra.budget import steps_of
     from krohn.algebra.errors import KrohnError
+    from krohn.instruments.batch import commands_text
     from krohn.instruments.batch.batch import (
         batch as done,
         check_suffix,
@@ -102,5 +102,7 @@ def batch(
         write(found, output)
         if job is None and kept is not None:
             kept.unlink(missing_ok=True)
-    emit("batch", found.to_object(), as_json, lambda: show.batch(found, output))
+    emit(
+        "batch", found.to_object(), as_json, lambda: commands_text.batch(found, output)
+    )
     return DONE if found.passed else REFUTED

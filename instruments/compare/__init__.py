@@ -1,9 +1,14 @@
 """Compiled networks beside trained ones, and beside other people's."""
 
-from krohn.program.slices import Slice
+from krohn.program.slices import Schema, Slice
 
 SLICE = Slice(
     commands={"compare": f"{__name__}.commands:compare"},
+    schemas={
+        "compare": Schema(
+            "`krohn compare --json`", f"{__name__}.commands_schemas:COMPARISON", 2
+        ),
+    },
     public={
         "compare": f"{__name__}.comparison.compare",
         "Comparison": f"{__name__}.comparison.result",

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from krohn import show
 from krohn.algebra.errors import KrohnError
 from krohn.commands.options import Json, Machine, StartedReading, emit, grouped
 from krohn.commands.progress import progress, waiting
+from krohn.instruments.compare import commands_text
 from krohn.program.writing import atomic_write
 
 if TYPE_CHECKING:
@@ -131,9 +131,9 @@ def _show(found: "Comparison | BeliefComparison", output: Path | None) -> None:
     from krohn.instruments.compare.comparison.result import Comparison
 
     if isinstance(found, Comparison):
-        show.comparison(found, output)
+        commands_text.comparison(found, output)
     else:
-        show.beliefs(found, output)
+        commands_text.beliefs(found, output)
 
 
 def _check(output: Path | None) -> None:

@@ -6,7 +6,6 @@ from typing import Annotated
 
 import typer
 
-from krohn import show
 from krohn.algebra.errors import KrohnError
 from krohn.commands import options as common
 from krohn.commands.options import (
@@ -18,6 +17,7 @@ from krohn.commands.options import (
     grouped,
 )
 from krohn.commands.progress import progress
+from krohn.instruments.equivalence import commands_text
 from krohn.machines import MODEL
 
 CODES = {"verified": DONE, "refuted": REFUTED, "undecided": CANNOT}
@@ -91,7 +91,12 @@ def equivalent(
             up_to=up_to,
             progress=lambda done, total: report(f"exploring: {relation}", done, total),
         )
-    emit("equivalent", found.to_object(), as_json, lambda: show.equivalence(found))
+    emit(
+        "equivalent",
+        found.to_object(),
+        as_json,
+        lambda: commands_text.equivalence(found),
+    )
     return CODES[found.verdict]
 
 
@@ -126,5 +131,5 @@ def _twins(
     with progress() as report:
         told = partial(report, "proving")
         found = twins(left, right, told, up_to=up_to)
-    emit("equivalent", found.to_object(), as_json, lambda: show.twins(found))
+    emit("equivalent", found.to_object(), as_json, lambda: commands_text.twins(found))
     return CODES[found.verdict]

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from krohn import show
 from krohn.commands import options as common
 from krohn.commands.options import CANNOT, DONE, REFUTED, Wanted, check, emit, grouped
 from krohn.commands.progress import progress
+from krohn.instruments.learning import commands_text
 from krohn.option_rules import HELD
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ def learn(
     if output is not None:
         save(found, output)
     result = {**found.to_object(), "file": None if output is None else str(output)}
-    emit("learn", result, as_json, lambda: show.learned(file, found, output))
+    emit("learn", result, as_json, lambda: commands_text.learned(file, found, output))
     return _code(found)
 
 

@@ -5,9 +5,9 @@ from typing import Annotated, Any
 
 import typer
 
-from krohn import show
 from krohn.commands.options import DONE, REFUTED, Json, check, emit
 from krohn.commands.progress import progress
+from krohn.instruments.workbench import commands_text
 from krohn.option_rules import Need
 
 WORKBENCH = (
@@ -59,13 +59,13 @@ def workbench(
         with progress() as report:
             made = bench.make(directory, **asked, seed=seed, progress=report)
         told = {"models": [vars(each) for each in made]}
-        emit("workbench", told, as_json, lambda: show.workbench(made))
+        emit("workbench", told, as_json, lambda: commands_text.workbench(made))
         return DONE
     with progress() as report:
         rows = bench.check(directory, **asked, progress=report)
     wrong = sum(len(row.wrong) for row in rows)
     found = {"models": [vars(row) for row in rows], "wrong": wrong}
-    emit("workbench", found, as_json, lambda: show.workbench_check(rows))
+    emit("workbench", found, as_json, lambda: commands_text.workbench_check(rows))
     return REFUTED if wrong else DONE
 
 
@@ -96,4 +96,4 @@ def score(
     from krohn.instruments.workbench import scoring
 
     told = scoring.score(circuit, found, kind)  # type: ignore[arg-type]
-    emit("score", vars(told), as_json, lambda: show.score(told))
+    emit("score", vars(told), as_json, lambda: commands_text.score(told))

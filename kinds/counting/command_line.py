@@ -1,14 +1,22 @@
 """``krohn crasp``: a counting program of a language."""
 
+from typing import TYPE_CHECKING
+
+from krohn.program.word_texts import join_letters
+from krohn.show.tables import console, several_lines
+
+if TYPE_CHECKING:
+    from krohn.instruments.equivalence.question import Answer
+    from krohn.kinds.counting.commands_short import Shallowest
 from functools import partial
 from typing import Annotated
 
 import typer
 
-from krohn import show
 from krohn.commands import options as common
 from krohn.commands.options import StartedReading, emit, grouped
 from krohn.commands.progress import progress
+from krohn.instruments.equivalence.commands_text import equivalence
 
 Upto = Annotated[
     int,
@@ -55,6 +63,26 @@ def crasp(
         "crasp",
         {**found.to_object(), **facts, **bound, "file": output},
         as_json,
-        lambda: show.counting_program(text, program.depth, least, found, output),
+        lambda: counting_program(text, program.depth, least, found, output),
     )
     return CODES[found.verdict]
+
+
+def counting_program(
+    text: str, depth: int, least: "Shallowest", found: "Answer", output: str | None
+) -> None:
+    """The program of a language, or the file that it was written to."""
+    console().print(several_lines(text if output is None else f"wrote {output}"))
+    tight = least.depth == depth
+    no_less = ", and no program has less" if tight else ""
+    print(f"counts are nested {depth} deep{no_less}")
+    if least.words is not None:
+        have = (
+            "each letter is as often in both, and the last one is the same"
+            if least.depth == 2
+            else "both end with the same letter"
+        )
+        yes, no = (f"“{join_letters(word)}”" for word in least.words)
+        bound = "" if tight else f"; so at least {least.depth} deep"
+        print(f"  {yes} is accepted, {no} is not; {have}{bound}")
+    equivalence(found)

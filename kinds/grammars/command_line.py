@@ -4,10 +4,10 @@ from typing import Annotated, Any
 
 import typer
 
-from krohn import show
 from krohn.algebra.errors import KrohnError
 from krohn.commands import options as common
 from krohn.commands.options import emit, print_remark
+from krohn.kinds.grammars import commands_text
 
 SHOWN, USUAL = 6, 6
 """The depths and the lengths of a grammar that are shown where none is asked for."""
@@ -61,4 +61,4 @@ def grammar(
         result["asked"] = grammars.ask(found, word)
     if sample is not None:
         result["sample"] = grammars.draw_sentences(found, sample, seed or 0)
-    emit("grammar", result, as_json, lambda: show.grammar(result))
+    emit("grammar", result, as_json, lambda: commands_text.grammar(result))

@@ -1,6 +1,6 @@
 """Hidden Markov models: predictive states and beliefs as attention, products or RNNs."""
 
-from krohn.program.slices import Slice, Source
+from krohn.program.slices import Schema, Slice, Source
 
 PROCESSES = "RanHMM|Cyclic-HARD|Mess3|RRXOR|EvenProcess|GoldenMean"
 """How names of hidden Markov models begin."""
@@ -25,6 +25,11 @@ SLICE = Slice(
         f"{__name__}.check_recurrent": (f"{__name__}.find:simulation", "simulation")
     },
     commands={"decompile": f"{__name__}.command_line:decompile"},
+    schemas={
+        "decompile": Schema(
+            "`krohn decompile --json`", f"{__name__}.commands_schemas:DECOMPILED"
+        ),
+    },
     public={
         "HiddenMarkovModel": f"{__name__}.source_model",
         "decompile": f"{__name__}.commands_decompile",

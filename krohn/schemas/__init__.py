@@ -5,56 +5,37 @@ from typing import Any
 
 from krohn.algebra.errors import KrohnError
 from krohn.algebra.wording import near
+from krohn.program.slices import slice_schemas
 
-ABOUT = {
+_ABOUT = {
     "attention": "`krohn attention --json`",
-    "batch": "`krohn batch --json`, and its table as a .json file",
     "cascade": "the file of `krohn decompose -o F.json`",
-    "circuit": "`circuit.json` of an export or of a workbench",
-    "compare": "`krohn compare --json`",
     "compile": "`krohn compile --json`",
-    "crasp": "`krohn crasp --json`",
-    "decompile": "`krohn decompile --json`",
     "decompose": "`krohn decompose --json`",
     "draw": "`krohn draw --json`",
-    "equivalent": "`krohn equivalent --json`",
     "error": "what `--json` prints of a command that cannot do what it is asked for",
     "evidence": "the head of evidence: `krohn verify --evidence E.json`",
     "explain": "`krohn explain --json`",
-    "export": "`krohn export --json`",
-    "formal": "`krohn formal --json`",
-    "grammar": "`krohn grammar --json`",
-    "interchange": "a line of `pairs.jsonl` of a workbench",
-    "learn": "`krohn learn --json`",
     "machine": "a machine in Krohn's own format",
     "model": "the header of a model file",
     "recheck": "`krohn recheck --json`",
     "run": "`krohn run --json`, for each input",
     "schema": "`krohn schema --json`",
-    "score": "`krohn score --json`",
     "verify": "`krohn verify --json`",
-    "workbench": "`krohn workbench --json`",
-    "workbench-index": "`workbench.json` of a workbench",
-    "workbench-word": "a line of `words.jsonl` of a workbench",
     "zoo": "`krohn zoo --json`",
 }
+"""The subject of each schema that is no slice's, by its name."""
+ABOUT = dict(
+    sorted((_ABOUT | {name: x.about for name, x in slice_schemas().items()}).items())
+)
 """The subject of each schema, by its name."""
 VERSIONS = {
     **dict.fromkeys(ABOUT, 1),
-    "batch": 2,
-    "circuit": 2,
-    "compare": 2,
+    **{name: schema.version for name, schema in slice_schemas().items()},
     "compile": 2,
-    "equivalent": 2,
-    "export": 2,
-    "interchange": 2,
     "model": 3,
     "recheck": 2,
-    "score": 2,
     "verify": 2,
-    "workbench": 3,
-    "workbench-index": 3,
-    "workbench-word": 2,
 }
 """Of each schema; raised when a reader of the one before could be wrong."""
 

@@ -5,106 +5,18 @@ from operator import or_
 from typing import Annotated, Any, Literal, NotRequired, TypedDict, get_args
 
 from krohn.algebra.formats.json_format import MachineFile
-from krohn.architectures.exports.circuit import Variable
-from krohn.instruments.compare.comparison.belief_result import BeliefComparison
-from krohn.instruments.compare.comparison.result import Comparison
-from krohn.instruments.equivalence.question import Answer
-from krohn.instruments.formal.commands import Formal
-from krohn.instruments.workbench.answers import Answers
-from krohn.instruments.workbench.contents import Made
-from krohn.instruments.workbench.scoring import Score
+from krohn.program.slices import find, slice_schemas
 from krohn.schemas import model_files
 from krohn.schemas.answers import Checked, Run, Sublayer, Verified
 from krohn.schemas.commands import (
     Attention,
-    CountingProgram,
-    DecompiledLetters,
-    DecompiledPoints,
-    Exported,
     File,
-    Grammar,
-    LearnedMachine,
-    TwoNetworks,
-    WorkbenchChecked,
-    WorkbenchMade,
 )
-from krohn.schemas.machines import MACHINES, Batch, Compiled, Decomposed, Zoo
+from krohn.schemas.machines import MACHINES, Compiled, Decomposed, Zoo
 from krohn.schemas.making import DRAFT, Maker, Schema
 from krohn.schemas.model_files import Header
 from krohn.schemas.parts import Digest, Dtype, Facts
 from krohn.source_kinds import KINDS
-
-# The circuit of a network, and the files of a workbench.
-
-
-class CircuitBlock(TypedDict):
-    """A block: how many heads it has, and the widths of its hidden layers."""
-
-    layer: int
-    heads: int
-    mlp: list[int]
-
-
-Edge = TypedDict("Edge", {"from": str, "to": str, "variable": str})
-
-
-class Circuit(TypedDict):
-    """Which component of a network writes which variable, and who reads it.
-
-    Attributes:
-        length: The longest word.
-        features: The dimensions of features of the position: the first, one past the last.
-        directions: What each dimension of a variable adds to the stream; absent where that
-            is the unit vector of the dimension.
-        outputs: The variables that the answer is read from.
-        edges: From the component that writes a variable to each that reads it.
-    """
-
-    format: Literal["krohn-circuit"]
-    version: Literal[1]
-    name: str | None
-    letters: list[str]
-    length: int
-    blocks: list[CircuitBlock]
-    variables: list[Variable]
-    features: dict[str, tuple[int, int]]
-    directions: NotRequired[list[list[float]]]
-    outputs: list[str]
-    edges: list[Edge]
-
-
-class WorkbenchIndex(TypedDict):
-    """The list of the networks of a workbench: workbench.json."""
-
-    format: Literal["krohn-workbench"]
-    version: Literal[3]
-    seed: int
-    words: int
-    models: list[Made]
-
-
-WorkbenchWord = TypedDict(
-    "WorkbenchWord", {"word": list[str], "from": int, "answers": Answers}
-)
-
-
-class Interchange(TypedDict):
-    """An interchange intervention, a line of pairs.jsonl.
-
-    Attributes:
-        base: The word that is run.
-        source: The word that the variable's value is from.
-        position: Where it is given, from 1.
-        answers: The answers then, after each letter: names, or the numbers of a law.
-    """
-
-    base: list[str]
-    source: list[str]
-    variable: str
-    position: int
-    value: int
-    answers: Answers
-
 
 # Cascades.
 
@@ -221,32 +133,21 @@ FACTS = sorted(
 )
 """Of each kind of source but machines the types of its facts."""
 STATED = sorted(
-    (kind.stated_type for kind in KINDS.values()),
-    key=lambda each: (each.__name__ == "InContext", each.__name__),
+    ((wire, kind.stated_type) for wire, kind in KINDS.items()),
+    key=lambda each: (not model_files.says_kind(each[1]), each[1].__name__),
 )
-"""Of each kind of source but machines what a model file states."""
+"""Of each kind of source but machines its name, and what a model file states."""
 PRINTED: dict[str, Any] = {
     "attention": Attention,
-    "batch": Batch,
-    "compare": Comparison | BeliefComparison,
     "compile": Compiled,
-    "crasp": CountingProgram,
-    "decompile": DecompiledLetters | DecompiledPoints,
     "decompose": Decomposed,
     "draw": File,
-    "equivalent": Answer | TwoNetworks,
     "error": Error,
     "explain": reduce(or_, FACTS, MACHINES),
-    "export": Exported,
-    "formal": Formal,
-    "grammar": Grammar,
-    "learn": LearnedMachine,
     "recheck": Checked,
     "run": Run,
     "schema": Schemas,
-    "score": Score,
     "verify": Verified,
-    "workbench": WorkbenchMade | WorkbenchChecked,
     "zoo": Zoo,
 }
 """The type of each command's output, by its name; and the error of any of them."""
@@ -254,13 +155,9 @@ NOT_FINITE = frozenset({"compare", "run"})
 """Numbers of these may be no finite ones, which JSON writes as null."""
 WRITTEN: dict[str, Any] = {
     "cascade": CascadeFile,
-    "circuit": Circuit,
     "evidence": Evidence,
-    "interchange": Interchange,
     "machine": MachineFile,
     "model": Header,
-    "workbench-index": WorkbenchIndex,
-    "workbench-word": WorkbenchWord,
 }
 """The type of each form of file, by its name."""
 OPEN = frozenset({"Evidence"})
@@ -273,8 +170,7 @@ def made(name: str, identifier: str, about: str) -> Schema:
     What is printed states the schema; files have a format and a version of their own.
     """
     maker = Maker(name in NOT_FINITE)
-    printed = name in PRINTED
-    kind = PRINTED[name] if printed else WRITTEN[name]
+    kind, printed = _type(name)
     body = maker.of(kind)
     if name == "model":
         model_files.declared(maker, STATED)
@@ -284,6 +180,13 @@ def made(name: str, identifier: str, about: str) -> Schema:
         del maker.objects[each]["additionalProperties"]
     head = {"$schema": DRAFT, "$id": identifier, "title": about.replace("`", "")}
     return {**head, **body, "$defs": dict(sorted(maker.objects.items()))}
+
+
+def _type(name: str) -> tuple[Any, bool]:
+    """The type of a schema, and whether it is printed."""
+    if name in (brought := slice_schemas()):
+        return find(brought[name].type), brought[name].printed
+    return (PRINTED[name], True) if name in PRINTED else (WRITTEN[name], False)
 
 
 def _state(schema: Schema, identifier: str) -> None:

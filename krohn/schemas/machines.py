@@ -6,7 +6,6 @@ from typing import Literal, NotRequired, TypedDict
 from krohn.algebra.classification.findings import Subgroup
 from krohn.algebra.classification.properties import Property
 from krohn.compiler.cost import Cost
-from krohn.instruments.batch.work import RowResult
 from krohn.schemas.parts import (
     About,
     Digest,
@@ -92,20 +91,6 @@ class Compiled(Sizes, Remarks):
     verdict: Verdict | None
     tried: list[Tried]
     seconds: float
-
-
-class Batch(TypedDict):
-    """The rows of a table, each compiled, proved and run.
-
-    Attributes:
-        passed: How many rows are verified, and answer every labelled word as expected.
-        by_job: How many rows are as the job file tells them.
-    """
-
-    rows: list[RowResult]
-    passed: int
-    failed: int
-    by_job: int
 
 
 class ReadMeaning(TypedDict):

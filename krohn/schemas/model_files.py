@@ -6,16 +6,13 @@ from importlib import import_module
 from typing import Any, Literal, NotRequired, TypedDict, get_type_hints
 
 from krohn.algebra.formats.json_format import MachineFile
-from krohn.kinds.in_context.source import (
-    KIND,
-    InContext,
-)
 from krohn.program.architecture import Architecture, statements
 from krohn.program.functions import FUNCTIONS
 from krohn.program.operations import operation_modules
 from krohn.program.operations.base import Operation
 from krohn.program.operations.letter_matrix import LetterMatrix
 from krohn.program.operations.map import Map
+from krohn.program.stated import StatedSource
 from krohn.schemas.answers import Sublayer
 from krohn.schemas.making import Maker, Schema
 from krohn.schemas.parts import Digest, Dtype, Facts, Searched, StatedProgram, Verdict
@@ -128,12 +125,12 @@ class AnySource(TypedDict):
     """A source; its schema is made of those that there are."""
 
 
-def declared(maker: Maker, sources: Sequence[Any]) -> None:
+def declared(maker: Maker, sources: Sequence[tuple[str, Any]]) -> None:
     """Make the objects of a header that follow from what is declared elsewhere.
 
     Args:
         maker: Makes them.
-        sources: The types of what kinds of sources state.
+        sources: The kinds of sources, and the types of what they state.
     """
     for module in (*statements().values(), *operation_modules().values()):
         import_module(module)
@@ -143,16 +140,21 @@ def declared(maker: Maker, sources: Sequence[Any]) -> None:
     }
     each = [Operation.named[name] for name in sorted(Operation.named)]
     maker.objects["StatedChannel"] = {"oneOf": [_channel(maker, op) for op in each]}
-    found = [_source(maker, each) for each in sources]
+    found = [_source(maker, *each) for each in sources]
     maker.objects["AnySource"] = {"oneOf": found}
 
 
-def _source(maker: Maker, stated: Any) -> Schema:
-    """A source; what is stated of a learner in context is its fields, and names."""
-    if stated is not InContext:
+def says_kind(stated: Any) -> bool:
+    """Whether the type of what is stated of a source has its kind."""
+    return issubclass(stated, StatedSource) or "kind" in get_type_hints(stated)
+
+
+def _source(maker: Maker, kind: str, stated: Any) -> Schema:
+    """A source; if its type says no kind, its fields are stated beside kind and names."""
+    if says_kind(stated):
         return maker.of(stated)
     learner = maker.object_of(stated)
-    _add(learner, {"kind": {"const": KIND}, "name": {"type": "string"}})
+    _add(learner, {"kind": {"const": kind}, "name": {"type": "string"}})
     names = {"type": "array", "items": {"type": "string"}}
     _add(learner, {"letters": names, "classes": names})
     return learner

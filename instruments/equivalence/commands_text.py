@@ -1,0 +1,143 @@
+"""Whether two things mean the same, on a terminal."""
+
+from typing import TYPE_CHECKING
+
+from krohn.program.quoting import on_a_terminal
+from krohn.program.word_texts import join_letters
+from krohn.program.wording import at_most
+
+if TYPE_CHECKING:
+    from krohn.instruments.equivalence.models import Twins
+    from krohn.instruments.equivalence.question import Answer
+
+
+MOST_PAIRS = 6
+
+
+def equivalence(found: "Answer") -> None:
+    """Whether two sources accept the same words, and of which lengths that is known."""
+    print(_sentence(found))
+    _print_notion(found)
+    if found.word is not None:
+        print(f"  a shortest word: {join_letters(found.word)}")
+        if found.says is not None:
+            _says(found)
+        else:
+            print(f"  {_side(found)} accepts it, and the other does not")
+    _renamed(found)
+    if found.invariant:
+        print("  z3 found an invariant, and each letter was checked to keep it")
+
+
+def _side(found: "Answer") -> str:
+    """The one that accepts the word, by its name if that tells the two apart."""
+    if found.left == found.right:
+        return "the first" if found.accepts == "left" else "the second"
+    return found.left if found.accepts == "left" else found.right
+
+
+def twins(found: "Twins") -> None:
+    """Whether two networks are one function, and what of their tensors is the same."""
+    bound = (
+        "of every length"
+        if found.length is None
+        else f"of up to {found.length} letters"
+    )
+    both = f"{found.left} and {found.right}"
+    if found.word is not None:
+        print(f"refuted: {both} {_parted(found)}")
+        print(f"  a shortest word on which they differ: {join_letters(found.word)}")
+        _says(found)
+    elif found.verdict == "verified" and found.inputs:
+        apart = "the same"
+        if found.within is not None:
+            apart = f"at most {at_most(found.within)} apart"
+        print(f"verified for {found.inputs}: answers of {both} are {apart}")
+    elif found.verdict == "verified":
+        names = ", up to names" * bool(found.renamed)
+        print(f"verified for words {bound}: {both} give the same answers{names}")
+        print(
+            "  each network was proved to compute its machine, and the machines give "
+            "the same answers"
+        )
+    else:
+        print(f"undecided: {found.reason}")
+    _print_notion(found)
+    _renamed(found)
+    for name, claim in zip((found.left, found.right), found.about, strict=True):
+        about, answers = claim.lines()
+        print(f"  {name}: {about}; {answers.rsplit('; ')[-1]}")
+    every = len(found.shared) + found.others
+    print(f"  {len(found.shared)} of {every} tensors are the same, byte by byte")
+    for name in found.shared:
+        print(f"    {name}")
+    if found.random:
+        print("  both are masks of one random network")
+
+
+def _print_notion(found: "Twins | Answer") -> None:
+    from krohn.instruments.equivalence.question import (
+        SAID,  # torch, which --help does without
+    )
+
+    print(f"  compared: {SAID[found.notion]}")
+
+
+def _parted(found: "Twins | Answer") -> str:
+    """That two are not the same, by what was compared: not two functions, if one."""
+    if found.renamed is not None:
+        return "compute the same function up to names, and their names differ"
+    return "compute different functions"
+
+
+def _says(found: "Twins | Answer") -> None:
+    assert found.says is not None
+    for name, said in zip((found.left, found.right), found.says, strict=True):
+        print(f"  {name} says {on_a_terminal(said)}")
+
+
+def _renamed(found: "Twins | Answer") -> None:
+    if not found.renamed:
+        return
+    pairs = [
+        f"{on_a_terminal(a)} is {on_a_terminal(b)}"
+        for a, b in found.renamed[:MOST_PAIRS]
+    ]
+    more = ["…"] if len(found.renamed) > MOST_PAIRS else []
+    print(f"  renamed: {', '.join([*pairs, *more])}")
+
+
+def _sentence(found: "Answer") -> str:
+    if found.notion != "accept":
+        return _same_output(found)
+    if found.word is not None:
+        verb = "is not in" if found.relation == "included" else "are not equal:"
+        if found.relation == "included":
+            return f"refuted: a word of {found.left} {verb} {found.right}"
+        return f"refuted: {found.left} and {found.right} {verb} one accepts a word"
+    about = (
+        f"every word of {found.left} is one of {found.right}"
+        if found.relation == "included"
+        else f"{found.left} and {found.right} accept the same words"
+    )
+    if found.verdict == "undecided" and not found.explored:
+        return "unproved: too much would be compared, even for words of one letter"
+    if found.verdict == "undecided":
+        return (
+            f"undecided for every length; for words of up to {found.explored} letters: "
+            f"{about}"
+        )
+    words = (
+        "of every length"
+        if found.length is None
+        else f"of up to {found.length} letters"
+    )
+    return f"verified for words {words}: {about}"
+
+
+def _same_output(found: "Answer") -> str:
+    both = f"{found.left} and {found.right}"
+    if found.word is not None:
+        return f"refuted: {both} {_parted(found)}"
+    names = ", up to names" * bool(found.renamed)
+    return f"verified for words of every length: {both} show the same{names}"
