@@ -20,7 +20,6 @@ from krohn.architectures.generator.build import (
     Freedom,
     generator,
 )
-from krohn.architectures.linear_recurrence import build as linear_recurrence
 from krohn.architectures.pruned import build as pruned
 from krohn.architectures.state_space import build as state_space
 from krohn.compilation import Asked, check_one_of
@@ -202,6 +201,8 @@ def _recurrent(
             f"an {arch.upper()} is built by {known!r}, not by {construction!r}; leave "
             "--construction out"
         )
+    from krohn.architectures.linear_recurrence import build as linear_recurrence
+
     if construction != linear_recurrence.GATED:
         raise CompileError(
             f"an RNN is built by 'elman', 'gated' or 'pruned', not by {construction!r}; "
