@@ -13,10 +13,6 @@ import numpy as np
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.formats import json_format
 from krohn.algebra.wording import LONGEST, count, cut, in_runs
-from krohn.architectures.disguise.build import (
-    Disguise,
-    disguised,
-)
 from krohn.architectures.disguise.engine import PLAIN
 from krohn.architectures.recurrent.statement import Rnn
 from krohn.compiler import CompileError, Unsuited
@@ -38,6 +34,7 @@ from krohn.verify.proof import Proof, prove
 if TYPE_CHECKING:
     from torch.nn import Module
 
+    from krohn.architectures.disguise.build import Disguise
     from krohn.open_model import Model, Text
 
 # A compiled network and its proof, as a model file holds them.
@@ -491,7 +488,7 @@ class MachineClaim:
     length: int | None
     precision: Precision
     outputs: bool
-    disguise: Disguise | None = None
+    disguise: "Disguise | None" = None
 
     def file(self, built: CompiledNetwork) -> ModelFile:
         """A network with this claim.
@@ -504,6 +501,8 @@ class MachineClaim:
         )
         if self.disguise is None:
             return file
+        from krohn.architectures.disguise.build import disguised
+
         header, tensors = disguised(
             self.disguise, file.header, file.tensors, file.precision
         )

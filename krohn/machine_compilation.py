@@ -14,7 +14,6 @@ from krohn.algebra.brackets import BracketDistribution, distribution
 from krohn.algebra.budget import Budget, steps_of
 from krohn.algebra.errors import KrohnError
 from krohn.algebra.formats import json_format
-from krohn.architectures.disguise.build import Disguise
 from krohn.architectures.generator.build import (
     NAME as GENERATOR,
     Freedom,
@@ -85,6 +84,8 @@ def _best(
     """What is claimed, and the best network of which it is proved."""
     disguise, observed = None, asked.observe is not None
     if asked.disguise is not None:
+        from krohn.architectures.disguise.build import Disguise
+
         disguise = Disguise.of(asked.disguise, asked.seed, asked.strength)
     shown = source if observed else replace(source, output=None)
     told = source, asked.length, asked.options.precision, observed
