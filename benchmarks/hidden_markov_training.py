@@ -35,10 +35,7 @@ from krohn.instruments.compare.models import (
     Architecture,
     Gpt,
 )
-from krohn.instruments.compare.tasks.beliefs import (
-    BeliefTask,
-    task_of,
-)
+from krohn.instruments.compare.tasks.beliefs import BeliefTask, belief_task
 from krohn.instruments.compare.training.beliefs import (
     BeliefRecipe,
     doubling,
@@ -46,10 +43,8 @@ from krohn.instruments.compare.training.beliefs import (
 from krohn.instruments.compare.training.presets import preset
 from krohn.instruments.compare.training.run import Cell
 from krohn.instruments.compare.training.sweep import Result
-from krohn.kinds.hidden_markov import source as hidden_markov
 from krohn.kinds.hidden_markov.source import driven
 from krohn.kinds.hidden_markov.source_structure import mixing_time
-from krohn.kinds.linear_systems import source as linear_systems
 from krohn.kinds.linear_systems.source import LinearSystem
 from krohn.program.errors import Refused
 from krohn.program.results import from_object
@@ -75,9 +70,9 @@ Shape = tuple[str, Architecture, BeliefRecipe]
 
 def task(name: str) -> BeliefTask:
     """The task of a model; of the fractal one, the next letter (as Shai et al. train)."""
-    source = linear_systems.named(name) or hidden_markov.named(name)
-    assert source is not None
-    return BeliefTask(source, "next") if name == FRACTAL else task_of(source)
+    found = belief_task(name)
+    assert found is not None
+    return BeliefTask(found.source, "next") if name == FRACTAL else found
 
 
 def gpt(depth: int) -> Gpt:

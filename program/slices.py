@@ -100,6 +100,8 @@ class Slice:
         finders: The function that finds the evidence for a reader, by the reader's module,
             and the part of the evidence that it makes.
         exports: Places that networks can go to, by the names that ``--to`` takes.
+        tasks: What networks are trained to say of its sources by ``krohn compare``: by the
+            form of the task the function that takes a source, or the name of one.
         commands: Commands of ``krohn``, by their names.
         schemas: What it prints or writes as JSON, by the names of the schemas.
         public: Public names of `krohn`, each with its module.
@@ -114,6 +116,7 @@ class Slice:
     rules: Mapping[str, str] = field(default_factory=dict)
     finders: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     exports: Mapping[str, Export] = field(default_factory=dict)
+    tasks: Mapping[str, str] = field(default_factory=dict)
     commands: Mapping[str, str] = field(default_factory=dict)
     schemas: Mapping[str, Schema] = field(default_factory=dict)
     public: Mapping[str, str] = field(default_factory=dict)

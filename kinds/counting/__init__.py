@@ -3,6 +3,7 @@
 from krohn.program.slices import Schema, Slice
 
 SLICE = Slice(
+    tasks={"unrolling": f"{__name__}.task:unrolling"},
     commands={"crasp": f"{__name__}.command_line:crasp"},
     schemas={
         "crasp": Schema(

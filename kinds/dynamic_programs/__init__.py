@@ -20,5 +20,6 @@ SLICE = Slice(
         ("transformer", "chain-of-thought"): "transformer",
         ("transformer", "increasing"): "transformer",
     },
+    tasks={"texts": f"{__name__}.task:chain_of_thought"},
     public={"dynamic_program": f"{__name__}.source"},
 )

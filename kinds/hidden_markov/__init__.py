@@ -24,6 +24,7 @@ SLICE = Slice(
     finders={
         f"{__name__}.check_recurrent": (f"{__name__}.find:simulation", "simulation")
     },
+    tasks={"beliefs": f"{__name__}.task:process"},
     commands={"decompile": f"{__name__}.command_line:decompile"},
     schemas={
         "decompile": Schema(

@@ -19,4 +19,5 @@ SLICE = Slice(
         "matrix_norms": f"{__name__}.check_matrix_norms",
         "product_gates": f"{__name__}.check_product_gates",
     },
+    tasks={"beliefs": f"{__name__}.task:process"},
 )

@@ -48,11 +48,7 @@ from krohn.instruments.compare.probes.beliefs import (
     layer_probes,
     read_beliefs,
 )
-from krohn.instruments.compare.tasks.beliefs import (
-    BeliefTask,
-    Source,
-    task_of,
-)
+from krohn.instruments.compare.tasks.beliefs import BeliefTask
 from krohn.instruments.compare.training.beliefs import (
     BeliefRecipe,
     outputs,
@@ -69,13 +65,8 @@ from krohn.instruments.compare.training.sweep import (
     cost_of,
     sweep,
 )
-from krohn.kinds.hidden_markov import source as hidden_markov
-from krohn.kinds.hidden_markov.source import HiddenMarkovModel
-from krohn.kinds.linear_systems import source as linear_systems
-from krohn.kinds.linear_systems.source import LinearSystem
 from krohn.program.results import from_object, to_object
 from krohn.report import Announce, Progress, silent
-from krohn.source_kinds import named as named_source
 
 # The networks of a comparison on a hidden Markov model: trained, compiled, and rules.
 
@@ -235,7 +226,7 @@ def derived(task: BeliefTask, length: int) -> tuple[BeliefModel, BeliefProof, Co
     try:
         found = compile_source(source, length)
     except KrohnError:
-        if not isinstance(source, HiddenMarkovModel):
+        if not task.process.approximable:
             raise
         found = compile_source(source, length, within=THRESHOLDS[0])
     network, shown = compiled(found.file), found.proof
@@ -273,10 +264,7 @@ def _beliefs(network: Compiled, task: BeliefTask, words: Any) -> Any:
         beliefs = network(torch.from_numpy(words)).double().numpy()
     if beliefs.shape[-1] != len(BeliefTask(task.source).classes):
         raise KrohnError(f"the network of {task.source.name} does not say beliefs")
-    if task.asks == "next":
-        assert isinstance(task.source, HiddenMarkovModel)
-        return task.source.predict(beliefs)
-    return beliefs
+    return task.of_beliefs(beliefs)
 
 
 def rules(task: BeliefTask, length: int) -> list[BeliefModel]:
@@ -286,10 +274,7 @@ def rules(task: BeliefTask, length: int) -> list[BeliefModel]:
     reads = f"the mean after the last {window.orders[-1]} letters"
 
     def filtered(words: Any) -> Any:
-        beliefs = exact.label(words).truth
-        if task.asks == "next" and isinstance(task.source, HiddenMarkovModel):
-            return task.source.predict(beliefs)
-        return beliefs
+        return task.of_beliefs(exact.label(words).truth)
 
     both = (
         ("exact", "exact filter", "Bayes' rule in float64", filtered),
@@ -315,40 +300,8 @@ SHOWN = 400
 """Beliefs of a triangle."""
 
 
-def belief_source(source: object) -> Source | None:
-    """The hidden Markov model or linear system that something is, or names.
-
-    Raises:
-        KrohnError: If a number of a name is out of range, or it is a weighted automaton.
-    """
-    if isinstance(source, LinearSystem | HiddenMarkovModel):
-        return _of_laws(source)
-    if not isinstance(source, str | Path):
-        return None
-    text = str(source)
-    # Of Cyclic-DET too, which other commands take for the machine that it is.
-    found = linear_systems.named(text) or hidden_markov.named(text)
-    if found is not None:
-        return found
-    other = named_source(text)
-    told = None if other is None else other[1]
-    return (
-        _of_laws(told) if isinstance(told, LinearSystem | HiddenMarkovModel) else None
-    )
-
-
-def _of_laws(source: Source) -> Source:
-    """The source, unless its letters have weights, by which no word can be drawn."""
-    if isinstance(source, HiddenMarkovModel) and source.final is not None:
-        raise KrohnError(
-            f"{source.name} is a weighted automaton: no law says which words to train on; "
-            "krohn compile makes its network"
-        )
-    return source
-
-
 def compare_beliefs(
-    source: Source,
+    task: BeliefTask,
     settings: Settings,
     command: str | None = None,
     progress: Progress | None = None,
@@ -357,7 +310,7 @@ def compare_beliefs(
     """Compile a network, train others, and set them beside the exact filter.
 
     Args:
-        source: A hidden Markov model or a linear system.
+        task: What is asked of every network.
         settings: What is trained, and how; `depth` is that of the deepest Transformer.
         command: What does it again; None for a call of `krohn.compare`.
         progress: Called with what is being done, how much is done, and of how much.
@@ -368,7 +321,7 @@ def compare_beliefs(
     """
     began, told = time.monotonic(), progress or silent
     usable(settings.device)
-    task, chosen = task_of(source), plans(settings)
+    source, chosen = task.source, plans(settings)
     length = chosen["rnn"][3].length
     again = command or f"krohn.compare({source.name!r}, preset={settings.preset!r}, …)"
     remarks, models, proved, network = list[str](), list[BeliefModel](), None, None

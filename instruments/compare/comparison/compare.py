@@ -7,12 +7,9 @@ from typing import Unpack
 from krohn.algebra import zoo
 from krohn.algebra.observation import OBSERVATIONS
 from krohn.instruments.compare.comparison.assembling import assemble
-from krohn.instruments.compare.comparison.belief_comparison import (
-    belief_source,
-    compare_beliefs,
-)
+from krohn.instruments.compare.comparison.belief_comparison import compare_beliefs
 from krohn.instruments.compare.comparison.belief_result import BeliefComparison
-from krohn.instruments.compare.comparison.derived import counting_task
+from krohn.instruments.compare.comparison.derived import unrolled_task
 from krohn.instruments.compare.comparison.measurements import (
     SettingKeywords,
     Settings,
@@ -20,6 +17,7 @@ from krohn.instruments.compare.comparison.measurements import (
     run_folder,
 )
 from krohn.instruments.compare.comparison.result import Comparison
+from krohn.instruments.compare.tasks.beliefs import belief_task
 from krohn.instruments.compare.tasks.catalogue import (
     names,
     task,
@@ -81,13 +79,13 @@ def compare(
             nothing can be certified, or a run is interrupted.
     """
     settings = Settings(preset, **options)
-    model = belief_source(machine)
+    model = belief_task(machine)
     if model is not None:
         refuse_others(
-            settings.reading_options, (), f"{model.name}, which is no machine"
+            settings.reading_options, (), f"{model.source.name}, which is no machine"
         )
         return compare_beliefs(model, settings, command, progress, announce)
-    counting = counting_task(machine, preset, settings.length)
+    counting = unrolled_task(machine, preset, settings.length)
     asked = counting or named_task(machine, settings)
     if counting is not None:
         refuse_others(

@@ -1,8 +1,8 @@
-"""The compiled network of a task, counting programs among the tasks."""
+"""The compiled network of a task, and programs that are machines on short words."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
+from typing import Any
 
 from krohn.algebra.errors import KrohnError
 from krohn.compilation import Asked, compile as compiled
@@ -11,16 +11,14 @@ from krohn.compiler.planning import planning
 from krohn.foreign import saying_outputs
 from krohn.instruments.compare.comparison.result import CompiledProof
 from krohn.instruments.compare.tasks.catalogue import Surviving
+from krohn.instruments.compare.tasks.sources import Unrolling, source_in_form
 from krohn.instruments.compare.tasks.task import Task
 from krohn.instruments.compare.training import presets
-from krohn.kinds.counting.commands import counting_program
-from krohn.kinds.counting.commands_machines import unrolled
-from krohn.kinds.counting.source import CountingProgram
 from krohn.machines import OWN
 from krohn.network.model import Model
 from krohn.network.modelfile import ModelFile
 
-# Counting programs as tasks: on words that are not too long they are machines.
+# Sources that are machines on words that are not too long.
 
 
 MOST_STATES = 1100
@@ -28,44 +26,43 @@ MOST_STATES = 1100
 
 
 @dataclass(frozen=True)
-class CountingTask(Task):
-    """The task of saying the answer of a counting program after each letter.
+class UnrolledTask(Task):
+    """The task of saying after each letter what a program says.
 
     Attributes:
         program: It; `machine` says the same of words as long as networks read.
     """
 
-    program: CountingProgram | None = None
+    program: Any = None
 
 
-def counting_task(
+def unrolled_task(
     source: object, preset: str, length: int | None
-) -> CountingTask | None:
-    """The task of a counting program; None of other sources.
+) -> UnrolledTask | None:
+    """The task of a program that is a machine on short words; None of other sources.
 
     Args:
-        source: A program, the name of one, or a file ``.crasp``.
+        source: The program, or what names it.
         preset: Says how long words are, unless ``length`` does.
         length: Letters in the words that are trained on.
 
     Raises:
         KrohnError: If it cannot be read, or remembers too much.
     """
-    program = source if isinstance(source, CountingProgram) else None
-    if isinstance(source, str | Path):
-        program = counting_program(str(source))
-    if program is None:
+    unrolling: Unrolling | None = source_in_form("unrolling", source)
+    if unrolling is None:
         return None
-    shortest = Task(program.name, unrolled(program, 1), Surviving(), "outputs")
+    program = unrolling.source
+    shortest = Task(program.name, unrolling.machine(1), Surviving(), "outputs")
     longest = presets.gpt(preset, shortest, length=length)[1].reads
-    machine = unrolled(program, longest)
+    machine = unrolling.machine(longest)
     if len(machine.states) > MOST_STATES:
         raise KrohnError(
             f"on words of up to {longest} letters {program.name} is a machine of "
             f"{len(machine.states):,} states, and comparisons go up to {MOST_STATES:,}; "
             "train on shorter words by --length"
         )
-    return CountingTask(program.name, machine, Surviving(), "outputs", program=program)
+    return UnrolledTask(program.name, machine, Surviving(), "outputs", program=program)
 
 
 # The compiled network of a task, proved for words as long as they are measured.
@@ -121,7 +118,7 @@ def _derived(
 ) -> Derived:
     found = _compiled(task, length, progress)
     file = found.file
-    if isinstance(task, CountingTask):
+    if isinstance(task, UnrolledTask):
         file = saying_outputs(file, task.letters, task.classes)
     return Derived(Model(file), file, _proof(found), remark)
 
@@ -129,7 +126,7 @@ def _derived(
 def _compiled(
     task: Task, length: int, progress: Callable[[int, int], None] | None
 ) -> CompiledModel:
-    if isinstance(task, CountingTask):
+    if isinstance(task, UnrolledTask):
         return compiled(task.program, length, progress=progress)
     observed = OWN if task.shows == "outputs" else None
     _check_size(task, length)

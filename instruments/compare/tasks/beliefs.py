@@ -1,25 +1,54 @@
-"""Tasks of hidden Markov models and linear systems: beliefs, or the law of the next letter.
+"""Tasks of processes with beliefs: the beliefs, or the law of the next letter.
 
 The labels of all other tasks are classes; here they are vectors (Hu et al. 2024, section
-2.1): the belief b_t after each letter, or the letter that comes next.
+2.1): the belief b_t after each letter, or the letter that comes next. Hidden Markov models
+and linear systems are such processes.
 """
 
 from dataclasses import dataclass
-from typing import Literal
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal, Protocol
 
 import numpy as np
 
 from krohn.algebra.automaton import IntArray
 from krohn.algebra.errors import KrohnError
+from krohn.instruments.compare.tasks.sources import source_in_form
 from krohn.instruments.compare.tasks.task import BoolArray
-from krohn.kinds.hidden_markov.source import HiddenMarkovModel
-from krohn.kinds.linear_systems.source import LinearSystem
 from krohn.network.precision import FloatArray
+from krohn.source_kinds import named
 
-Source = LinearSystem | HiddenMarkovModel
 Asks = Literal["belief", "next"]
-NEAR_ONE = 1e-9
-"""How far columns add up to something else than 1, for their numbers are rounded."""
+
+
+class Process(Protocol):
+    """What a kind of source says of one that has beliefs.
+
+    Attributes:
+        source: The source, with a name and letters.
+        probabilities: Whether beliefs are laws.
+        says_letters: Whether it says letters by itself, so that the next has a law.
+        approximable: Whether a network that is off by a little may be compiled.
+        entries: The names of the numbers of a belief.
+        question: What is asked, and the letters after which the answer counts.
+    """
+
+    source: Any
+    probabilities: bool
+    says_letters: bool
+    approximable: bool
+    entries: tuple[str, ...]
+    question: tuple[Asks, tuple[str, ...] | None]
+
+    def draw(self, rng: np.random.Generator, count: int, length: int) -> IntArray:
+        """Words ``(count, length)``."""
+
+    def beliefs(self, words: IntArray) -> FloatArray:
+        """``(count, length, entries)``: the belief after each letter."""
+
+    def next_letter(self, beliefs: FloatArray) -> FloatArray:
+        """``(…, letters)``: the law of the next letter under each belief."""
 
 
 @dataclass(frozen=True)
@@ -46,18 +75,18 @@ class BeliefTask:
     """Beliefs, or laws of the next letter, after each letter that a model says.
 
     Attributes:
-        source: The model. Letters of a linear system are uniform and independent.
+        source: The model, of a kind that has processes.
         asks: For the ``"belief"`` b_t, or for the ``"next"`` letter, of which training
             sees a sample and measures the law.
         after: Letters after which the answer counts in measures; None for all of them.
             (Cyclic-HARD is measured where a state is revealed next.) All are trained.
 
     Raises:
-        KrohnError: If the model does not say letters by itself and the next one is asked
-            for, or a letter is unknown.
+        KrohnError: If nothing can be trained on the model, it does not say letters by
+            itself and the next one is asked for, or a letter is unknown.
     """
 
-    source: Source
+    source: Any
     asks: Asks = "belief"
     after: tuple[str, ...] | None = None
 
@@ -67,15 +96,19 @@ class BeliefTask:
             raise KrohnError(
                 f"{self.source.name} has no letter {min(unknown)!r} to ask after"
             )
-        if self.asks == "next" and self._letters_are_chosen:
+        if self.asks == "next" and not self.process.says_letters:
             raise KrohnError(
                 f"the letters of {self.source.name} are chosen, not said by it, so that "
                 "there is no law of the next one; ask for beliefs"
             )
 
-    @property
-    def _letters_are_chosen(self) -> bool:
-        return isinstance(self.source, LinearSystem) or self.source.actions is not None
+    @cached_property
+    def process(self) -> Process:
+        """What the kind of the model says of it."""
+        process: Process | None = source_in_form("beliefs", self.source)
+        if process is None:
+            raise KrohnError(f"a {type(self.source).__name__} has no beliefs")
+        return process
 
     @property
     def name(self) -> str:
@@ -87,37 +120,28 @@ class BeliefTask:
     @property
     def letters(self) -> tuple[str, ...]:
         """The names of the letters."""
-        return self.source.letters
+        letters: tuple[str, ...] = self.source.letters
+        return letters
 
     @property
     def classes(self) -> tuple[str, ...]:
         """The names of the numbers that are to be said."""
-        if self.asks == "next":
-            return self.letters
-        if isinstance(self.source, HiddenMarkovModel):
-            return self.source.states
-        return tuple(f"b{i + 1}" for i in range(self.source.size))
+        return self.letters if self.asks == "next" else self.process.entries
 
     @property
     def probabilities(self) -> bool:
         """Whether all labels are laws, so that networks answer by softmax."""
-        if isinstance(self.source, HiddenMarkovModel):
-            return True
-        columns = np.vstack(
-            [*self.source.matrices.swapaxes(1, 2), self.source.start[None]]
-        )
-        sums = np.abs(columns.sum(axis=1) - 1) <= NEAR_ONE
-        return bool((columns >= 0).all() and sums.all())
+        return self.process.probabilities
 
     def label(self, letters: IntArray) -> BeliefBatch:
         """The labels of given words ``(count, length)``.
 
         If the next letter is asked for, the last letter of each word is a label only.
         """
-        truth = self._beliefs(letters)
+        truth = self.process.beliefs(letters)
         labels = truth
-        if isinstance(self.source, HiddenMarkovModel) and self.asks == "next":
-            truth = self.source.predict(truth)[:, :-1]
+        if self.asks == "next":
+            truth = self.process.next_letter(truth)[:, :-1]
             labels = np.eye(len(self.letters))[letters[:, 1:]]
             letters = letters[:, :-1]
         asked = np.ones(letters.shape, dtype=bool)
@@ -125,23 +149,33 @@ class BeliefTask:
             asked = np.isin(letters, [self.letters.index(name) for name in self.after])
         return BeliefBatch(letters, labels, truth, asked)
 
-    def _beliefs(self, letters: IntArray) -> FloatArray:
-        if isinstance(self.source, HiddenMarkovModel):
-            return self.source.filter(letters)[0]
-        return self.source.run(letters)
+    def of_beliefs(self, beliefs: FloatArray) -> FloatArray:
+        """The answers ``(…, classes)`` that follow from beliefs."""
+        return self.process.next_letter(beliefs) if self.asks == "next" else beliefs
 
     def batch(self, rng: np.random.Generator, count: int, length: int) -> BeliefBatch:
         """Words that are drawn, of `length` letters to read, with labels."""
         drawn = length + (self.asks == "next")
-        if isinstance(self.source, HiddenMarkovModel):
-            return self.label(self.source.sample(count, drawn, rng)[0])
-        return self.label(rng.integers(len(self.letters), size=(count, drawn)))
+        return self.label(self.process.draw(rng, count, drawn))
 
 
-def task_of(source: Source) -> BeliefTask:
-    """The task that the paper gives a model: beliefs, but for Cyclic-HARD the next letter.
+def belief_task(source: object) -> BeliefTask | None:
+    """The task that the paper gives a process: beliefs, or at times the next letter.
 
-    The answer counts after ``*``, where the state is revealed (section 3.3).
+    Args:
+        source: It, its name, or a file that holds it.
+
+    Returns:
+        None if it is no process with beliefs.
+
+    Raises:
+        KrohnError: If a number of a name is out of range, or no words can be drawn of it.
     """
-    hard = source.name.startswith("Cyclic-HARD")
-    return BeliefTask(source, "next", ("*",)) if hard else BeliefTask(source)
+    text = str(source) if isinstance(source, Path) else source
+    # Of Cyclic-DET too, which other commands take for the machine that it is.
+    process: Process | None = source_in_form("beliefs", text)
+    if process is None and isinstance(text, str) and (other := named(text)) is not None:
+        process = source_in_form("beliefs", other[1])
+    if process is None:
+        return None
+    return BeliefTask(process.source, *process.question)

@@ -10,10 +10,8 @@ import numpy as np
 
 from krohn.algebra.automaton import IntArray
 from krohn.algebra.errors import KrohnError
+from krohn.instruments.compare.tasks.sources import source_in_form
 from krohn.instruments.compare.tasks.task import Batch
-from krohn.kinds.dynamic_programs.source import named
-from krohn.kinds.dynamic_programs.statement import ChainOfThought
-from krohn.program.retelling import told_as
 
 # Tasks of texts: a prompt, and its continuation token by token up to an answer.
 
@@ -41,6 +39,23 @@ class Texts(Protocol):
         """Token indices ``(count, longest)``; shorter texts are followed by `PAD`."""
 
 
+class Chain(Protocol):
+    """Texts that go on in one way from each prompt, step by step.
+
+    Attributes:
+        tokens: The names of the tokens, `SEP` and `EOS` among them.
+        length: How many tokens each text has.
+        prompt: The least and the largest token at each place of a prompt.
+    """
+
+    tokens: tuple[str, ...]
+    length: int
+    prompt: tuple[tuple[int, int], ...]
+
+    def continued(self, prompts: IntArray) -> IntArray:
+        """Whole texts ``(count, length)`` of prompts."""
+
+
 @dataclass(frozen=True)
 class Steps:
     """Texts of a dynamic program: each prompt alike, then the table and the answer.
@@ -59,13 +74,12 @@ class Steps:
         assert self.chain
 
     @cached_property
-    def chain(self) -> ChainOfThought:
+    def chain(self) -> Chain:
         """The steps."""
-        with told_as(about=f"{self.source}: "):
-            found = named(self.source)
-        if found is None:
+        chain: Chain | None = source_in_form("texts", self.source)
+        if chain is None:
             raise KrohnError(f"there is no dynamic program of the name {self.source!r}")
-        return found.chain_of_thought
+        return chain
 
     @property
     def description(self) -> str:

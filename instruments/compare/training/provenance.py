@@ -20,10 +20,7 @@ import torch
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.errors import KrohnError
 from krohn.algebra.formats import json_format
-from krohn.kinds.hidden_markov import source as hidden_markov
-from krohn.kinds.hidden_markov.source import HiddenMarkovModel
-from krohn.kinds.linear_systems import source as linear_systems
-from krohn.kinds.linear_systems.source import LinearSystem
+from krohn.instruments.compare.tasks.sources import source_in_form
 from krohn.program.errors import Refused
 
 # Random numbers of a run: a function of seed, step and purpose, and of nothing else.
@@ -105,7 +102,7 @@ def describe(value: object) -> Json:
         return value
     if isinstance(value, Automaton):
         return json_format.to_object(value)
-    if isinstance(value, LinearSystem | HiddenMarkovModel):
+    if hasattr(value, "to_wire"):
         return _source(value)
     if is_dataclass(value):
         held = {f.name: describe(getattr(value, f.name)) for f in fields(value)}
@@ -120,14 +117,14 @@ def describe(value: object) -> Json:
     )
 
 
-def _source(value: LinearSystem | HiddenMarkovModel) -> Json:
+def _source(value: Any) -> Json:
     """A model of a family by its name, which stands for all its numbers; else those."""
     wire = value.to_wire()
     try:
-        named = linear_systems.named(value.name) or hidden_markov.named(value.name)
+        named = source_in_form("beliefs", value.name)
     except Refused:
         named = None
-    if named is not None and named.to_wire() == wire:
+    if named is not None and named.source.to_wire() == wire:
         return {"kind": wire["kind"], "name": value.name}
     return wire
 

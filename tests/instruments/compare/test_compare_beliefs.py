@@ -10,16 +10,14 @@ from command import Command
 import krohn
 from krohn.algebra.errors import KrohnError
 from krohn.instruments.compare.comparison import belief_comparison
-from krohn.instruments.compare.comparison.belief_comparison import (
-    belief_source,
-    plans,
-)
+from krohn.instruments.compare.comparison.belief_comparison import plans
 from krohn.instruments.compare.comparison.belief_result import (
     BeliefComparison,
     over_seeds,
 )
 from krohn.instruments.compare.comparison.measurements import Settings
 from krohn.instruments.compare.draw_belief_page import render
+from krohn.instruments.compare.tasks.beliefs import belief_task
 from krohn.kinds.hidden_markov import source_files as files
 from krohn.kinds.hidden_markov.source import HiddenMarkovModel
 from krohn.kinds.linear_systems.source import LinearSystem
@@ -127,15 +125,19 @@ def test_what_there_was_no_time_for_is_named(
 def test_sources_from_python_and_from_files(tmp_path: Path) -> None:
     step = np.array([[0.9, 0.2], [0.1, 0.8]])
     model = HiddenMarkovModel.of("mine", step, step, before=[1.0, 0.0])
-    assert belief_source(model) is model
+    task = belief_task(model)
+    assert task is not None
+    assert task.source is model
     file = tmp_path / "mine.json"
     file.write_text(files.text(model))
-    kept = belief_source(file)
-    assert isinstance(kept, HiddenMarkovModel)
-    assert np.array_equal(kept.operators, model.operators)
-    assert isinstance(belief_source("Cyclic-DET3,2@1"), LinearSystem)
-    assert isinstance(belief_source("RanHMM3,2@1"), HiddenMarkovModel)
-    assert belief_source("C2") is None
+    kept = belief_task(file)
+    assert kept is not None
+    assert np.array_equal(kept.source.operators, model.operators)
+    for name, kind in (("Cyclic-DET3,2@1", LinearSystem), ("RanHMM3,2@1", type(model))):
+        found = belief_task(name)
+        assert found is not None
+        assert isinstance(found.source, kind)
+    assert belief_task("C2") is None
 
 
 @pytest.mark.parametrize(

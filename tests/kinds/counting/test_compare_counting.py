@@ -8,9 +8,9 @@ import pytest
 import krohn
 from krohn.algebra.errors import KrohnError
 from krohn.instruments.compare.comparison.derived import (
-    CountingTask,
-    counting_task,
+    UnrolledTask,
     derive,
+    unrolled_task,
 )
 from krohn.instruments.compare.comparison.result import Comparison
 from krohn.instruments.compare.measures.accuracy import accuracy
@@ -18,8 +18,8 @@ from krohn.kinds.counting.source import named
 
 
 def test_its_network_is_proved_and_right() -> None:
-    task = counting_task("crasp:Dyck1", "desk", 6)
-    assert isinstance(task, CountingTask)
+    task = unrolled_task("crasp:Dyck1", "desk", 6)
+    assert isinstance(task, UnrolledTask)
     found = derive(task, [6, 12, 24])
     assert found.proved.verdict == "verified"
     assert found.proved.length == 24
@@ -29,13 +29,13 @@ def test_its_network_is_proved_and_right() -> None:
 
 
 def test_only_counting_programs_are() -> None:
-    assert counting_task("C2", "desk", None) is None
-    assert counting_task(3, "desk", None) is None
-    assert counting_task(named("Majority"), "desk", 4) is not None
+    assert unrolled_task("C2", "desk", None) is None
+    assert unrolled_task(3, "desk", None) is None
+    assert unrolled_task(named("Majority"), "desk", 4) is not None
     with pytest.raises(KrohnError, match="no counting program"):
-        counting_task("crasp:Dyck", "desk", None)
+        unrolled_task("crasp:Dyck", "desk", None)
     with pytest.raises(KrohnError, match="train on shorter words by length="):
-        counting_task("crasp:ShuffleDyck2", "desk", None)
+        unrolled_task("crasp:ShuffleDyck2", "desk", None)
     with pytest.raises(KrohnError, match=r"complete"):
         krohn.compare("crasp:Majority", complete="sink")
 
