@@ -213,21 +213,21 @@ class Inputs:
         Raises:
             MachineError: If there are more than `MOST_PATHS`.
         """
-        waiting, found = [("-" * self.bits, len(self.nodes) - 1)], []
+        waiting, cubes = [("-" * self.bits, len(self.nodes) - 1)], []
         while waiting:
             cube, at = waiting.pop()
             if at < 0:
-                found.append((cube, -1 - at))
+                cubes.append((cube, -1 - at))
                 continue
             bit, zero, one = self.nodes[at]
             ends = f"{cube[:bit]}1{cube[bit + 1 :]}", f"{cube[:bit]}0{cube[bit + 1 :]}"
             waiting += zip(ends, (one, zero), strict=True)
-            if len(found) + len(waiting) > MOST_PATHS:
+            if len(cubes) + len(waiting) > MOST_PATHS:
                 raise MachineError(
                     f"the letters have more than {MOST_PATHS:,} cubes of input bits; "
                     "write JSON, which needs none"
                 )
-        return found
+        return cubes
 
     def cubes(self) -> tuple[str, ...]:
         """For each letter the largest cube that the diagram has for it.
@@ -245,8 +245,8 @@ class Inputs:
                 known, others = ways.get(child, (longer, 0))
                 best = max(longer, known, key=lambda cube: cube.count("-"))
                 ways[child] = (best, others + count)
-        found = (ways[-1 - letter] for letter in range(self.letters))
-        return tuple(cube if count == 1 else f"{cube}+" for cube, count in found)
+        largest = (ways[-1 - letter] for letter in range(self.letters))
+        return tuple(cube if count == 1 else f"{cube}+" for cube, count in largest)
 
 
 # Automata: semiautomata with a start state and outputs (Moore, Mealy, acceptor).

@@ -27,9 +27,9 @@ class Beside:
 
         It keeps the start, the letters and what is shown: an isomorphism.
         """
-        found = dict(self.pairs)
-        one_to_one = len(found) == len(set(found.values())) == len(self.pairs)
-        return found if self.word is None and one_to_one else None
+        partner = dict(self.pairs)
+        one_to_one = len(partner) == len(set(partner.values())) == len(self.pairs)
+        return partner if self.word is None and one_to_one else None
 
 
 def beside(

@@ -49,9 +49,9 @@ def as_brackets(a: Automaton) -> Brackets | None:
         return None
     error = int(fixed[0])
     for empty in range(table.shape[1]):
-        found = _from_empty(a, empty, error) if empty != error else None
-        if found is not None:
-            return found
+        brackets = _from_empty(a, empty, error) if empty != error else None
+        if brackets is not None:
+            return brackets
     return None
 
 
@@ -74,8 +74,8 @@ def _from_empty(a: Automaton, empty: int, error: int) -> Brackets | None:
     if stacks is None:
         return None
     depth = max(len(s) for s in stacks if s is not None)
-    found = Brackets(depth, opens, closes, stacks)
-    return found if _agrees(a, found, error) else None
+    brackets = Brackets(depth, opens, closes, stacks)
+    return brackets if _agrees(a, brackets, error) else None
 
 
 def _stacks_of_states(
@@ -159,12 +159,12 @@ class BracketDistribution:
 
     def law(self, stack: Stack) -> Law:
         """The probability of each letter after a prefix that leaves this stack."""
-        found, kinds = self.brackets, self.brackets.kinds
+        brackets, kinds = self.brackets, self.brackets.kinds
         opening = self._opens(len(stack))
         inner = stack[-1] if stack else None
         return tuple(
             (1 - opening) * (closes == inner) if opens is None else opening / kinds
-            for opens, closes in zip(found.opens, found.closes, strict=True)
+            for opens, closes in zip(brackets.opens, brackets.closes, strict=True)
         )
 
     def _opens(self, depth: int) -> Fraction:
@@ -180,7 +180,7 @@ class BracketDistribution:
             MachineError: If a letter is illegal where it stands.
         """
         stack: Stack = ()
-        found = [stack]
+        stacks = [stack]
         for at, letter in enumerate(word):
             if not self.law(stack)[letter]:
                 raise MachineError(
@@ -188,8 +188,8 @@ class BracketDistribution:
                     f"of depth at most {self.brackets.depth} cannot go on with it"
                 )
             stack = self._after(stack, letter)
-            found.append(stack)
-        return found
+            stacks.append(stack)
+        return stacks
 
     def _after(self, stack: Stack, letter: int) -> Stack:
         opened = self.brackets.opens[letter]
@@ -251,10 +251,10 @@ def distribution(machine: Automaton, opening: Fraction) -> BracketDistribution:
     Raises:
         MachineError: If the machine is no stack of bounded depth, or starts elsewhere.
     """
-    found = as_brackets(machine)
-    if found is None or found.stacks[machine.start] != ():
+    brackets = as_brackets(machine)
+    if brackets is None or brackets.stacks[machine.start] != ():
         raise MachineError(
             f"{machine.name} is no empty stack of brackets; take a machine of the zoo such "
             "as Dyck4,2 (depth first, then kinds)"
         )
-    return BracketDistribution(found, opening)
+    return BracketDistribution(brackets, opening)

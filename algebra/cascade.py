@@ -384,13 +384,13 @@ def _descend(
 ) -> IntArray:
     """The triples of the next layer, over all valid states of component ``i``."""
     rows = max(1, PIECE // cascade.components[i].size)
-    found = []
+    pieces = []
     for start in range(0, len(triples), rows):
         part = triples[start : start + rows]
         budget.spend(PASSES * len(part) * cascade.components[i].size, PASSES)
-        found.append(_triples_below(cascade, part, i, letter))
-        budget.check(sum(map(len, found)), "triples of nodes")
-    return found[0] if len(found) == 1 else distinct(np.concatenate(found))[0]
+        pieces.append(_triples_below(cascade, part, i, letter))
+        budget.check(sum(map(len, pieces)), "triples of nodes")
+    return pieces[0] if len(pieces) == 1 else distinct(np.concatenate(pieces))[0]
 
 
 def _triples_below(

@@ -107,8 +107,8 @@ def towards(nodes: int, source: Nodes, target: Nodes, root: int) -> IntArray:
     if len(source) > MOST_PLAIN_EDGES:
         from scipy.sparse.csgraph import breadth_first_order
 
-        found = breadth_first_order(_matrix(nodes, target, source), root)[1]
-        following[found >= 0] = found[found >= 0]
+        parents = breadth_first_order(_matrix(nodes, target, source), root)[1]
+        following[parents >= 0] = parents[parents >= 0]
         return following
     before = _neighbours(nodes, target, source)
     seen = [False] * nodes

@@ -101,11 +101,11 @@ class Green:
     @cached_property
     def first_idempotents(self) -> IntArray:
         """``(D-classes,)``: the smallest idempotent of each, −1 where there is none."""
-        found = np.full(len(self.d_sizes), NO_IDEMPOTENT, dtype=np.int64)
+        idempotents = np.full(len(self.d_sizes), NO_IDEMPOTENT, dtype=np.int64)
         own = self.monoid.idempotents
         classes, first = np.unique(self.d_class[own], return_index=True)
-        found[classes] = own[first]
-        return found
+        idempotents[classes] = own[first]
+        return idempotents
 
     @cached_property
     def order(self) -> IntArray:
@@ -205,8 +205,8 @@ def _d_classes(r: IntArray, left: IntArray) -> IntArray:
 
 def _group_of_elements(elements: IntArray) -> PermutationGroup:
     """The group with these elements ``(order, points)``, from few generators."""
-    found = PermutationGroup.trivial(elements.shape[1])
-    while found.order < len(elements):
-        outside = elements[~found.contains(elements)]
-        found = PermutationGroup(np.concatenate([found.generators, outside[:1]]))
-    return found
+    group = PermutationGroup.trivial(elements.shape[1])
+    while group.order < len(elements):
+        outside = elements[~group.contains(elements)]
+        group = PermutationGroup(np.concatenate([group.generators, outside[:1]]))
+    return group

@@ -233,15 +233,17 @@ def principal_congruences(
     members = np.split(
         np.argsort(label, kind="stable"), np.cumsum(np.bincount(label))[:-1]
     )
-    found: dict[int, IntArray] = {}
+    generated: dict[int, IntArray] = {}
     for component in order:
         pairs = members[component]
-        budget.check(len(found), "congruences")
+        budget.check(len(generated), "congruences")
         after = np.unique(label[follow[:, pairs][follow[:, pairs] >= 0]])
-        parts = [found[c] for c in after.tolist() if c != component]
+        parts = [generated[c] for c in after.tolist() if c != component]
         budget.spend(PASSES * (n * (len(parts) + 1) + len(pairs)), JOINING)
-        found[component] = _generated_equivalence(n, first[pairs], second[pairs], parts)
-    distinct = np.unique(np.stack(list(found.values())), axis=0)
+        generated[component] = _generated_equivalence(
+            n, first[pairs], second[pairs], parts
+        )
+    distinct = np.unique(np.stack(list(generated.values())), axis=0)
     blocks = (distinct == np.arange(n)).sum(axis=1)
     return [distinct[i] for i in np.argsort(-blocks, kind="stable").tolist()]
 
@@ -352,9 +354,9 @@ def factor_congruences(
     left = np.arange(len(first))
     while len(left):
         pair = int(first[left[0]]), int(second[left[0]])
-        found = _coarsest_avoiding(pair, principal, budget)
-        chosen.append(found)
-        left = left[found[first[left]] == found[second[left]]]
+        congruence = _coarsest_avoiding(pair, principal, budget)
+        chosen.append(congruence)
+        left = left[congruence[first[left]] == congruence[second[left]]]
     return _without_redundant(chosen, first, second)
 
 
@@ -385,10 +387,10 @@ def _atoms(principal: Sequence[IntArray]) -> tuple[IntArray, IntArray]:
     """
     first, second = (np.empty(len(principal), dtype=np.int64) for _ in range(2))
     count = 0
-    for found in principal:
-        if not (found[first[:count]] == found[second[:count]]).any():
-            first[count] = np.argmax(found != np.arange(len(found)))
-            second[count] = found[first[count]]
+    for congruence in principal:
+        if not (congruence[first[:count]] == congruence[second[:count]]).any():
+            first[count] = np.argmax(congruence != np.arange(len(congruence)))
+            second[count] = congruence[first[count]]
             count += 1
     return first[:count], second[:count]
 

@@ -127,8 +127,8 @@ class Enumeration:
         offset = letter * self.generators.shape[1]
         products = self._flat[self.rows[begin + row] + offset[:, None]]
         before = self.size
-        found, fresh = self._table.add(products)
-        known[row, letter] = found
+        numbers, fresh = self._table.add(products)
+        known[row, letter] = numbers
         self.right[begin:end] = known
         self.expanded = end
         self._reserve(self.size)
@@ -241,9 +241,9 @@ class TransformationMonoid:
         Raises:
             BudgetExceeded: If the budget does not suffice; ``found`` is a lower bound.
         """
-        found = Enumeration(generators)
-        found.run(budget or Budget())
-        return cls.of(found)
+        enumeration = Enumeration(generators)
+        enumeration.run(budget or Budget())
+        return cls.of(enumeration)
 
     @classmethod
     def of(cls, found: Enumeration) -> "TransformationMonoid":
@@ -297,10 +297,10 @@ class TransformationMonoid:
 
     def identity_word(self) -> tuple[int, ...] | None:
         """A shortest non-empty word that acts as the identity; None if there is none."""
-        found, letter = np.nonzero(self.right == IDENTITY)
-        if not len(found):
+        element, letter = np.nonzero(self.right == IDENTITY)
+        if not len(element):
             return None
-        return (*self.word(int(found[0])), int(letter[0]))
+        return (*self.word(int(element[0])), int(letter[0]))
 
     def index_of(self, transformations: npt.ArrayLike) -> IntArray:
         """The elements of rows ``(..., points)``; −1 for maps that no word induces."""
@@ -310,18 +310,18 @@ class TransformationMonoid:
             raise MachineError(f"a transformation needs {points} points")
         flat = rows.reshape(-1, points)
         valid = ((flat >= 0) & (flat < points)).all(axis=1)
-        found = self._found.find(np.where(valid[:, None], flat, 0))
-        return np.where(valid, found, -1).reshape(rows.shape[:-1])
+        numbers = self._found.find(np.where(valid[:, None], flat, 0))
+        return np.where(valid, numbers, -1).reshape(rows.shape[:-1])
 
     def product(self, first: npt.ArrayLike, then: npt.ArrayLike) -> IntArray:
         """The elements first·then, for element numbers that broadcast."""
         left, right = np.broadcast_arrays(first, then)
         i, j = left.ravel(), right.ravel()
-        found = np.empty(len(i), dtype=np.int64)
+        products = np.empty(len(i), dtype=np.int64)
         for part in batches(self.elements, len(i)):
             rows = compose(self.elements[i[part]], self.elements[j[part]])
-            found[part] = self.index_of(rows)
-        return found.reshape(left.shape)
+            products[part] = self.index_of(rows)
+        return products.reshape(left.shape)
 
     @cached_property
     def idempotents(self) -> IntArray:
@@ -331,10 +331,10 @@ class TransformationMonoid:
     @cached_property
     def omega(self) -> IntArray:
         """``(size,)``: the idempotent power x^ω of each element."""
-        found = np.empty(self.size, dtype=np.int64)
+        powers = np.empty(self.size, dtype=np.int64)
         for part in batches(self.elements, self.size):
-            found[part] = self.index_of(idempotent_power(self.elements[part]))
-        return found
+            powers[part] = self.index_of(idempotent_power(self.elements[part]))
+        return powers
 
 
 def compose(first: IntegerRows, then: IntegerRows) -> IntegerRows:

@@ -81,10 +81,10 @@ def location(a: Automaton) -> Automaton:
         MachineError: If the states are not of the form ``(place,direction)``.
     """
     matches = [re.fullmatch(r"\((\d+),[01]\)", q) for q in a.states]
-    found = [match.group(1) for match in matches if match]
-    fits = len(found) == len(a.states) and set(a.letters) == {"drive", "toggle"}
+    places = [match.group(1) for match in matches if match]
+    fits = len(places) == len(a.states) and set(a.letters) == {"drive", "toggle"}
     _demand(a, fits, "states (place,direction), as D8 has")
-    return _showing(a, found)
+    return _showing(a, places)
 
 
 def accept(a: Automaton) -> Automaton:
@@ -110,8 +110,8 @@ def balance(a: Automaton) -> Automaton:
         MachineError: If the states are not stacks.
     """
     _need_stacks(a)
-    told = {EMPTY: "balanced", ERROR: "wrong"}
-    return _showing(a, [told.get(q, "open") for q in a.states])
+    names = {EMPTY: "balanced", ERROR: "wrong"}
+    return _showing(a, [names.get(q, "open") for q in a.states])
 
 
 OBSERVATIONS: dict[str, Callable[[Automaton], Automaton]] = {
@@ -159,11 +159,11 @@ def _has_numbered_states(a: Automaton) -> bool:
 
 
 def _permutations(a: Automaton) -> list[list[str]]:
-    found = [q.split(",") if "," in q else list(q) for q in a.states]
-    points = [str(i + 1) for i in range(len(found[0]))]
-    fits = all(sorted(p) == sorted(points) for p in found)
+    permutations = [q.split(",") if "," in q else list(q) for q in a.states]
+    points = [str(i + 1) for i in range(len(permutations[0]))]
+    fits = all(sorted(p) == sorted(points) for p in permutations)
     _demand(a, fits, "states that are permutations such as 213, as S5 has")
-    return found
+    return permutations
 
 
 def _showing(a: Automaton, shown: list[str]) -> Automaton:

@@ -25,8 +25,8 @@ def distinct(rows: IntArray) -> tuple[IntArray, IntArray]:
     if prod(sizes) < MOST_CODES:
         first, index = _first_of(_codes(rows, sizes))
         return rows[first], index
-    found, index = np.unique(rows, axis=0, return_inverse=True)
-    return found, index.reshape(-1)
+    unique_rows, index = np.unique(rows, axis=0, return_inverse=True)
+    return unique_rows, index.reshape(-1)
 
 
 def firsts(rows: IntArray) -> tuple[IntArray, IntArray]:
@@ -58,8 +58,8 @@ def _codes(rows: IntArray, sizes: list[int]) -> IntArray:
     """Each row as the digits of one number, the first one leading."""
     # Not np.ravel_multi_index: it takes 32 columns in some versions, 64 in others.
     weights = [prod(sizes[i + 1 :]) for i in range(len(sizes))]
-    found: IntArray = rows @ np.array(weights, dtype=np.int64)
-    return found
+    codes: IntArray = rows @ np.array(weights, dtype=np.int64)
+    return codes
 
 
 # A hash table whose keys are rows of small integers, handled many at a time.
@@ -128,17 +128,17 @@ class RowTable:
         """The number of each row of ``(m, width)``, −1 for rows that are not there."""
         words = self._pack(rows)
         slot = self._home(words)
-        found = np.full(len(words), _ABSENT, dtype=np.int64)
+        numbers = np.full(len(words), _ABSENT, dtype=np.int64)
         pending = np.arange(len(words))
         while pending.size:
-            held = self._slots[slot[pending]]
-            taken = held != _VACANT
-            pending, held = pending[taken], held[taken]
-            same = self._equal(held, words[pending])
-            found[pending[same]] = held[same]
+            occupants = self._slots[slot[pending]]
+            taken = occupants != _VACANT
+            pending, occupants = pending[taken], occupants[taken]
+            same = self._equal(occupants, words[pending])
+            numbers[pending[same]] = occupants[same]
             pending = pending[~same]
             self._advance(slot, pending)
-        return found
+        return numbers
 
     def _settle(self, words: Words, base: int) -> tuple[IntArray, IntArray]:
         """Find a slot for every row; the first of equal rows owns it for all."""
@@ -149,9 +149,9 @@ class RowTable:
             vacant = self._slots[slot[pending]] == _VACANT
             claims = pending[vacant]
             np.minimum.at(self._slots, slot[claims], (base + claims).astype(np.int32))
-            held = self._slots[slot[pending]]
-            same = self._equal(held, words[pending])
-            owner[pending[same]] = held[same]
+            occupants = self._slots[slot[pending]]
+            same = self._equal(occupants, words[pending])
+            owner[pending[same]] = occupants[same]
             pending = pending[~same]
             self._advance(slot, pending)
         return owner, slot

@@ -148,9 +148,9 @@ def schreier_generators(
     moved = machine.transitions[letter[:, None], points[before]]
     position = np.full((len(points), len(machine.states)), -1, dtype=np.int64)
     np.put_along_axis(position, points, np.arange(points.shape[1])[None], axis=1)
-    found = np.unique(np.take_along_axis(position[after], moved, axis=1), axis=0)
-    moving = (found != np.arange(points.shape[1])).any(axis=1)
-    return np.asarray(found[moving], dtype=np.int64)
+    generators = np.unique(np.take_along_axis(position[after], moved, axis=1), axis=0)
+    moving = (generators != np.arange(points.shape[1])).any(axis=1)
+    return np.asarray(generators[moving], dtype=np.int64)
 
 
 def permutator_words(
@@ -271,8 +271,8 @@ class Skeleton:
         """
         flat = sets.reshape(-1, sets.shape[-1])
         keys = set_keys(flat)
-        found = np.array([self._index[key] for key in keys], dtype=np.int64)
-        return found.reshape(sets.shape[:-1])
+        indices = np.array([self._index[key] for key in keys], dtype=np.int64)
+        return indices.reshape(sets.shape[:-1])
 
     def permutator_words(self, found: ImageClass) -> list[tuple[list[int], IntArray]]:
         """Words (letter indices) whose permutations generate a class's group.
@@ -305,9 +305,9 @@ class Skeleton:
         inside[image] = False
         candidates = np.flatnonzero(inside)
         order = np.argsort(-self.sets[candidates].sum(axis=1), kind="stable")
-        found = np.array(list(_maximal(candidates[order], self.bits)), dtype=np.int64)
-        first = np.lexsort((~self.sets[found].T)[::-1])
-        return found[first]
+        maximal = np.array(list(_maximal(candidates[order], self.bits)), dtype=np.int64)
+        first = np.lexsort((~self.sets[maximal].T)[::-1])
+        return maximal[first]
 
 
 def skeleton(machine: Semiautomaton, budget: Budget | None = None) -> Skeleton:

@@ -120,11 +120,11 @@ def parallel_factors(
     if len(principal) * len(a.states) > MOST_LABELS:
         return None
     # Of congruences with equally many blocks the first one is tried first.
-    principal.sort(key=lambda found: (-blocks(found), *-found))
-    found = factor_congruences(principal, coarse_first=True)
-    if found is None:
+    principal.sort(key=lambda labels: (-blocks(labels), *-labels))
+    congruences = factor_congruences(principal, coarse_first=True)
+    if congruences is None:
         return None
-    return tuple(_factor(a, labels, i) for i, labels in enumerate(found, start=1))
+    return tuple(_factor(a, labels, i) for i, labels in enumerate(congruences, start=1))
 
 
 def reached_pairs(
@@ -330,8 +330,8 @@ def as_layered_parity(a: Automaton, length: int) -> LayeredParity | None:
     Letters must be one-to-one between the states of one length and of the next. The
     first letter keeps the label; the others keep or flip it, for both states alike.
     """
-    found = _run(a.transitions.tolist(), a.start, length)
-    return found if len(found.increments) == length else None
+    parity = _run(a.transitions.tolist(), a.start, length)
+    return parity if len(parity.increments) == length else None
 
 
 @dataclass(frozen=True)
@@ -369,7 +369,7 @@ def as_parity_tree(a: Automaton, length: int, most: int) -> list[ParityNode] | N
     table = a.transitions.tolist()
     if not _ends(table, a.start):
         return None
-    todo, found = [(a.start, 0)], list[ParityNode]()
+    todo, tree = [(a.start, 0)], list[ParityNode]()
     for start, first in todo:  # grows on the way
         parity = _run(table, start, length - first)
         last = first + len(parity.increments)
@@ -380,8 +380,8 @@ def as_parity_tree(a: Automaton, length: int, most: int) -> list[ParityNode] | N
             ends = parity.states[-1]
             children = tuple(len(todo) + i for i in range(len(ends)))
             todo += [(ends[label], last) for label in sorted(ends)]
-        found.append(ParityNode(first, parity, children))
-    return found
+        tree.append(ParityNode(first, parity, children))
+    return tree
 
 
 def _ends(table: list[list[int]], start: int) -> bool:

@@ -64,9 +64,9 @@ def as_window_memory(a: Automaton) -> WindowMemory | None:
             contexts = (len(a.letters) + 1) ** (width - 1)
             if contexts * a.transitions.size > MOST_PAIRS:
                 break
-            found = _with_width(a, width, sink)
-            if found is not None:
-                return found
+            memory = _with_width(a, width, sink)
+            if memory is not None:
+                return memory
     return None
 
 
@@ -209,10 +209,10 @@ def _colouring(steps: _Steps, part: IntArray) -> IntArray:
     if len(np.unique(np.stack([part, state], axis=1), axis=0)) == len(np.unique(part)):
         return np.asarray(state)
     colour = np.full(len(part), -1)
-    for found in np.unique(part):
-        here = np.isin(context, context[part == found])
+    for label in np.unique(part):
+        here = np.isin(context, context[part == label])
         taken = set(colour[here].tolist())
-        colour[part == found] = min(set(range(len(taken) + 1)) - taken)
+        colour[part == label] = min(set(range(len(taken) + 1)) - taken)
     return colour
 
 
@@ -262,7 +262,7 @@ def context_points(transitions: IntArray, start: int) -> ContextPoints:
         start: The first state; others in the order in which they are best looked at.
     """
     letters, states = transitions.shape
-    found = list[ContextPoints]()
+    candidates = list[ContextPoints]()
     for read in range(MOST_READ + 1):
         if states * (letters + 1) ** (read + 1) > MOST_CONTEXTS:
             break
@@ -270,8 +270,8 @@ def context_points(transitions: IntArray, start: int) -> ContextPoints:
         for moved in range(read + 1):
             before = _contexts(transitions, start, moved)
             of = _colour_contexts(transitions, before, behind)
-            found.append(ContextPoints(of, moved, read, before, behind))
-    return min(found, key=lambda one: (one.points, one.moved, one.read))
+            candidates.append(ContextPoints(of, moved, read, before, behind))
+    return min(candidates, key=lambda one: (one.points, one.moved, one.read))
 
 
 def _contexts(transitions: IntArray, start: int, length: int) -> BoolArray:

@@ -57,10 +57,10 @@ class Classification:
         Raises:
             MachineError: If there is none.
         """
-        for found in self.properties:
-            if found.name == wanted:
-                return found
-        names = ", ".join(found.name for found in self.properties)
+        for known in self.properties:
+            if known.name == wanted:
+                return known
+        names = ", ".join(known.name for known in self.properties)
         raise MachineError(f"there is no property {wanted!r}; there are {names}")
 
 
@@ -98,7 +98,7 @@ def _properties(findings: Findings) -> tuple[Property, ...]:
     ordered, piecewise = digraph.r_trivial(machine), digraph.j_trivial(machine)
     commuting, local = letters.commutative(machine), generalised_definite(machine)
     star_free = elements.aperiodic(findings, bool(ordered.holds))
-    found = (
+    properties = (
         letters.permutation(machine),
         letters.permutation_reset(machine),
         letters.memory(machine),
@@ -120,7 +120,7 @@ def _properties(findings: Findings) -> tuple[Property, ...]:
     )
     facts = {p.name: p for p in (ordered, piecewise, local, star_free)}
     return tuple(
-        p if p.holds is not None else _apply_implications(p, facts) for p in found
+        p if p.holds is not None else _apply_implications(p, facts) for p in properties
     )
 
 
@@ -161,11 +161,11 @@ def _known_semigroup_size(monoid: TransformationMonoid | None) -> int | None:
 
 
 def _groups(findings: Findings, budget: Budget) -> Content | None:
-    found = findings.relations
+    green = findings.relations
     try:
-        if found is not None:
-            chosen = found.first_idempotents[found.idempotent_counts > 0]
-            groups = (found.maximal_subgroup(int(e)) for e in chosen)
+        if green is not None:
+            chosen = green.first_idempotents[green.idempotent_counts > 0]
+            groups = (green.maximal_subgroup(int(e)) for e in chosen)
             return content(groups, budget)
         if findings.skeleton is not None:
             return content((c.group for c in findings.skeleton.classes), budget)

@@ -195,9 +195,9 @@ def _fork(machine: Semiautomaton) -> tuple[int, list[list[int]]] | None:
             both = np.take_along_axis(both, both, axis=1)
         one = both[:, row]
         other = np.take_along_axis(both, rows[a + 1 :], axis=1)
-        found = np.argwhere(one != other)
-        if len(found):
-            b, state = (int(i) for i in found[0])
+        differences = np.argwhere(one != other)
+        if len(differences):
+            b, state = (int(i) for i in differences[0])
             return state, _until_kept(machine, state, a, a + 1 + b)
     return None
 
@@ -219,10 +219,10 @@ def _leaves_a_cycle(machine: Semiautomaton) -> Witness | None:
     label = components(machine)
     kept = (rows == states).any(axis=0) | (np.bincount(label)[label] > 1)
     moved = (rows != states).any(axis=0)
-    found = np.flatnonzero(kept & moved)
-    if not len(found):
+    leaving = np.flatnonzero(kept & moved)
+    if not len(leaving):
         return None
-    state = int(found[0])
+    state = int(leaving[0])
     word = path(machine, state, state)
     assert word is not None
     letter = int(np.flatnonzero(rows[:, state] != state)[0])
@@ -316,15 +316,15 @@ def generalised_definite(machine: Semiautomaton) -> Property:
     which leads to the second.
     """
     name = "generalised definite"
-    found = _kept_by_powers(machine)
+    kept_pair = _kept_by_powers(machine)
     letters, states = machine.transitions.shape
-    if found is None and letters * states**2 > MOST_PAIR_STEPS:
+    if kept_pair is None and letters * states**2 > MOST_PAIR_STEPS:
         return Property(name, None, "too many pairs of states to search")
-    found = found or _kept_pair(machine)
-    if found is None:
+    kept_pair = kept_pair or _kept_pair(machine)
+    if kept_pair is None:
         reason = "a word that keeps two states never leads from one to the other"
         return Property(name, True, f"{reason}: the first and last letters decide")
-    (p, q), word = found
+    (p, q), word = kept_pair
     between = path(machine, p, q)
     assert between is not None
     witness: Witness = {

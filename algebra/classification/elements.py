@@ -91,10 +91,10 @@ def _decide(
 ) -> Property:
     if findings.relations is None:
         return Property(name, None, findings.shortage)
-    found = refute(findings.machine, findings.relations)
-    if found is None:
+    refutation = refute(findings.machine, findings.relations)
+    if refutation is None:
         return Property(name, True, yes)
-    return Property(name, False, *found)
+    return Property(name, False, *refutation)
 
 
 def _l_related(machine: Semiautomaton, found: Green) -> Found:
@@ -146,8 +146,10 @@ def _local_monoid(monoid: TransformationMonoid, e: int) -> IntArray:
     """The elements x of T(A) with ex = x = xe."""
     row = monoid.elements[e].astype(np.int64)
     inside = (monoid.elements[:, row] == monoid.elements).all(axis=1)
-    found = np.flatnonzero(inside)
-    inside[found] = (row[monoid.elements[found]] == monoid.elements[found]).all(axis=1)
+    members = np.flatnonzero(inside)
+    inside[members] = (row[monoid.elements[members]] == monoid.elements[members]).all(
+        axis=1
+    )
     inside[0] &= monoid.identity_is_product
     return np.flatnonzero(inside)
 

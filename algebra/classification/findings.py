@@ -81,15 +81,15 @@ def content(groups: Iterable[PermutationGroup], budget: Budget) -> Content:
             budget.spend(group.generators.size * group.degree, DESCRIBING)
             known[key] = _describe(group)
         counts[known[key][0]] += 1
-    found = [factors for _, factors in known.values()]
+    all_factors = [factors for _, factors in known.values()]
     return Content(
         tuple(
             Subgroup(s.name, s.order, s.degree, count)
             for s, count in sorted(counts.items(), key=lambda item: _size(item[0]))
         ),
         None
-        if None in found
-        else tuple(sorted({f for factors in found for f in factors or ()})),
+        if None in all_factors
+        else tuple(sorted({f for factors in all_factors for f in factors or ()})),
     )
 
 

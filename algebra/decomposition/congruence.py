@@ -122,8 +122,8 @@ def _leaves(led: IntArray, rows: IntArray, lift: IntArray) -> IntArray:
 
 def _number_blocks(partition: IntArray) -> tuple[IntArray, int]:
     """Blocks numbered from 0 in the order of their first states."""
-    found, block = np.unique(partition, return_inverse=True)
-    return block.reshape(-1).astype(np.int64), len(found)
+    names, block = np.unique(partition, return_inverse=True)
+    return block.reshape(-1).astype(np.int64), len(names)
 
 
 def _block_names(machine: Semiautomaton, states: IntArray) -> tuple[str, ...]:
@@ -278,14 +278,18 @@ class Search:
         """Ways to split the machine into some that run side by side."""
         limit = self.budget.part((until - self.budget.spent) / 2)
         try:
-            found = factor_congruences(principal, limit)
+            congruences = factor_congruences(principal, limit)
         except BudgetExceeded:
             self.budget.leave_out("not all parallel parts were looked for")
             return []
-        if found is None:
+        if congruences is None:
             return []
-        whole = independent(found)
-        return [found] if len(whole) in (1, len(found)) else [whole, found]
+        whole = independent(congruences)
+        return (
+            [congruences]
+            if len(whole) in (1, len(congruences))
+            else [whole, congruences]
+        )
 
     def _decompose_components(self, cascade: Cascade) -> Cascade:
         for at in range(len(cascade.components) - 1, -1, -1):

@@ -46,11 +46,11 @@ def letters_of(rows: IntArray) -> tuple[IntArray, IntArray]:
 
     The identity comes first where it occurs, then the other bijections, then the rest.
     """
-    found, index = distinct(rows)
-    bijective = (np.sort(found, axis=1) == np.arange(found.shape[1])).all(axis=1)
-    still = (found == np.arange(found.shape[1])).all(axis=1)
+    maps, index = distinct(rows)
+    bijective = (np.sort(maps, axis=1) == np.arange(maps.shape[1])).all(axis=1)
+    still = (maps == np.arange(maps.shape[1])).all(axis=1)
     order = np.lexsort([~bijective, ~still])
-    return found[order], np.argsort(order)[index]
+    return maps[order], np.argsort(order)[index]
 
 
 def number_names(count: int) -> Sequence[str]:
@@ -175,20 +175,20 @@ def reachable_coordinates(
         BudgetExceeded: If there are too many coordinates, or no step remains.
     """
     letters, depth = np.arange(len(cascade.letters)), len(cascade.components)
-    found = RowTable(depth, max(cascade.sizes, default=1))
-    found.add(cascade.lift if lifts is None else lifts)
+    coordinates = RowTable(depth, max(cascade.sizes, default=1))
+    coordinates.add(cascade.lift if lifts is None else lifts)
     piece = max(1, PIECE // len(letters))
     done = 0
-    while done < found.size:
-        rows = found.rows[done : done + piece].astype(np.int64)
+    while done < coordinates.size:
+        rows = coordinates.rows[done : done + piece].astype(np.int64)
         budget.spend(
             REACHING_PASSES * len(rows) * len(letters) * depth, REACHING_PASSES * depth
         )
         before = np.repeat(rows, len(letters), axis=0)
-        found.add(cascade.step(before, np.tile(letters, len(rows))))
-        budget.check(found.size, "reachable coordinates")
+        coordinates.add(cascade.step(before, np.tile(letters, len(rows))))
+        budget.check(coordinates.size, "reachable coordinates")
         done += len(rows)
-    return found.rows.astype(np.int64)
+    return coordinates.rows.astype(np.int64)
 
 
 def restrict_to_reachable(
@@ -462,5 +462,5 @@ def common(readings: Sequence[Reading]) -> Reading | None:
 
 def merge_readings(readings: Sequence[Reading]) -> tuple[Reading, ...]:
     """The common reading alone if there is one, else all."""
-    found = common(readings)
-    return tuple(readings) if found is None else (found,)
+    shared = common(readings)
+    return tuple(readings) if shared is None else (shared,)

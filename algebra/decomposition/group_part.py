@@ -87,12 +87,12 @@ def _relative_orders(
 ) -> IntArray:
     """The least power of each element that lies in a subgroup."""
     inside = table.mask(subgroup)
-    found = np.zeros(len(elements), dtype=np.int64)
+    relative = np.zeros(len(elements), dtype=np.int64)
     power, exponent = elements, 1
-    while not found.all():
-        found[(found == 0) & inside[power]] = exponent
+    while not relative.all():
+        relative[(relative == 0) & inside[power]] = exponent
         power, exponent = table.product[power, elements], exponent + 1
-    return found
+    return relative
 
 
 def _powers(table: GroupTable, x: int, count: int) -> IntArray:

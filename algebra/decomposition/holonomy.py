@@ -238,10 +238,10 @@ def _moves(tiling: _Tiling, slot: _Slot, nodes: IntArray) -> IntArray:
 
 
 def _some_moves(tiling: _Tiling, slot: _Slot, nodes: IntArray) -> IntArray:
-    found = tiling.skeleton
+    skeleton = tiling.skeleton
     letter, before, after = nodes.T
-    image = found.step[letter, before]
-    active = np.isin(found.class_of[after], slot.classes)
+    image = skeleton.step[letter, before]
+    active = np.isin(skeleton.class_of[after], slot.classes)
     turns, resets = active & (image == after), active & (image != after)
     rows = np.tile(np.arange(slot.size), (len(nodes), 1))
     rows[turns] = _turn(tiling, slot, letter[turns], before[turns], after[turns])

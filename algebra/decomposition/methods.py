@@ -103,22 +103,22 @@ def decompose(
             f"{near(method, METHODS)}"
         )
     names = ("derived", "congruence") if method == "auto" else (method,)
-    found: dict[str, Cascade] = {}
+    cascades: dict[str, Cascade] = {}
     tried: dict[str, CascadeCost | str] = {}
     costs: dict[str, CascadeCost] = {}
     for i, name in enumerate(names):
         limit = budget.part(budget.left / (len(names) - i))
         try:
-            found[name] = _by(METHODS[name], machine, limit)
-            tried[name] = costs[name] = cost(found[name], budget)
+            cascades[name] = _by(METHODS[name], machine, limit)
+            tried[name] = costs[name] = cost(cascades[name], budget)
         except BudgetExceeded as reason:
             tried[name] = str(reason)
             budget.leave_out(f"{name}: {reason}")
-    if not found:
+    if not cascades:
         raise BudgetExceeded("; ".join(f"{n}: {why}" for n, why in tried.items()), 0)
     best = min(costs, key=lambda name: costs[name])
-    covering = prove(machine, found[best], Budget(budget.steps))
-    return Decomposition(found[best], covering, best, costs[best], tried)
+    covering = prove(machine, cascades[best], Budget(budget.steps))
+    return Decomposition(cascades[best], covering, best, costs[best], tried)
 
 
 def _by(method: Method, machine: Semiautomaton, budget: Budget) -> Cascade:

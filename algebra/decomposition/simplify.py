@@ -233,8 +233,8 @@ def _merged_projection(layers: tuple[IntArray, ...]) -> tuple[IntArray, ...]:
     below: IntArray | None = None
     for i in range(len(merged) - 1, -1, -1):
         led = merged[i] if below is None else _compose(merged[i], below)
-        found, below = distinct(led + 1)
-        merged[i] = found - 1
+        rows, below = distinct(led + 1)
+        merged[i] = rows - 1
     return tuple(merged)
 
 
@@ -245,11 +245,11 @@ def _merged_wiring(cascade: Cascade, fill: Budget | None) -> Wiring:
     below: IntArray | None = None
     for i in range(len(follows) - 1, -1, -1):
         led = follows[i] if below is None else _compose(follows[i], below)
-        found, below = distinct(np.concatenate([emits[i][:, None], led + 1], axis=1))
-        emits[i], follows[i] = found[:, 0], found[:, 1:] - 1
-        if fill is not None and len(found) <= MOST_COMPARED:
+        rows, below = distinct(np.concatenate([emits[i][:, None], led + 1], axis=1))
+        emits[i], follows[i] = rows[:, 0], rows[:, 1:] - 1
+        if fill is not None and len(rows) <= MOST_COMPARED:
             table = cascade.components[i].machine.transitions
-            fill.spend(len(found) * found.size, COMPARING * len(found))
+            fill.spend(len(rows) * rows.size, COMPARING * len(rows))
             emits[i], follows[i], joined = _compatible(table, emits[i], follows[i])
             below = joined[below]
     entry = wiring.entry if below is None else below[wiring.entry]

@@ -143,8 +143,8 @@ class _Table:
             tuple(map(str, range(n))) for n in (self.after.shape[1], len(self.after))
         )
         node = components(Semiautomaton(self.after.T, *names))
-        told = np.unique(np.stack([node, self.value, self.state]), axis=1)
-        if len(np.unique(told[:2], axis=1).T) < told.shape[1]:
+        labels = np.unique(np.stack([node, self.value, self.state]), axis=1)
+        if len(np.unique(labels[:2], axis=1).T) < labels.shape[1]:
             raise MachineError(
                 f"what runs beside {self.machine.name} does not tell the states of a "
                 "component apart"

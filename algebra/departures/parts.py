@@ -61,7 +61,7 @@ def parts(machine: Automaton, tail: bool) -> tuple[Part, ...] | str:
     """
     label = components(machine.semiautomaton)
     letters = len(machine.letters)
-    periods, found = [1], list[Part]()
+    periods, machines = [1], list[Part]()
     for component in range(int(label.max()) + 1):
         states = np.flatnonzero(label == component)
         if len(states) == 1:
@@ -77,11 +77,11 @@ def parts(machine: Automaton, tail: bool) -> tuple[Part, ...] | str:
                 "counter nor a memory, and its last few letters do not decide its "
                 "state"
             )
-        found.append(part)
+        machines.append(part)
     before = _before_loops(machine) if tail else 0
     if before or len(periods) > 1:
-        found.append(_clock(letters, before, lcm(*periods)))
-    return tuple(_distinct(found))
+        machines.append(_clock(letters, before, lcm(*periods)))
+    return tuple(_distinct(machines))
 
 
 def _is_cycle(inner: IntArray) -> bool:
@@ -160,11 +160,11 @@ def _memory(inner: IntArray) -> Part | None:
 
 def _counter(inner: IntArray) -> Part | None:
     """The states numbered so that every letter adds the same wherever it stays inside."""
-    found = next(_labels(inner), None)
-    if found is None:
+    added = next(_labels(inner), None)
+    if added is None:
         return None
     size = inner.shape[1]
-    table = (np.arange(size) + found[:, None]) % size
+    table = (np.arange(size) + added[:, None]) % size
     return Part("counter", _machine(table))
 
 

@@ -64,8 +64,8 @@ def subsequences(machine: Automaton, longest: int) -> Subsequences | None:
     rooms = dict.fromkeys((len(single), min(room, len(single) + len(more))))
     sets = [np.concatenate([single, more[: size - len(single)]]) for size in rooms]
     tried = [_decisive(machine, these, longest) for these in sets]
-    found = [f for f in tried if f is not None]
-    return min(found, key=lambda f: sum(map(len, f.tests)), default=None)
+    deciding = [f for f in tried if f is not None]
+    return min(deciding, key=lambda f: sum(map(len, f.tests)), default=None)
 
 
 def _decisive(machine: Automaton, sets: Flags, longest: int) -> Subsequences | None:
@@ -221,14 +221,14 @@ class _Candidates:
         """
         first, second = np.triu_indices(len(self.shows), 1)
         apart = self.shows[first] != self.shows[second]
-        told = self.holds[first[apart]] != self.holds[second[apart]]
-        left, kept = np.ones(len(told), dtype=bool), list[int]()
+        separated = self.holds[first[apart]] != self.holds[second[apart]]
+        left, kept = np.ones(len(separated), dtype=bool), list[int]()
         while left.any():
-            kept.append(int(told[left].sum(axis=0).argmax()))
-            if not told[left, kept[-1]].any():
+            kept.append(int(separated[left].sum(axis=0).argmax()))
+            if not separated[left, kept[-1]].any():
                 return None
-            left &= ~told[:, kept[-1]]
+            left &= ~separated[:, kept[-1]]
         for i in sorted(kept, key=lambda i: (-self.lengths[i], i)):
             fewer = [j for j in kept if j != i]
-            kept = fewer if told[:, fewer].any(axis=1).all() else kept
+            kept = fewer if separated[:, fewer].any(axis=1).all() else kept
         return [self.tests[i] for i in sorted(kept)]

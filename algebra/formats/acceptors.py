@@ -111,7 +111,7 @@ def machine_of(
         raise problem(
             name, 0, "nondeterministic, so --complete stay has no meaning; leave it out"
         )
-    accepting = {q for q, said in shown.items() if said == "accept"}
+    accepting = {q for q, shows in shown.items() if shows == "accept"}
     return _smallest(transitions, start, name, letters, accepting)
 
 
@@ -236,11 +236,11 @@ def _subsets(choices: Choices, refuse: Callable[[str], MachineError]) -> "DFA":
             led = [r for q in subset for r in choices.moves.get(q, {}).get(letter, ())]
             if (moves := moves + len(led)) > MAX_MOVES:
                 raise refuse(f"needs more than {MAX_MOVES} moves")
-            found = _closure(choices, led)
-            if found not in number:
-                number[found] = len(number)
-                queue.append(found)
-            row[letter] = number[found]
+            closure = _closure(choices, led)
+            if closure not in number:
+                number[closure] = len(number)
+                queue.append(closure)
+            row[letter] = number[closure]
         if len(number) > MAX_STATES:
             raise refuse(f"needs more than {MAX_STATES} states")
         if len(number) * len(row) > MAX_TRANSITIONS:

@@ -273,8 +273,8 @@ def remark_of(name: str, said: Iterable[str]) -> str:
 def with_remark(machine: Automaton, remark: str) -> Automaton:
     """The machine with a remark before those that it has; its file is named once."""
     file, colon, _ = remark.partition(": ")
-    said = filter(None, (remark, machine.remark.removeprefix(f"{file}{colon}")))
-    return replace(machine, remark="; ".join(said))
+    remarks = filter(None, (remark, machine.remark.removeprefix(f"{file}{colon}")))
+    return replace(machine, remark="; ".join(remarks))
 
 
 def _missing_rejections(missing: BoolArray) -> str:

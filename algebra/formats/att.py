@@ -137,8 +137,8 @@ def machine_of_lines(
     words = _remarks_on_labels(lines, asked) if named else []
     if named and kind is None and asked == "mealy":
         words += _remarks_on_numbers(lines)
-    said = [*filter(None, (remark, _divided_labels_remark(lines), *words))]
-    return with_remark(machine, remark_of(name, said))
+    remarks = [*filter(None, (remark, _divided_labels_remark(lines), *words))]
+    return with_remark(machine, remark_of(name, remarks))
 
 
 def _remarks_on_labels(lines: AttText, kind: Kind | None) -> list[str]:

@@ -166,7 +166,7 @@ def read_mata(text: str, name: str, complete: Complete = "reject") -> Automaton:
     Raises:
         MachineError: If it is of another kind than ``@NFA-explicit``, or malformed.
     """
-    said: dict[str, list[str]] = {}
+    lists: dict[str, list[str]] = {}
     moves, kind = list[Transition](), ""
     for number, line in _lines(text):
         words = [word for word in _WORD.findall(line) if not word.startswith("#")]
@@ -181,7 +181,7 @@ def read_mata(text: str, name: str, complete: Complete = "reject") -> Automaton:
                     reason = f"{kind} is not read, only {MATA}: its letters one by one"
                     raise problem(name, number, reason)
             case [first, *rest] if kind and first.startswith(_MATA_LISTS):
-                said.setdefault(first, []).extend(_states(rest, number, name))
+                lists.setdefault(first, []).extend(_states(rest, number, name))
             case [source, letter, target] if kind and source[0] != "%":
                 ends = _states([source, target], number, name)
                 called = _letter(_without_quotes(letter))
@@ -194,11 +194,11 @@ def read_mata(text: str, name: str, complete: Complete = "reject") -> Automaton:
                     "is a state, a letter and a state, or %Initial or %Final and states"
                 )
                 raise problem(name, number, reason)
-    if not said.get(_INITIAL):
+    if not lists.get(_INITIAL):
         raise problem(name, 0, f"no state is named behind {_INITIAL}")
-    letters = said.get("%Alphabet-enum", [])
+    letters = lists.get("%Alphabet-enum", [])
     return machine_of_acceptor(
-        moves, said[_INITIAL], said.get("%Final", []), name, complete, letters=letters
+        moves, lists[_INITIAL], lists.get("%Final", []), name, complete, letters=letters
     )
 
 

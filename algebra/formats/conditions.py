@@ -58,11 +58,11 @@ def letters_of_conditions(trees: Mapping[str, Node]) -> Valuations:
     names = sorted({name for tree in trees.values() for name in _names(tree)})
     letters, bits = all_letters(len(names))
     values = _BITS | dict(zip(names, bits.T, strict=True))
-    found = {}
+    letters_of = {}
     for text, tree in trees.items():
         truth = np.broadcast_to(truth_of(tree.parts[0], values), len(letters))
-        found[text] = [letters[i] for i in np.flatnonzero(truth)]
-    return Valuations(names, letters, found)
+        letters_of[text] = [letters[i] for i in np.flatnonzero(truth)]
+    return Valuations(names, letters, letters_of)
 
 
 def letters_of_columns(labels: Mapping[str, list[str]], rows: int) -> Valuations:
@@ -72,14 +72,14 @@ def letters_of_columns(labels: Mapping[str, list[str]], rows: int) -> Valuations
         Refused: If there are more than ``MOST_PROPOSITIONS`` rows.
     """
     letters, bits = all_letters(rows)
-    found = {}
+    letters_of = {}
     for text, cubes in labels.items():
         wanted = np.array([[{"0": 0, "1": 1}.get(b, -1) for b in c] for c in cubes])
         fits = (
             ((wanted[:, None] < 0) | (wanted[:, None] == bits)).all(axis=2).any(axis=0)
         )
-        found[text] = [letters[i] for i in np.flatnonzero(fits)]
-    return Valuations([f"row {i}" for i in range(1, rows + 1)], letters, found)
+        letters_of[text] = [letters[i] for i in np.flatnonzero(fits)]
+    return Valuations([f"row {i}" for i in range(1, rows + 1)], letters, letters_of)
 
 
 def all_letters(count: int) -> tuple[list[str], _Truth]:

@@ -95,8 +95,8 @@ def read(
         raise problem(name, 0, "no arrows between states; is this a machine?")
     ends = {q for edge in edges for q in (edge.source, edge.target)} - markers
     ends |= {q for q, attributes in graph.nodes.items() if _is_start(attributes)}
-    nodes = {q: found for q, found in graph.nodes.items() if q in ends}
-    shown, said = _state_outputs(graph, nodes)
+    nodes = {q: given for q, given in graph.nodes.items() if q in ends}
+    shown, notes = _state_outputs(graph, nodes)
     accepts = shown is not None and {*shown.values()} <= {*ACCEPTANCE}
     one_letter = any(marker.startswith(_START) for marker in markers)
     drawing = Drawing(name, graph.title, one_letter, accepts, kind)
@@ -112,17 +112,17 @@ def read(
         machine = machine_of_acceptor(
             transitions, starts, final, name, complete, states=nodes, letters=letters
         )
-        return with_remark(machine, remark_of(name, [*said, *remarks]))
+        return with_remark(machine, remark_of(name, [*notes, *remarks]))
     _check_one_start(starts, name)
     if transitions[0].output is not None:
         if shown is not None or any(map(_is_active, nodes.values())):
             remarks.append("labels of arrows are read as letter/output")
-        shown, said = None, []
+        shown, notes = None, []
     elif shown is None:
-        said = [*said, *_remarks_on_shapes(nodes)]
+        notes = [*notes, *_remarks_on_shapes(nodes)]
     how = partial(machine_of, states=nodes, letters=letters, shown=shown)
     machine = how(transitions, starts[0], name, complete)
-    return with_remark(machine, remark_of(name, [*said, *remarks]))
+    return with_remark(machine, remark_of(name, [*notes, *remarks]))
 
 
 def write(machine: Automaton) -> str:
@@ -156,8 +156,8 @@ def write(machine: Automaton) -> str:
 
 def _check_finite_words(label: str, name: str) -> None:
     """Refuse an automaton whose acceptance, which Spot draws, is of infinite words."""
-    for said in filter(_INFINITE.search, _IN_BRACKETS.findall(label)):
-        reason = f"an automaton on infinite words, as {quote(said)} says"
+    for condition in filter(_INFINITE.search, _IN_BRACKETS.findall(label)):
+        reason = f"an automaton on infinite words, as {quote(condition)} says"
         raise problem(name, 0, f"{reason}; a machine reads words that end")
 
 
@@ -182,10 +182,10 @@ def _visible_edges(graph: Graph, name: str) -> list[Edge]:
     """
     edges = []
     for edge in graph.edges:
-        said = edge.attributes
-        if not said.keys().isdisjoint(("dir", "lhead", "ltail")):
+        attributes = edge.attributes
+        if not attributes.keys().isdisjoint(("dir", "lhead", "ltail")):
             _check_direction(edge, name)
-        if "style" not in said or "invis" not in plain(said["style"]):
+        if "style" not in attributes or "invis" not in plain(attributes["style"]):
             edges.append(edge)
     return edges
 
@@ -194,10 +194,10 @@ def _with_labels(edges: Sequence[Edge]) -> tuple[list[Edge], list[str]]:
     """Arrows whose only label has another name with it as their label; and remarks."""
     labelled, remarks = list[Edge](), dict[str, None]()
     for edge in edges:
-        said = edge.attributes
-        others = [key for key in _OTHER_LABELS if plain(said.get(key, "")).strip()]
+        own = edge.attributes
+        others = [key for key in _OTHER_LABELS if plain(own.get(key, "")).strip()]
         if len(others) == 1 and not label_text(edge.label).strip():
-            edge = edge._replace(attributes=said | {"label": said[others[0]]})
+            edge = edge._replace(attributes=own | {"label": own[others[0]]})
             remarks[f"the {others[0]} of an arrow is read as its label"] = None
         else:
             for key in others:
@@ -239,11 +239,11 @@ def _markers(graph: Graph, edges: Sequence[Edge]) -> set[str]:
         if edge.source not in entered:
             word = label_text(edge.label).strip().lower()
             words.setdefault(edge.source, set()).add(word)
-    found = {node for node in graph.nodes if node.startswith(_START)}
-    for node, said in words.items():
-        if said <= {*(_START_WORDS if _is_hidden(graph.nodes[node]) else ("",))}:
-            found.add(node)
-    return found
+    markers = {node for node in graph.nodes if node.startswith(_START)}
+    for node, labels in words.items():
+        if labels <= {*(_START_WORDS if _is_hidden(graph.nodes[node]) else ("",))}:
+            markers.add(node)
+    return markers
 
 
 def _is_hidden(attributes: _Attributes) -> bool:
@@ -266,11 +266,11 @@ def _starts(
         e.target for e in edges if e.source in markers and e.target not in markers
     ]
     starts = list(dict.fromkeys(marked)) or [
-        q for q, said in nodes.items() if _is_set(said, _START_KEYS)
+        q for q, attributes in nodes.items() if _is_set(attributes, _START_KEYS)
     ]
     if starts:
         return starts
-    starts = [q for q, said in nodes.items() if _is_active(said)]
+    starts = [q for q, attributes in nodes.items() if _is_active(attributes)]
     if starts:
         remarks.append(f"{quote(starts[0])}, drawn as the active state, is the start")
         return starts
@@ -314,22 +314,24 @@ def _state_outputs(
     graph: Graph, nodes: Mapping[str, _Attributes]
 ) -> tuple[dict[str, str] | None, list[str]]:
     """What states show, None if nothing says so; and remarks on how that was read."""
-    texts = {q: _node_text(q, said) for q, said in nodes.items()}
+    texts = {q: _node_text(q, attributes) for q, attributes in nodes.items()}
     labels = {q: text for q, text in texts.items() if text not in ("", q)}
     accepting = _accepting(graph, nodes)
     outputs = _divided_labels(labels) if len(labels) == len(nodes) else None
     if outputs is not None:
         remarks = []
         if accepting is not None and not {*outputs.values()} <= {*ACCEPTANCE}:
-            said = "double circles are left out, for the labels of states show outputs"
-            remarks.append(said)
-        written = {q: plain(said["label"]) for q, said in nodes.items()}
+            attributes = (
+                "double circles are left out, for the labels of states show outputs"
+            )
+            remarks.append(attributes)
+        written = {q: plain(attributes["label"]) for q, attributes in nodes.items()}
         coded = [q for q, text in written.items() if decode_entities(text) != text]
         remarks += [f"entities are read as signs: {quote(texts[q])}" for q in coded[:1]]
         return outputs, remarks
     if accepting is not None:
         boxes = graph.title == MONA and any(
-            plain(said.get("shape", "")) == "box" for said in nodes.values()
+            plain(attributes.get("shape", "")) == "box" for attributes in nodes.values()
         )
         remark = "boxes, where MONA does not care, are read as not accepting"
         remarks = [remark] if boxes else []
@@ -380,8 +382,8 @@ def _outputs_after_states(labels: Mapping[str, str]) -> dict[str, str] | None:
     """The outputs in labels like ``state: output``; None if they are not so."""
     if not all(text.startswith(q) for q, text in labels.items()):
         return None
-    found = {q: _AFTER_STATE.fullmatch(text, len(q)) for q, text in labels.items()}
-    outputs = {q: match[1].strip() for q, match in found.items() if match}
+    matches = {q: _AFTER_STATE.fullmatch(text, len(q)) for q, text in labels.items()}
+    outputs = {q: match[1].strip() for q, match in matches.items() if match}
     return outputs if len(outputs) == len(labels) else None
 
 
@@ -391,8 +393,8 @@ def _label_parts(state: str, label: str, sign: str) -> tuple[str, ...]:
     if label.startswith(state) and after.startswith(sign):
         return state, after[1:].strip()
     inner = label[1:-1] if label.startswith("{") and label.endswith("}") else label
-    head, found, tail = inner.partition(sign)
-    return (head.strip(), tail.strip()) if found else ()
+    head, separator, tail = inner.partition(sign)
+    return (head.strip(), tail.strip()) if separator else ()
 
 
 def _accepting(graph: Graph, states: Iterable[str]) -> dict[str, str] | None:
@@ -400,27 +402,34 @@ def _accepting(graph: Graph, states: Iterable[str]) -> dict[str, str] | None:
     final = _final_nodes(graph)
     if final is None:
         return None
-    found = {*final}
-    return {q: "accept" if q in found else "reject" for q in states}
+    accepting = {*final}
+    return {q: "accept" if q in accepting else "reject" for q in states}
 
 
 def _final_nodes(graph: Graph) -> list[str] | None:
     """The nodes that are drawn as accepting; None if nothing says which are."""
     every = graph.nodes
-    if any(not said.keys().isdisjoint(_FINAL_KEYS) for said in every.values()):
-        return [q for q, said in every.items() if _is_set(said, _FINAL_KEYS)]
-    doubled = [q for q, said in every.items() if _is_doubled(said)]
+    if any(
+        not attributes.keys().isdisjoint(_FINAL_KEYS) for attributes in every.values()
+    ):
+        return [
+            q for q, attributes in every.items() if _is_set(attributes, _FINAL_KEYS)
+        ]
+    doubled = [q for q, attributes in every.items() if _is_doubled(attributes)]
     return doubled if doubled or graph.title == MONA else None
 
 
 def _remarks_on_shapes(nodes: Mapping[str, _Attributes]) -> list[str]:
     """A remark on states that are drawn differently where nothing says what they show."""
-    if any("xlabel" in said for said in nodes.values()):
+    if any("xlabel" in attributes for attributes in nodes.values()):
         return ["the xlabel of states is not read, so the states are shown"]
     drawn = {
-        (plain(said.get("shape", "ellipse")), plain(said.get("peripheries", "1")))
-        for said in nodes.values()
-        if not _is_active(said)
+        (
+            plain(attributes.get("shape", "ellipse")),
+            plain(attributes.get("peripheries", "1")),
+        )
+        for attributes in nodes.values()
+        if not _is_active(attributes)
     }
     if len(drawn) < 2:
         return []

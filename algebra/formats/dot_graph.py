@@ -263,14 +263,14 @@ def _by_grammar(text: str, name: str) -> _Parts:
 def _add_statements(body: _Body, group: Node) -> dict[str, str]:
     """Add the statements of a graph, or of a group in it; the ids of its nodes."""
     begin = len(body.statements)
-    for said in (part for part in group.parts if isinstance(part, Node)):
-        if said.kind == "subgraph":
-            _add_group(body, said)
-        elif said.kind == "setting":
-            key, value = said.parts
-            body.statements.append(_setting(key, value, said.line))
+    for statement in (part for part in group.parts if isinstance(part, Node)):
+        if statement.kind == "subgraph":
+            _add_group(body, statement)
+        elif statement.kind == "setting":
+            key, value = statement.parts
+            body.statements.append(_setting(key, value, statement.line))
         else:
-            _add_statement(body, said)
+            _add_statement(body, statement)
     others = (_OPEN, _CLOSE, "node", "edge", "graph")
     added = islice(body.statements, begin, None)
     return {

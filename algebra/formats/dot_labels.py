@@ -147,9 +147,9 @@ def read_labels(
 
 def look_stochastic(texts: Iterable[str]) -> bool:
     """Whether all labels end in probabilities."""
-    found = [_PROBABILITY.fullmatch(text.strip()) for text in texts]
-    return all(found) and any(
-        "." in match[1] or "%" in match[1] for match in found if match
+    matches = [_PROBABILITY.fullmatch(text.strip()) for text in texts]
+    return all(matches) and any(
+        "." in match[1] or "%" in match[1] for match in matches if match
     )
 
 
@@ -190,8 +190,8 @@ def _sort_labels(arrows: Sequence[Edge], drawing: Drawing) -> _Labels:
             texts[raw] = markup_text(raw)
             if texts[raw] == raw[1:-1]:
                 shown = quote(texts[raw])
-                said = f"{quote(raw)} is read as markup, so the label is {shown}"
-                _remark(drawing, said)
+                remark = f"{quote(raw)} is read as markup, so the label is {shown}"
+                _remark(drawing, remark)
     labels = _Labels(drawing, arrows, first, texts, pairs)
     for raw, pair in pairs.items():
         if not all(letter for letter, _ in pair):
@@ -211,8 +211,8 @@ def _leave_out_dollars(texts: dict[str, str], drawing: Drawing) -> None:
     for raw, text in texts.items():
         if _MATHEMATICS.fullmatch(text) and text not in LIKE_EPSILON:
             texts[raw] = text.replace("$", "")
-            said = "labels are read as LaTeX, without the dollars"
-            _remark(drawing, said)
+            remark = "labels are read as LaTeX, without the dollars"
+            _remark(drawing, remark)
 
 
 def _is_plain(head: str, rest: str) -> bool:
@@ -270,13 +270,13 @@ def _check_deterministic_labels(labels: _Labels) -> None:
 
 def _check_chances(labels: _Labels) -> None:
     """Refuse fractions that sum to 1 in each state: those of a Markov chain."""
-    found = {raw: _FRACTION.fullmatch(text) for raw, text in labels.texts.items()}
+    matches = {raw: _FRACTION.fullmatch(text) for raw, text in labels.texts.items()}
     fractions = {
         raw: Fraction(int(match[1]), int(match[2]))
-        for raw, match in found.items()
+        for raw, match in matches.items()
         if match and int(match[2])
     }
-    if labels.pairs or len(fractions) < len(found) or {*fractions.values()} <= {0, 1}:
+    if labels.pairs or len(fractions) < len(matches) or {*fractions.values()} <= {0, 1}:
         return
     sums: dict[str, Fraction] = {}
     for arrow in labels.arrows:
@@ -320,21 +320,21 @@ def _pairs_of_conditions(
         heads = {raw: _divide(text) for raw, text in texts.items()}
     conditions = dict.fromkeys(head for head, _ in heads.values())
     try:
-        found = _valuations(conditions, drawing)
+        valuations = _valuations(conditions, drawing)
     except Refused as refused:
         raise problem(drawing.name, 0, str(refused)) from None
-    if found is None or not found.propositions:
+    if valuations is None or not valuations.propositions:
         return None
-    names = ", ".join(found.propositions)
+    names = ", ".join(valuations.propositions)
     drawing.remarks.append(
         f"labels are read as conditions: a letter has a digit for each of {names}, 1 if "
         "it is true"
     )
     pairs = {
-        raw: [(letter, output) for letter in found.of[head]]
+        raw: [(letter, output) for letter in valuations.of[head]]
         for raw, (head, output) in heads.items()
     }
-    return pairs, found.letters
+    return pairs, valuations.letters
 
 
 def _valuations(texts: Iterable[str], drawing: Drawing) -> Valuations | None:
@@ -375,8 +375,8 @@ def _pairs_of_texts(labels: _Labels) -> dict[str, _Pairs]:
     every = chain.from_iterable(pieces.values()) if outputs else ()
     for twice in (piece for piece in every if piece.count("/") > 1):
         letter, _ = _divide(twice)
-        said = f"in {quote(twice)} the letter is {quote(letter)}, up to the first '/'"
-        labels.drawing.remarks.append(said)
+        remark = f"in {quote(twice)} the letter is {quote(letter)}, up to the first '/'"
+        labels.drawing.remarks.append(remark)
         break
     return {raw: _pairs(each, outputs) for raw, each in pieces.items()}
 
@@ -423,12 +423,12 @@ def _pairs(pieces: Sequence[str], outputs: bool) -> _Pairs:
     """Letters with their outputs: ``a, b/x`` has the output of b for a, too."""
     if not outputs:
         return [(piece, None) for piece in pieces]
-    found, last = _Pairs(), None
+    pairs, last = _Pairs(), None
     for piece in reversed(pieces):
         letter, output = _divide(piece)
         last = last if output is None else output
-        found.insert(0, (letter, last))
-    return found
+        pairs.insert(0, (letter, last))
+    return pairs
 
 
 def _split_labels(
@@ -470,11 +470,11 @@ def _parts(text: str, sign: str) -> list[str]:
     if not _BRACKETS.keys().isdisjoint(plain):
         return plain  # brackets are letters
     parts, begin, deep = list[str](), 0, 0
-    for found in _SEPARATORS[sign][1].finditer(text):
-        deep += _BRACKETS.get(found[0], 0)
-        if found[0] == sign and deep <= 0:
-            parts.append(text[begin : found.start()].strip())
-            begin = found.end()
+    for separator in _SEPARATORS[sign][1].finditer(text):
+        deep += _BRACKETS.get(separator[0], 0)
+        if separator[0] == sign and deep <= 0:
+            parts.append(text[begin : separator.start()].strip())
+            begin = separator.end()
     return [*parts, text[begin:].strip()]
 
 
@@ -582,10 +582,10 @@ def _remark_alternatives(drawing: Drawing, pairs: Mapping[str, _Pairs]) -> None:
         letter for letter in letters if len(letter) > 1 and signs.issuperset(letter)
     )
     for word in islice(words, 1):
-        said = f"{quote(word)} is read as one letter, not as one after the other"
-        _remark(drawing, said)
+        remark = f"{quote(word)} is read as one letter, not as one after the other"
+        _remark(drawing, remark)
     for letter in letters:
-        found = _SEVERAL.fullmatch(letter) if drawing.accepts else None
-        ranges = found is not None and (found[1] or "a") <= (found[2] or "b")
+        match = _SEVERAL.fullmatch(letter) if drawing.accepts else None
+        ranges = match is not None and (match[1] or "a") <= (match[2] or "b")
         if ranges or (" " in letter and not letters.keys().isdisjoint(letter.split())):
             _remark(drawing, f"{quote(letter)} is read as one letter, not as several")

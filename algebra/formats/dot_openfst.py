@@ -17,8 +17,10 @@ _WEIGHT = re.compile(r"[-+]?\d++(?:\.\d*+)?(?:[eE][-+]?\d++)?|Infinity")
 
 def is_of_openfst(graph: Graph) -> bool:
     """Whether each node is a circle, and the start alone is bold."""
-    styles = Counter(plain(said.get("style", "")) for said in graph.nodes.values())
-    shapes = {plain(said.get("shape", "")) for said in graph.nodes.values()}
+    styles = Counter(
+        plain(attributes.get("style", "")) for attributes in graph.nodes.values()
+    )
+    shapes = {plain(attributes.get("shape", "")) for attributes in graph.nodes.values()}
     one_start = styles["bold"] == 1 and styles.keys() <= {"bold", "solid"}
     return one_start and shapes <= {"circle", "doublecircle"} and len(graph.edges) > 0
 

@@ -96,8 +96,8 @@ def read(text: str, name: str) -> Automaton:
     except Misread as wrong:
         raise misread(name, wrong, "GAP") from None
     reader = _Reader(name)
-    for said in statements:
-        reader.take(said)
+    for statement in statements:
+        reader.take(statement)
     letters = reader.letters_of_file()
     if not letters:
         raise problem(name, 0, "no element: no Transformation(...) and no cycles")

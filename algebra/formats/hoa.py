@@ -103,12 +103,14 @@ class _File:
         self._name_letters()
 
     def _name_letters(self) -> None:
-        said = self.one("propositions")
-        if said is not None:
-            count, *names = said.parts
+        propositions = self.one("propositions")
+        if propositions is not None:
+            count, *names = propositions.parts
             self.propositions = [name[1:-1] for name in names]
             if int(count) != len(names) or len({*names}) < len(names):
-                raise self.wrong(said, f"AP: {count} different names are to follow")
+                raise self.wrong(
+                    propositions, f"AP: {count} different names are to follow"
+                )
         if not self.propositions:
             raise problem(
                 self.name, 0, "no propositions (AP:), so there are no letters"
@@ -135,10 +137,10 @@ class _File:
 
     def one(self, kind: str) -> Node | None:
         """The one part of a kind; None if there is none."""
-        found = self.of(kind)
-        if len(found) > 1:
-            raise self.wrong(found[1], "this line is there twice; keep one of the two")
-        return found[0] if found else None
+        lines = self.of(kind)
+        if len(lines) > 1:
+            raise self.wrong(lines[1], "this line is there twice; keep one of the two")
+        return lines[0] if lines else None
 
     def truth(self, place: Node, condition: Node | str) -> _Truth:
         """``(letters,)``: where a condition holds."""
@@ -167,8 +169,8 @@ class _File:
 
     def accepting(self) -> list[str]:
         """The accepting states."""
-        said = self.one("acceptance")
-        condition = "".join(said.parts[1:]) if said else ""
+        acceptance = self.one("acceptance")
+        condition = "".join(acceptance.parts[1:]) if acceptance else ""
         marked = {
             q: any(part.kind == "marks" and "0" in part.parts for part in _nodes(state))
             for q, state in self.states.items()
@@ -182,7 +184,7 @@ class _File:
             f"the acceptance {quote(condition)} means nothing for finite words; read are "
             "'1 Inf(0)', the states of set 0, and '0 t', all states"
         )
-        raise self.wrong(said or self.tree, reason)
+        raise self.wrong(acceptance or self.tree, reason)
 
     def transitions(self) -> Iterator[Transition]:
         """The transitions, letter by letter."""

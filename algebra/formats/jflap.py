@@ -58,13 +58,17 @@ def read(text: str, name: str, complete: Complete = "reject") -> Automaton:
     if not ways:
         reason = "no transitions in this file of JFLAP; a machine needs one at least"
         raise problem(name, root.line, reason)
-    start = _start([names[q] for q, said in parts.items() if "initial" in said], name)
+    start = _start(
+        [names[q] for q, attributes in parts.items() if "initial" in attributes], name
+    )
     if kind == FINITE:
-        final = [names[q] for q, said in parts.items() if "final" in said]
+        final = [names[q] for q, attributes in parts.items() if "final" in attributes]
         every = names.values()
         return machine_of_acceptor(ways, [start], final, name, complete, states=every)
     _check_outputs(body, kind, name)
-    shown = {names[q]: said.get("output") or NOTHING for q, said in parts.items()}
+    shown = {
+        names[q]: attributes.get("output") or NOTHING for q, attributes in parts.items()
+    }
     if kind == MOORE:
         ways = [_of_moore(way, shown, name) for way in ways]
     outputs = shown if kind == MOORE else None
@@ -77,16 +81,16 @@ def _kind(root: Element, name: str) -> str:
     Raises:
         MachineError: If that is not read.
     """
-    told = next((each.text.strip().lower() for each in root.named("type")), "")
-    if told in (FINITE, MEALY, MOORE):
-        return told
-    if root.tag != "structure" or not told:
+    kind = next((each.text.strip().lower() for each in root.named("type")), "")
+    if kind in (FINITE, MEALY, MOORE):
+        return kind
+    if root.tag != "structure" or not kind:
         reason = (
             "no file of JFLAP 7: that is <structure> with <type>; JFLAP 8 can save in the "
             "older form"
         )
     else:
-        what = _OTHERS.get(told, f"of the type {quote(told)}")
+        what = _OTHERS.get(kind, f"of the type {quote(kind)}")
         reason = f"{what}; finite automata, Mealy and Moore machines are read"
     raise problem(name, root.line, reason)
 
@@ -124,14 +128,14 @@ def _parts(element: Element, allowed: tuple[str, ...], name: str) -> dict[str, s
 
 def _way(element: Element, kind: str, names: dict[str, str], name: str) -> Transition:
     """A transition; one without a letter is an empty move."""
-    said = _parts(element, _OF_TRANSITIONS, name)
+    fields = _parts(element, _OF_TRANSITIONS, name)
     for end in ("from", "to"):
-        if said.get(end) not in names:
+        if fields.get(end) not in names:
             reason = (
-                f"<{end}> is {quote(said.get(end, ''))}, which is the id of no state"
+                f"<{end}> is {quote(fields.get(end, ''))}, which is the id of no state"
             )
             raise problem(name, element.line, reason)
-    letter = said.get("read", EMPTY)
+    letter = fields.get("read", EMPTY)
     if letter in EPSILONS:
         reason = f"the letter {quote(letter)}; an empty move has an empty <read/>"
         raise problem(name, element.line, reason)
@@ -144,8 +148,8 @@ def _way(element: Element, kind: str, names: dict[str, str], name: str) -> Trans
     if kind != FINITE and letter == EMPTY:
         reason = "a machine with outputs reads a letter at each step: fill <read>"
         raise problem(name, element.line, reason)
-    output = None if kind == FINITE else said.get("transout") or NOTHING
-    source, target = names[said["from"]], names[said["to"]]
+    output = None if kind == FINITE else fields.get("transout") or NOTHING
+    source, target = names[fields["from"]], names[fields["to"]]
     return Transition(source, letter, target, output, element.line)
 
 
@@ -153,7 +157,7 @@ def _check_outputs(body: Element, kind: str, name: str) -> None:
     """Refuse an output that is called as empty ones are, beside empty ones."""
     place, tag = ("state", "output") if kind == MOORE else ("transition", "transout")
     outputs = {
-        next((said.text.strip() for said in element.named(tag)), "")
+        next((child.text.strip() for child in element.named(tag)), "")
         for element in body.named(place)
     }
     if {"", NOTHING} <= outputs:
@@ -177,6 +181,6 @@ def _of_moore(way: Transition, shown: dict[str, str], name: str) -> Transition:
 
 def _start(starts: list[str], name: str) -> str:
     if len(starts) != 1:
-        found = f"{len(starts)} states are" if starts else "no state is"
-        raise problem(name, 0, f"{found} marked <initial/>; mark one")
+        number = f"{len(starts)} states are" if starts else "no state is"
+        raise problem(name, 0, f"{number} marked <initial/>; mark one")
     return starts[0]

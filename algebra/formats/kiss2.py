@@ -122,7 +122,7 @@ def _divide(
     sets, levels, work = [np.arange(len(terms))], [], 0
     for bit in range(width):
         numbers: dict[bytes, int] = {}
-        found: list[IntArray] = []
+        subsets: list[IntArray] = []
         below: _Below = []
         for fitting in sets:
             asked = cubes[fitting, bit]
@@ -130,14 +130,14 @@ def _divide(
             for other in b"10":
                 rest = fitting[asked != other]
                 at = numbers.setdefault(rest.tobytes(), len(numbers))
-                if at == len(found):
-                    found.append(rest)
+                if at == len(subsets):
+                    subsets.append(rest)
                     work += EACH + len(rest)
                 pair.append(at)
             below.append((pair[0], pair[1]))
             if work > MOST_WORK:
-                raise _too_many(name, bit + 1, width, len(found))
-        sets = found
+                raise _too_many(name, bit + 1, width, len(subsets))
+        sets = subsets
         levels.append(below)
     return sets, levels
 
@@ -232,12 +232,14 @@ def _example(levels: list[_Below], leaf: int) -> str:
 def _diagram(width: int, levels: list[_Below], leaves: list[int]) -> Inputs:
     """The diagram without questions that do not matter, and equal nodes once."""
     nodes: dict[Node, int] = {}
-    found = leaves
+    nodes_below = leaves
     for bit in reversed(range(width)):
-        found = [
-            found[zero]
-            if found[zero] == found[one]
-            else nodes.setdefault((bit, found[zero], found[one]), len(nodes))
+        nodes_below = [
+            nodes_below[zero]
+            if nodes_below[zero] == nodes_below[one]
+            else nodes.setdefault(
+                (bit, nodes_below[zero], nodes_below[one]), len(nodes)
+            )
             for zero, one in levels[bit]
         ]
     return Inputs(width, tuple(nodes))

@@ -95,12 +95,12 @@ class _Chart:
 
     def machine(self, complete: Complete) -> Automaton:
         """The machine of the chart; see `machine_of_chart`."""
-        ways = [way for found in self.states.values() for way in found]
+        ways = [way for state_ways in self.states.values() for way in state_ways]
         letters = letters_taken(dict.fromkeys(e for way in ways for e in way.events))
         check_count(sum(len(letters[e]) for way in ways for e in way.events), self.name)
         moves = dict[tuple[str, str], Transition]()
-        for q, found in self.states.items():
-            for way in found:
+        for q, state_ways in self.states.items():
+            for way in state_ways:
                 target = q if way.target is None else way.target
                 for letter in (a for event in way.events for a in letters[event]):
                     taken = Transition(q, letter, target, None, way.line)
@@ -143,13 +143,13 @@ class _Chart:
                 raise self._refusal(child)
 
     def _way(self, transition: Element, state: str) -> _Way:
-        line, said = transition.line, transition.attributes
-        if "cond" in said:
+        line, attributes = transition.line, transition.attributes
+        if "cond" in attributes:
             what = f"the transition from {quote(state)} has a condition (cond)"
             raise refuse(self.name, line, what, "guard")
         transition.check(self.name, _ATTRIBUTES["transition"])
         self._check_actions(transition)
-        events = [_descriptor(each) for each in said.get("event", "").split()]
+        events = [_descriptor(each) for each in attributes.get("event", "").split()]
         if any(event.count(".") >= MAX_WORDS for event in events):
             reason = f"an event of more than {MAX_WORDS} words between dots; rename it"
             raise problem(self.name, line, reason)
@@ -221,9 +221,9 @@ def letters_taken(events: Collection[str]) -> dict[str, list[str]]:
     ``error.network``; ``*`` takes all.
     """
     letters = {event: event.split(".") for event in events if event != "*"}
-    found: dict[str, list[str]] = {event: [] for event in events}
+    taken: dict[str, list[str]] = {event: [] for event in events}
     for size in {len(words) for words in letters.values()}:
         for letter, words in letters.items():
-            if len(words) >= size and (head := ".".join(words[:size])) in found:
-                found[head].append(letter)
-    return found | {"*": [*letters]}
+            if len(words) >= size and (head := ".".join(words[:size])) in taken:
+                taken[head].append(letter)
+    return taken | {"*": [*letters]}

@@ -63,9 +63,9 @@ def machine_of_chart(
     draft = assemble(transitions, start, name, states=states)
     ignored = int((draft.transitions < 0).sum())
     machine = complete_draft(draft, "stay" if complete == "reject" else complete)
-    said = []
+    remarks = []
     if ignored and complete == "reject":
-        said.append(
+        remarks.append(
             f"in {ignored} of {draft.transitions.size} cases a state has no transition for "
             "an event and stays, as in every state chart; --complete sink leads to a new "
             "state instead"
@@ -73,5 +73,5 @@ def machine_of_chart(
     if names := [*dict.fromkeys(omitted)]:
         shown = ", ".join(quote(each) for each in names[:5])
         more = f" and {len(names) - 5} others" if len(names) > 5 else ""
-        said.append(f"left out, for it changes no state: {shown}{more}")
-    return with_remark(machine, f"{name}: {'; '.join(said)}" if said else "")
+        remarks.append(f"left out, for it changes no state: {shown}{more}")
+    return with_remark(machine, f"{name}: {'; '.join(remarks)}" if remarks else "")

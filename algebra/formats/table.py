@@ -97,9 +97,9 @@ def _listing_order(first: Sequence[str]) -> list[int]:
     """The columns of source, letter, target and perhaps output; none of other tables."""
     known = (_SOURCES, _LETTERS, _TARGETS, _OUTPUTS)[: len(first)]
     heads = [cell.lower().replace("_", " ") for cell in first]
-    found = [[i for i, head in enumerate(heads) if head in words] for words in known]
+    columns = [[i for i, head in enumerate(heads) if head in words] for words in known]
     fits = len(heads) > 2 and len(known) == len(heads)
-    return [i for (i,) in found] if fits and all(len(i) == 1 for i in found) else []
+    return [i for (i,) in columns] if fits and all(len(i) == 1 for i in columns) else []
 
 
 def _is_matrix(first: Sequence[str], rows: Iterable[Row]) -> bool:
@@ -265,15 +265,15 @@ class _Table:
             f"{self.name}: no state is marked by ->, so it starts in {quote(first)}"
         )
         starts = [*self.starts] or [first]
-        said = {"states": self.states, "letters": self.letters}
+        names = {"states": self.states, "letters": self.letters}
         if self.accepting:
             machine = machine_of_acceptor(
-                self.moves, starts, self.accepting, self.name, complete, **said
+                self.moves, starts, self.accepting, self.name, complete, **names
             )
         else:
             shown = self.states if moore else None
             machine = machine_of(
-                self.moves, starts[0], self.name, complete, **said, shown=shown
+                self.moves, starts[0], self.name, complete, **names, shown=shown
             )
         return with_remark(machine, "" if self.starts else remark)
 

@@ -176,8 +176,8 @@ class _Chart:
         """The error about a state, or about the chart ("")."""
         place = f"the state {quote(state)}: " if state else "the chart: "
         if refused:
-            said, reason = _REFUSED[what]
-            return refuse(self.name, 0, f"{place}{said}", reason)
+            subject, reason = _REFUSED[what]
+            return refuse(self.name, 0, f"{place}{subject}", reason)
         return problem(self.name, 0, f"{place}{what}")
 
 
@@ -185,5 +185,10 @@ def _target(
     letter: str, row: Mapping[str, str], around: Mapping[str, str]
 ) -> str | None:
     """Where a letter leads; None if no transition takes it."""
-    taken = (said[a] for said in (row, around) for a in (letter, WILDCARD) if a in said)
+    taken = (
+        transitions[a]
+        for transitions in (row, around)
+        for a in (letter, WILDCARD)
+        if a in transitions
+    )
     return next(taken, None)

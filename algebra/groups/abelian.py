@@ -21,28 +21,28 @@ def primary_parts(group: PermutationGroup) -> Parts:
     The p-part has as many factors of order at least p^k as the power map x ↦ x^p
     divides the group of p^(k-1)-th powers by p; powers of generators generate these.
     """
-    found: list[int] = []
+    prime_powers: list[int] = []
     for prime in factorise(group.order):
         sizes, current = list[int](), group
         while not sizes or sizes[-1] > 1:
             after = group.subgroup(powers(current.generators, prime))
             sizes.append(current.order // after.order)
             current = after
-        found += _parts(prime, sizes)
-    return tuple(sorted(found))
+        prime_powers += _parts(prime, sizes)
+    return tuple(sorted(prime_powers))
 
 
 def primary_parts_of_table(table: GroupTable) -> Parts:
     """The prime powers of the cyclic factors of an abelian group given by a table."""
-    found: list[int] = []
+    powers: list[int] = []
     for prime in factorise(table.order):
         counts = [1]
         while len(counts) < 2 or counts[-1] > counts[-2]:
             exponent = prime ** len(counts)
             counts.append(int((exponent % table.orders == 0).sum()))
         sizes = [b // a for a, b in pairwise(counts)]
-        found += _parts(prime, sizes)
-    return tuple(sorted(found))
+        powers += _parts(prime, sizes)
+    return tuple(sorted(powers))
 
 
 def _parts(prime: int, sizes: list[int]) -> list[int]:
@@ -124,18 +124,18 @@ def normal_subgroups(
         BudgetExceeded: If there are more than the budget allows.
     """
     limit = budget or Budget(size=MOST_NORMAL)
-    found = {b"": np.zeros(1, dtype=np.int64)}
+    subgroups = {b"": np.zeros(1, dtype=np.int64)}
     atoms: dict[bytes, IntArray] = {}
     for members in table.classes[1:]:
         closure = table.normal_closure([int(members[0])])
         atoms[closure.tobytes()] = closure
         limit.check(len(atoms), "normal subgroups")
     for atom in atoms.values():
-        for other in list(found.values()):
+        for other in list(subgroups.values()):
             joined = join(table, other, atom)
-            found[joined.tobytes()] = joined
-            limit.check(len(found), "normal subgroups")
-    return tuple(sorted(found.values(), key=lambda s: (len(s), s.tolist())))
+            subgroups[joined.tobytes()] = joined
+            limit.check(len(subgroups), "normal subgroups")
+    return tuple(sorted(subgroups.values(), key=lambda s: (len(s), s.tolist())))
 
 
 def join(table: GroupTable, first: IntArray, second: IntArray) -> IntArray:
@@ -183,12 +183,12 @@ def _avoiding(abelian: GroupTable, cycle: IntArray, start: IntArray) -> IntArray
     Modulo ``start`` the exponent is the cycle's order, so that it is a complement: in
     the quotient by it every subgroup meets the cycle, which makes that cyclic.
     """
-    found = abelian.generated_subgroup(start.tolist())
+    subgroup = abelian.generated_subgroup(start.tolist())
     for element in range(abelian.order):
-        grown = abelian.generated_subgroup([element], found)
+        grown = abelian.generated_subgroup([element], subgroup)
         if not np.isin(cycle[1:], grown).any():
-            found = grown
-    return found
+            subgroup = grown
+    return subgroup
 
 
 def _indecomposable_factors(table: GroupTable) -> tuple[GroupTable, ...]:

@@ -39,8 +39,8 @@ def isomorphism(first: GroupTable, second: GroupTable) -> IntArray | None:
     """
     if not look_alike(first, second):
         return None
-    found = embeddings(first, second)
-    return found[0] if len(found) else None
+    isomorphisms = embeddings(first, second)
+    return isomorphisms[0] if len(isomorphisms) else None
 
 
 def look_alike(first: GroupTable, second: GroupTable) -> bool:
@@ -134,16 +134,16 @@ def _rare_generators(group: GroupTable, marks: IntArray) -> list[int]:
     """Few generators, preferring elements that have few look-alikes."""
     _, place, counts = np.unique(marks, return_inverse=True, return_counts=True)
     rarity = counts[place.reshape(-1)]
-    found = np.zeros(1, dtype=np.int64)
+    subgroup = np.zeros(1, dtype=np.int64)
     chosen: list[int] = []
-    while len(found) < group.order:
-        outside = np.flatnonzero(~group.mask(found))
+    while len(subgroup) < group.order:
+        outside = np.flatnonzero(~group.mask(subgroup))
         order = np.lexsort((rarity[outside], -group.orders[outside]))
         tried = outside[order][:24]
-        grown = [group.generated_subgroup([int(x)], found) for x in tried]
+        grown = [group.generated_subgroup([int(x)], subgroup) for x in tried]
         best = max(range(len(tried)), key=lambda i: (len(grown[i]), -rarity[tried[i]]))
         chosen.append(int(tried[best]))
-        found = grown[best]
+        subgroup = grown[best]
     return chosen
 
 
@@ -261,9 +261,9 @@ class Extension:
     @cached_property
     def place(self) -> IntArray:
         """``(m,)``: the number of each element within N, -1 outside."""
-        found = np.full(self.table.order, -1, dtype=np.int64)
-        found[self.members] = np.arange(len(self.members))
-        return found
+        places = np.full(self.table.order, -1, dtype=np.int64)
+        places[self.members] = np.arange(len(self.members))
+        return places
 
 
 @dataclass(frozen=True, eq=False)
@@ -370,5 +370,5 @@ def _sections(
         )
         for g in generators
     ]
-    found = extensions(quotient, table, generators, allowed, budget)
-    return found, int(np.prod([len(choices) for choices in allowed], dtype=float))
+    sections = extensions(quotient, table, generators, allowed, budget)
+    return sections, int(np.prod([len(choices) for choices in allowed], dtype=float))

@@ -237,8 +237,8 @@ def _cached_name(degree: int, data: bytes) -> str:
     # The same few small groups are named again and again.
     rows = np.frombuffer(data, dtype=np.int64).reshape(-1, degree)
     group = PermutationGroup(rows)
-    found = _named_factors(group)
-    return _product_name(*found) if found else _by_factors(group)
+    factors = _named_factors(group)
+    return _product_name(*factors) if factors else _by_factors(group)
 
 
 def is_proper(title: str) -> bool:
@@ -261,9 +261,9 @@ def _named_factors(group: PermutationGroup) -> _Factors | None:
     """Cyclic factors and names of the others; None if a factor has no name."""
     parts = _parts(group)
     if len(parts) > 1:
-        found = [_named_factors(part) for part in parts]
-        named = [factors for factors in found if factors is not None]
-        if len(named) < len(found):
+        part_factors = [_named_factors(part) for part in parts]
+        named = [factors for factors in part_factors if factors is not None]
+        if len(named) < len(part_factors):
             return None
         cyclic, others = zip(*named, strict=True)
         return [*chain(*cyclic)], [*chain(*others)]
@@ -291,10 +291,10 @@ def _parts(group: PermutationGroup) -> tuple[PermutationGroup, ...]:
 
 
 def _factors_of_table(table: GroupTable) -> _Factors | None:
-    found = direct_factors(table)
-    names = [_indecomposable_name(other) for other in found.others]
+    factors = direct_factors(table)
+    names = [_indecomposable_name(other) for other in factors.others]
     named = [title for title in names if title is not None]
-    return None if len(named) < len(names) else (list(found.cyclic), named)
+    return None if len(named) < len(names) else (list(factors.cyclic), named)
 
 
 def _indecomposable_name(table: GroupTable) -> str | None:
@@ -363,14 +363,14 @@ def _irreducible(table: GroupTable) -> str | None:
 
 def _metacyclic(table: GroupTable) -> str | None:
     """⟨a⟩ ⋊ ⟨b⟩ with b⁻¹ab = a^r: the longest normal ⟨a⟩, then the least r."""
-    found = [
+    choices = [
         choice
         for members in table.classes[1:]
         if (choice := _split_by_cycle(table, int(members[0]))) is not None
     ]
-    if not found:
+    if not choices:
         return None
-    size, least = max(found, key=lambda choice: (choice[0], -choice[1]))
+    size, least = max(choices, key=lambda choice: (choice[0], -choice[1]))
     return f"C{size} ⋊_{least} C{table.order // size}"
 
 
@@ -382,12 +382,12 @@ def _split_by_cycle(table: GroupTable, a: int) -> tuple[int, int] | None:
         return None
     above = table.order // len(powers)
     place = {element: exponent for exponent, element in enumerate(powers)}
-    found = [
+    exponents = [
         place[_conjugate(table, a, b)]
         for b in np.flatnonzero(table.orders == above).tolist()
         if not np.isin(_cycle(table, b)[1:], cycle).any()
     ]
-    return (len(powers), min(found)) if found else None
+    return (len(powers), min(exponents)) if exponents else None
 
 
 def _generalised_dihedral(table: GroupTable) -> str | None:

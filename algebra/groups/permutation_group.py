@@ -254,17 +254,17 @@ class PermutationGroup:
         self, rows: npt.ArrayLike, known: "PermutationGroup | None" = None
     ) -> "PermutationGroup":
         """The smallest normal subgroup with these elements (and those known)."""
-        found = known or PermutationGroup.trivial(self.degree)
+        closure = known or PermutationGroup.trivial(self.degree)
         pending = np.asarray(rows, dtype=np.int64).reshape(-1, self.degree)
         while True:
-            outside = pending[~found.contains(pending)]
+            outside = pending[~closure.contains(pending)]
             if not len(outside):
-                pending = self._conjugates(found.generators)
-                outside = pending[~found.contains(pending)]
+                pending = self._conjugates(closure.generators)
+                outside = pending[~closure.contains(pending)]
             if not len(outside):
-                return found
+                return closure
             # One at a time: each at least doubles the group, so few are ever needed.
-            found = found.generated_with(outside[:1])
+            closure = closure.generated_with(outside[:1])
 
     def generated_with(self, rows: IntArray) -> "PermutationGroup":
         """The group generated together with some more rows ``(k, n)``."""

@@ -126,10 +126,10 @@ def orbits(rows: IntArray) -> tuple[tuple[int, ...], ...]:
 
 def classes(label: IntArray) -> tuple[tuple[int, ...], ...]:
     """The points of each label, in order of their first points."""
-    found: dict[int, list[int]] = {}
+    members: dict[int, list[int]] = {}
     for point, name in enumerate(label.tolist()):
-        found.setdefault(name, []).append(point)
-    return tuple(tuple(points) for points in found.values())
+        members.setdefault(name, []).append(point)
+    return tuple(tuple(points) for points in members.values())
 
 
 # All elements of a small permutation group, coset by coset (Dimino's algorithm).
@@ -179,7 +179,7 @@ def narrowest(degree: int) -> np.dtype[np.unsignedinteger]:
 def _enlarge(
     subgroup: IntArray, generators: Iterable[IntArray], known: set[bytes], limit: float
 ) -> IntArray:
-    found = [subgroup]
+    cosets = [subgroup]
     representatives = [subgroup[0]]
     for representative in representatives:
         for generator in generators:
@@ -190,9 +190,9 @@ def _enlarge(
             known |= keys(coset)
             if len(known) > limit:
                 raise BudgetExceeded(f"more than {limit:,} elements", len(known))
-            found.append(coset)
+            cosets.append(coset)
             representatives.append(candidate)
-    return np.concatenate(found)
+    return np.concatenate(cosets)
 
 
 # Multiplication tables of small groups, and subgroups as sets of their rows.
@@ -228,13 +228,13 @@ class GroupTable:
     @cached_property
     def orders(self) -> IntArray:
         """The order of each element, ``(m,)``."""
-        found = np.zeros(self.order, dtype=np.int64)
+        orders = np.zeros(self.order, dtype=np.int64)
         power, exponent = np.arange(self.order), 1
-        while not found.all():
-            found[(power == 0) & (found == 0)] = exponent
+        while not orders.all():
+            orders[(power == 0) & (orders == 0)] = exponent
             power = self.product[power, np.arange(self.order)]
             exponent += 1
-        return found
+        return orders
 
     @cached_property
     def conjugations(self) -> IntArray:
@@ -245,8 +245,8 @@ class GroupTable:
     @cached_property
     def classes(self) -> tuple[IntArray, ...]:
         """The conjugacy classes, the identity's first."""
-        found = orbits(self.conjugations.reshape(-1, self.order))
-        return tuple(np.array(members) for members in found)
+        conjugacy = orbits(self.conjugations.reshape(-1, self.order))
+        return tuple(np.array(members) for members in conjugacy)
 
     @cached_property
     def centre(self) -> IntArray:
@@ -263,63 +263,63 @@ class GroupTable:
         self, elements: Iterable[int], start: IntArray | None = None
     ) -> IntArray:
         """The subgroup that some elements (and a subgroup) generate."""
-        found = np.zeros(1, dtype=np.int64) if start is None else start
-        inside = self.mask(found)
+        subgroup = np.zeros(1, dtype=np.int64) if start is None else start
+        inside = self.mask(subgroup)
         used = [] if start is None else self.small_generators(start)
         for element in elements:
             if not inside[element]:
                 used.append(element)
-                found = self._enlarge(found, used, inside)
-        return np.sort(found)
+                subgroup = self._enlarge(subgroup, used, inside)
+        return np.sort(subgroup)
 
     def small_generators(self, subgroup: IntArray) -> list[int]:
         """At most log₂ of the order many elements that generate a subgroup."""
-        found = np.zeros(1, dtype=np.int64)
-        inside, used = self.mask(found), list[int]()
+        generated = np.zeros(1, dtype=np.int64)
+        inside, used = self.mask(generated), list[int]()
         # Elements of large order first: they leave less to do.
         for element in subgroup[np.argsort(-self.orders[subgroup], kind="stable")]:
             if not inside[element]:
                 used.append(int(element))
-                found = self._enlarge(found, used, inside)
-            if len(found) == len(subgroup):
+                generated = self._enlarge(generated, used, inside)
+            if len(generated) == len(subgroup):
                 break
         return used
 
     def _enlarge(
         self, subgroup: IntArray, generators: list[int], inside: BoolArray
     ) -> IntArray:
-        found, representatives = [subgroup], [0]
+        cosets, representatives = [subgroup], [0]
         for representative in representatives:
             for candidate in self.product[representative, generators].tolist():
                 if not inside[candidate]:
                     coset = self.product[subgroup, candidate]
                     inside[coset] = True
-                    found.append(coset)
+                    cosets.append(coset)
                     representatives.append(candidate)
-        return np.concatenate(found)
+        return np.concatenate(cosets)
 
     def normal_closure(
         self, elements: Iterable[int], start: IntArray | None = None
     ) -> IntArray:
         """The smallest normal subgroup with these elements (and a normal subgroup)."""
-        found = self.generated_subgroup(elements, start)
+        closure = self.generated_subgroup(elements, start)
         while True:
-            gens = self.small_generators(found)
+            gens = self.small_generators(closure)
             outside = self.conjugations[:, gens][
-                ~self.mask(found)[self.conjugations[:, gens]]
+                ~self.mask(closure)[self.conjugations[:, gens]]
             ]
             if not len(outside):
-                return found
-            found = self.generated_subgroup(outside.tolist(), found)
+                return closure
+            closure = self.generated_subgroup(outside.tolist(), closure)
 
     def maximal_normal(self) -> IntArray:
         """A proper normal subgroup that lies in no other one."""
-        found = np.zeros(1, dtype=np.int64)
+        normal = np.zeros(1, dtype=np.int64)
         for members in self.classes[1:]:
-            grown = self.normal_closure([int(members[0])], found)
+            grown = self.normal_closure([int(members[0])], normal)
             if len(grown) < self.order:
-                found = grown
-        return found
+                normal = grown
+        return normal
 
     def is_normal(self, subgroup: IntArray) -> bool:
         """Whether all conjugates of a subgroup are the subgroup."""
@@ -341,9 +341,9 @@ class GroupTable:
 
     def mask(self, elements: IntArray) -> BoolArray:
         """The elements as a mask ``(m,)``."""
-        found = np.zeros(self.order, dtype=bool)
-        found[elements] = True
-        return found
+        mask = np.zeros(self.order, dtype=bool)
+        mask[elements] = True
+        return mask
 
     def subgroup_table(self, subgroup: IntArray) -> "GroupTable":
         """A subgroup as a group of its own, its elements renumbered in order."""
@@ -391,13 +391,13 @@ def table_of(elements: IntArray, generators: IntArray) -> GroupTable:
     ).reshape(len(rows), len(elements))
     table = np.empty((len(elements), len(elements)), dtype=np.int64)
     table[:, 0] = np.arange(len(elements))
-    known, found = {0}, [0]
-    for element in found:
+    known, queue = {0}, [0]
+    for element in queue:
         for step in right:
             after = int(step[element])
             if after not in known:
                 known.add(after)
-                found.append(after)
+                queue.append(after)
                 table[:, after] = step[table[:, element]]
     return GroupTable(table, right[:, 0].copy())
 
@@ -420,16 +420,16 @@ def factorise(number: int) -> dict[int, int]:
     """
     if number < 1:
         raise ValueError(f"{number} has no prime factors: it is not positive")
-    found: dict[int, int] = {}
+    exponents: dict[int, int] = {}
     rest, divisor = number, 2
     while divisor * divisor <= rest:
         while rest % divisor == 0:
-            found[divisor] = found.get(divisor, 0) + 1
+            exponents[divisor] = exponents.get(divisor, 0) + 1
             rest //= divisor
         divisor += 1 if divisor == 2 else 2
     if rest > 1:
-        found[rest] = found.get(rest, 0) + 1
-    return found
+        exponents[rest] = exponents.get(rest, 0) + 1
+    return exponents
 
 
 def is_prime(number: int) -> bool:

@@ -276,8 +276,8 @@ def normal_subgroups(
         BudgetExceeded: If the group has more than 2048 elements or more normal
             subgroups than the budget allows (400 without one).
     """
-    found = decomposition.normal_subgroups(group.table, budget)
-    return tuple(_from_table(group, elements) for elements in found)
+    subgroups = decomposition.normal_subgroups(group.table, budget)
+    return tuple(_from_table(group, elements) for elements in subgroups)
 
 
 def maximal_normal_subgroup(group: PermutationGroup) -> PermutationGroup:
@@ -311,12 +311,12 @@ def _of_prime_index(
     """Every subgroup over the derived one is normal, and the quotient abelian."""
     prime = min(factorise(group.order // derived.order))
     rows = powers(group.generators, prime)
-    found = derived.generated_with(rows)
+    subgroup = derived.generated_with(rows)
     for row in group.generators:
-        grown = found.generated_with(row[None])
+        grown = subgroup.generated_with(row[None])
         if grown.order < group.order:
-            found = grown
-    return found
+            subgroup = grown
+    return subgroup
 
 
 def _smaller_image(group: PermutationGroup) -> Homomorphism | None:
@@ -369,16 +369,16 @@ def _element_of_order(group: PermutationGroup, prime: int) -> IntArray:
 
 
 def _conjugacy_class(group: PermutationGroup, row: IntArray) -> IntArray:
-    known, found = {row.tobytes()}, [row[None]]
-    frontier = found[0]
+    known, layers = {row.tobytes()}, [row[None]]
+    frontier = layers[0]
     while len(frontier):
         after = conjugate(frontier[:, None], group.generators[None])
         fresh = {r.tobytes(): r for r in after.reshape(-1, group.degree)}
         new = [r for key, r in fresh.items() if key not in known]
         known |= fresh.keys()
         frontier = np.array(new, dtype=np.int64).reshape(-1, group.degree)
-        found.append(frontier)
-    return np.concatenate(found)
+        layers.append(frontier)
+    return np.concatenate(layers)
 
 
 def _modulo(group: PermutationGroup, normal: PermutationGroup) -> Homomorphism:
@@ -401,8 +401,12 @@ def _factor_name(group: PermutationGroup, normal: PermutationGroup) -> str:
     listed = group.order <= MOST_LISTED
     rows = group.elements() if listed else group.random(_TRIES)
     outside = [~normal.contains(powers(rows, e)) for e in (3, 5)]
-    found = bool((normal.contains(powers(rows, 15)) & outside[0] & outside[1]).any())
-    return simple_name(order, has_order_15=found if found or listed else None)
+    has_order_15 = bool(
+        (normal.contains(powers(rows, 15)) & outside[0] & outside[1]).any()
+    )
+    return simple_name(
+        order, has_order_15=has_order_15 if has_order_15 or listed else None
+    )
 
 
 def block_systems(group: PermutationGroup) -> Iterator[IntArray]:

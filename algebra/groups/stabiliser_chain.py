@@ -284,11 +284,11 @@ class StabiliserChain:
 
     def elements(self) -> IntArray:
         """All elements ``(order, n)``, the identity first."""
-        found = np.arange(self.degree)[None]
+        elements = np.arange(self.degree)[None]
         for level in reversed(self.levels):
             # An element is one of the stabiliser and then one of the transversal.
-            found = level.transversal[:, found].reshape(-1, self.degree)
-        return found
+            elements = level.transversal[:, elements].reshape(-1, self.degree)
+        return elements
 
     def random(self, count: int, generator: np.random.Generator) -> IntArray:
         """``(count, n)`` elements, uniformly and independently."""
@@ -311,11 +311,11 @@ class StabiliserChain:
     def _close(self, depth: int) -> None:
         """Add generators until all Schreier generators of this and upper levels sift."""
         while depth >= 0:
-            found = self._missing_generator(depth)
-            if found is None:
+            missing = self._missing_generator(depth)
+            if missing is None:
                 depth -= 1
             else:
-                depth = self._insert(found[0], depth + 1, found[1])
+                depth = self._insert(missing[0], depth + 1, missing[1])
 
     def _missing_generator(self, depth: int) -> tuple[IntArray, int] | None:
         """A Schreier generator that does not sift, with the level where it stops."""

@@ -153,8 +153,8 @@ def _find(name: str) -> tuple[_Family, tuple[int, ...]]:
     for family in _FAMILIES:
         if re.fullmatch(family.pattern, name, flags=re.ASCII):
             # The eight of the quaternions is part of their name, not a parameter.
-            found = [] if name == "Q8" else re.findall(r"\d+", name)
-            return family, tuple(map(int, found))
+            numbers = [] if name == "Q8" else re.findall(r"\d+", name)
+            return family, tuple(map(int, numbers))
     raise MachineError(_unknown_name_message(name))
 
 

@@ -141,8 +141,8 @@ def composition_table(letters: IntArray, elements: IntArray) -> IntArray:
     """The index of ``letter ∘ element`` for each, ``(letters, states)``."""
     weights = elements.shape[1] ** np.arange(elements.shape[1])[::-1]
     # Lexicographic order is the order of these keys, hence the binary search.
-    found = np.searchsorted(elements @ weights, letters[:, elements] @ weights)
-    return np.asarray(found, dtype=np.int64)
+    indices = np.searchsorted(elements @ weights, letters[:, elements] @ weights)
+    return np.asarray(indices, dtype=np.int64)
 
 
 def arrangements(n: int) -> IntArray:

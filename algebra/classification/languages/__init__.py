@@ -59,10 +59,10 @@ class LanguageClasses:
         Raises:
             MachineError: If it was not asked for.
         """
-        for found in self.classes:
-            if found.name == wanted:
-                return found
-        names = ", ".join(found.name for found in self.classes)
+        for known in self.classes:
+            if known.name == wanted:
+                return known
+        names = ", ".join(known.name for known in self.classes)
         raise MachineError(f"no class {wanted!r} was asked for, but {names}")
 
 
@@ -85,8 +85,8 @@ def classify_language(
     if tier is language:
         on_tier = [p for p in subregular if p.name in _LOCAL]
     else:
-        found = find(tier.machine, budget.part(budget.left / 3))
-        on_tier = list(_Search(tier, found, budget).local())
+        findings = find(tier.machine, budget.part(budget.left / 3))
+        on_tier = list(_Search(tier, findings, budget).local())
     return LanguageClasses(
         language.accepting is not None,
         language.states,
@@ -143,16 +143,16 @@ class _Search:
 
     def local(self) -> Iterator[Property]:
         """The classes that have tier-based forms."""
-        language, found, free = self.language, self.found, self.aperiodic
+        language, findings, free = self.language, self.found, self.aperiodic
         if language.accepting is not None:
             yield self.ask("strictly local", partial(strictly_local, language))
-        local = self.ask("locally testable", partial(locally_testable, found, free))
-        test = partial(threshold_testable, language, found, free, local)
+        local = self.ask("locally testable", partial(locally_testable, findings, free))
+        test = partial(threshold_testable, language, findings, free, local)
         threshold = self.ask("locally threshold testable", test)
         yield from (local, threshold)
         smaller = [p for p in (local, threshold, self.piecewise) if p.holds]
         known = smaller[0] if smaller else None
-        test = partial(dot_depth_one, language, found, free, known)
+        test = partial(dot_depth_one, language, findings, free, known)
         yield self.ask("piecewise locally testable", test)
 
     def generalising(self) -> Iterator[Property]:

@@ -33,23 +33,23 @@ def c_rasp(
     (docs/proofs/classes.md, 7).
     """
     name = "C-RASP"
-    for found in (free, aperiodic):
-        if found.holds is False:
-            return Property(name, False, found.evidence, found.witness)
+    for obstacle in (free, aperiodic):
+        if obstacle.holds is False:
+            return Property(name, False, obstacle.evidence, obstacle.witness)
     label = components(language.machine)
     rounds, shown = 0, list[Witness]()
     for number in np.flatnonzero(np.bincount(label) > 1).tolist():
         states = np.flatnonzero(label == number)
-        told = told_apart(language.machine, states, budget)
-        if pair := first_pair(told.block):
+        partition = told_apart(language.machine, states, budget)
+        if pair := first_pair(partition.block):
             witness: Witness = {"states": call(language.machine, states[list(pair)])}
             reason = "no counts of letters, nor of counts, tell two states apart"
             return Property(name, False, reason, witness)
-        rounds = max(rounds, len(told.rounds))
+        rounds = max(rounds, len(partition.rounds))
         shown.append(
             {
                 "states": call(language.machine, states),
-                "counts": _counts(language.machine, told.rounds[0]),
+                "counts": _counts(language.machine, partition.rounds[0]),
             }
         )
     if not rounds:

@@ -94,9 +94,9 @@ class Language:
 
     def to(self, state: int) -> tuple[int, ...]:
         """A shortest word from the start to a state."""
-        found = self.word(self.start, np.arange(self.states) == state)
-        assert found is not None, "every state of a minimal machine is reached"
-        return found
+        word = self.word(self.start, np.arange(self.states) == state)
+        assert word is not None, "every state of a minimal machine is reached"
+        return word
 
 
 def language_of(machine: Automaton) -> Language:
@@ -131,8 +131,8 @@ def check_size(letters: int, states: int) -> None:
         BudgetExceeded: If they do not.
     """
     if letters * states**2 > MOST_PAIR_STEPS:
-        found = f"{letters * states**2:,} steps of pairs of states"
-        raise BudgetExceeded(f"{found}, more than {MOST_PAIR_STEPS:,}", 0)
+        work = f"{letters * states**2:,} steps of pairs of states"
+        raise BudgetExceeded(f"{work}, more than {MOST_PAIR_STEPS:,}", 0)
 
 
 class Pairs:
@@ -175,10 +175,10 @@ class Pairs:
 
     def leading_to(self, wanted: Flags) -> Flags:
         """``(states, states)``: the pairs from which some word leads to a wanted one."""
-        found = np.zeros(self.states**2, dtype=bool)
+        leading = np.zeros(self.states**2, dtype=bool)
         following = self._backwards(wanted)[:-1]
-        found[self.nodes[following != np.arange(len(following))]] = True
-        return found.reshape(self.states, self.states)
+        leading[self.nodes[following != np.arange(len(following))]] = True
+        return leading.reshape(self.states, self.states)
 
     def word_to(self, pair: tuple[int, int], wanted: Flags) -> list[int] | None:
         """A shortest word, perhaps empty, from a pair to a wanted one."""

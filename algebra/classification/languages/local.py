@@ -38,19 +38,19 @@ def locally_testable(
 
     Docs/classes.md, theorem 2.
     """
-    found = elements.locally_testable(findings)
-    if found.holds is None and aperiodic.holds is False:
-        return replace(aperiodic, name=found.name)
-    if not found.holds:
-        return found
+    local = elements.locally_testable(findings)
+    if local.holds is None and aperiodic.holds is False:
+        return replace(aperiodic, name=local.name)
+    if not local.holds:
+        return local
     assert findings.monoid is not None
     try:
         k = _least(findings.monoid, budget)
     except BudgetExceeded as error:
-        reason = f"{found.evidence}; the least k is not known ({error})"
-        return Property(found.name, True, reason)
+        reason = f"{local.evidence}; the least k is not known ({error})"
+        return Property(local.name, True, reason)
     reason = f"which factors of {k} letters occur, and the {k - 1} at each end, decides"
-    return Property(found.name, True, reason, {"k": k})
+    return Property(local.name, True, reason, {"k": k})
 
 
 def _least(monoid: TransformationMonoid, budget: Budget) -> int:
@@ -141,11 +141,11 @@ def strictly_local(language: Language, budget: Budget) -> Property:
     steps, endless = longest_walk(pairs)
     if endless is None:
         k = 1 if steps is None else steps + 2
-        found = list(islice(_forbidden_factors(language, k), MOST_SHOWN))
+        factors = list(islice(_forbidden_factors(language, k), MOST_SHOWN))
         reason = (
             f"factors of at most {k} letters, marked ends among them, are forbidden"
         )
-        return Property(name, True, reason, {"k": k, "forbidden": found})
+        return Property(name, True, reason, {"k": k, "forbidden": factors})
     return Property(
         name,
         False,
@@ -285,13 +285,13 @@ def _forbidden_subsequences(
     accepting, machine = language.accepting, language.machine
     assert accepting is not None
     table = machine.transitions.tolist()
-    found: list[Word] = []
+    outside: list[Word] = []
     level: dict[tuple[int, frozenset[int]], list[Word]]
     level = {(language.start, frozenset()): [()]}
     while level:
         budget.reserve("forbidden subsequences", 0, len(level) * len(table))
         for (state, _), words in level.items():
-            found += [] if accepting[state] else words
+            outside += [] if accepting[state] else words
         longer: dict[tuple[int, frozenset[int]], list[Word]] = {}
         for ((state, less), words), (letter, row) in product(
             level.items(), enumerate(table)
@@ -302,5 +302,5 @@ def _forbidden_subsequences(
                 room = MOST_SHOWN - len(known)
                 known += [(*word, letter) for word in words[:room]]
         level = longer
-    shown = [spell(machine, word) for word in found[:MOST_SHOWN]]
-    return max(map(len, found), default=0), shown
+    shown = [spell(machine, word) for word in outside[:MOST_SHOWN]]
+    return max(map(len, outside), default=0), shown

@@ -32,13 +32,13 @@ def piecewise_testable(language: Language, budget: Budget) -> Property:
     theorem 3.
     """
     name = "piecewise testable"
-    found = j_trivial(language.machine)
-    if not found.holds:
-        return Property(name, False, found.evidence, found.witness)
+    trivial = j_trivial(language.machine)
+    if not trivial.holds:
+        return Property(name, False, trivial.evidence, trivial.witness)
     try:
         k, states = _least(language, budget)
     except BudgetExceeded as error:
-        reason = f"{found.evidence}; the least k is not known ({error})"
+        reason = f"{trivial.evidence}; the least k is not known ({error})"
         return Property(name, True, reason)
     reason = f"which subsequences of at most {count(k, 'letter')} occur decides"
     return Property(name, True, reason, {"k": k, "states": states})
@@ -100,16 +100,18 @@ class _Ranks:
     def separating_ranks(self) -> dict[Pair, set[Ranks]]:
         """The largest (l(a, y))_a of the words y that lead a pair to different states."""
         wanted = self._pairs()
-        found: dict[Pair, set[Ranks]] = {}
+        separating: dict[Pair, set[Ranks]] = {}
         for pair in wanted:
             moved = [(a, self._after(pair, a)) for a in self.letters]
             vectors = {self.zero}
             for a, after in moved:
                 if after != pair and after[0] != after[1]:
-                    vectors |= {self._ranks_after(ranks, a) for ranks in found[after]}
+                    vectors |= {
+                        self._ranks_after(ranks, a) for ranks in separating[after]
+                    }
             still = [a for a, after in moved if after == pair]
-            found[pair] = self._spun(vectors, still)
-        return found
+            separating[pair] = self._spun(vectors, still)
+        return separating
 
     def _after(self, pair: Pair, letter: int) -> Pair:
         return self.rows[letter][pair[0]], self.rows[letter][pair[1]]
@@ -151,18 +153,18 @@ class _Ranks:
 
     def _spun(self, vectors: set[Ranks], still: list[int]) -> set[Ranks]:
         """The largest vectors after any words over the letters that keep the state."""
-        found = set(vectors)
+        spun = set(vectors)
         for ranks in vectors:
             for least in {ranks[a] for a in still}:
                 inside = {a for a in still if ranks[a] >= least}
-                found.add(
+                spun.add(
                     tuple(
                         self.most if a in inside else min(rank, least + 1)
                         for a, rank in enumerate(ranks)
                     )
                 )
-            self._keep(1 + len(still) + len(found))
-        return _largest(found)
+            self._keep(1 + len(still) + len(spun))
+        return _largest(spun)
 
     def _keep(self, more: int) -> None:
         self.budget.reserve("the ranks of letters", 0, more)
@@ -170,13 +172,13 @@ class _Ranks:
 
 def _largest(vectors: set[Ranks]) -> set[Ranks]:
     """The vectors that no other one dominates."""
-    found: list[Ranks] = []
+    maximal: list[Ranks] = []
     for ranks in sorted(vectors, reverse=True):
         if not any(
-            all(a <= b for a, b in zip(ranks, other, strict=True)) for other in found
+            all(a <= b for a, b in zip(ranks, other, strict=True)) for other in maximal
         ):
-            found.append(ranks)
-    return set(found)
+            maximal.append(ranks)
+    return set(maximal)
 
 
 # Flip-flops that a machine can write for ever, and the languages without one.
@@ -224,8 +226,8 @@ def _flip_flop(pairs: Pairs) -> tuple[int, int] | None:
         for after in pairs.after:
             # A pair that leaves the component has −1 here: the last row, which is empty.
             grown[:-1] |= meeting[after]
-        held = grown[np.arange(n * n), first // 8] >> first % 8 & 1
-        writes = held.reshape(n, n).astype(bool)
+        bits = grown[np.arange(n * n), first // 8] >> first % 8 & 1
+        writes = bits.reshape(n, n).astype(bool)
         both = np.argwhere(writes & writes.T & ~np.eye(n, dtype=bool))
         if len(both):
             return int(both[0, 0]), int(both[0, 1])
@@ -248,7 +250,9 @@ def aperiodic_without_flip_flop(
     """Aperiodic, and no two idempotents of the monoid are R-related: R∞."""
     if rasp.holds:
         return Property("R∞", True, f"it is in C-RASP: {rasp.evidence}")
-    for found in (free, aperiodic):
-        if found.holds is not True:
-            return Property("R∞", found.holds, found.evidence, found.witness)
+    for condition in (free, aperiodic):
+        if condition.holds is not True:
+            return Property(
+                "R∞", condition.holds, condition.evidence, condition.witness
+            )
     return Property("R∞", True, f"{free.evidence}, and {aperiodic.evidence}")

@@ -97,8 +97,8 @@ def threshold_testable(
         return Property(name, False, aperiodic.evidence, aperiodic.witness)
     if findings.relations is None:
         return Property(name, None, findings.shortage)
-    found = Locals(language, findings, budget)
-    failure = _not_commuting(found) or _not_exchanging(found)
+    locals_ = Locals(language, findings, budget)
+    failure = _not_commuting(locals_) or _not_exchanging(locals_)
     if failure:
         return Property(name, False, *failure)
     reason = "aperiodic, and prq = qrp for p, q in eSf and r in fSe, e and f idempotent"
@@ -337,18 +337,18 @@ class _Windows:
         return states
 
     def _from(self, u: int) -> list[IntArray]:
-        found: list[dict[tuple[int, ...], None]] = [{} for _ in self.words]
+        reached: list[dict[tuple[int, ...], None]] = [{} for _ in self.words]
         begin = tuple(self.images[u].tolist())
-        found[u][begin] = None
+        reached[u][begin] = None
         queue = [(u, begin)]
         for v, states in queue:
             for letter, row in enumerate(self.rows[:, list(states)].tolist()):
                 after, then = self.following[v][letter], tuple(row)
-                if then not in found[after]:
-                    found[after][then] = None
+                if then not in reached[after]:
+                    reached[after][then] = None
                     queue.append((after, then))
             self._spend(len(self.rows))
-        return [np.array(list(maps), dtype=np.int64) for maps in found]
+        return [np.array(list(maps), dtype=np.int64) for maps in reached]
 
 
 def _exchange(windows: _Windows) -> bool:
