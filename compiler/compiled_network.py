@@ -110,8 +110,8 @@ def compile_program(program: Program, options: Options) -> CompiledNetwork:
     refusal = (
         f"it would need at least {{}} parameters; {MOST_PARAMETERS:.0e} is the most"
     )
-    told = PROGRAM, build, program.length, options, MOST_PARAMETERS, refusal
-    request = Request(*told, proved=True)
+    arguments = PROGRAM, build, program.length, options, MOST_PARAMETERS, refusal
+    request = Request(*arguments, proved=True)
     known = Planning((PROGRAM,), Search.of([(PROGRAM, branch(request))]), PROGRAM)
     best = next(known.best_first(COMPROMISE), None)
     if best is None:

@@ -234,8 +234,8 @@ def cost_steps(
         if alike not in known:
             yield _sizes(layout, blocks, strict)
             mlp = block_mlp(layout, features.precision, b, strict, activation)
-            found = (mlp.widths(), mlp.largest()) if mlp else ([], 0.0)
-            known[alike] = found
+            mlp_sizes = (mlp.widths(), mlp.largest()) if mlp else ([], 0.0)
+            known[alike] = mlp_sizes
         blocks[b]["mlp"], largest = known[alike]
         weights.append(largest)
     sizes = _sizes(layout, blocks, strict)

@@ -51,7 +51,7 @@ def leaves(program: Program, name: str, stored: Container[str]) -> tuple[str, ..
 
     These are stored ones, and such as no MLP can compute or decide.
     """
-    found: dict[str, None] = {}
+    decided_from: dict[str, None] = {}
     todo = list(
         reversed(summands(program, name, stored) or program.operations[name].reads)
     )
@@ -60,12 +60,12 @@ def leaves(program: Program, name: str, stored: Container[str]) -> tuple[str, ..
         at = todo.pop()
         operation = program.operations[at]
         if at in stored or operation.is_attention or is_sum(operation):
-            found[at] = None
+            decided_from[at] = None
         elif at not in seen:
             seen.add(at)
             below = reversed(operation.reads)
-            todo += [n for n in below if n not in found and n not in seen]
-    return tuple(found)
+            todo += [n for n in below if n not in decided_from and n not in seen]
+    return tuple(decided_from)
 
 
 # Tables as reduced decision diagrams: no question without consequence.
@@ -211,8 +211,8 @@ class Opener:
         any noise: a path that allows more falls into several.
         """
         stop = None if most is None else most + 1
-        found = list(islice(self.each(name), stop))
-        return None if most is not None and len(found) > most else found
+        paths = list(islice(self.each(name), stop))
+        return None if most is not None and len(paths) > most else paths
 
     def few(self, name: str, most: int) -> bool:
         """Whether there are at most so many paths."""
@@ -229,17 +229,17 @@ class Opener:
         """
         if name in self._compositions:
             return self._compositions[name]
-        found: tuple[int, frozenset[str]] | None = None
+        composition: tuple[int, frozenset[str]] | None = None
         operations = self.program.operations
         if name in self.leaves:
             plain = not is_embedded(self.program, operations[name])
-            found = (1, frozenset([name])) if plain else None
+            composition = (1, frozenset([name])) if plain else None
         elif isinstance(operations[name], Map):
-            found = self._selection(operations[name])
+            composition = self._selection(operations[name])
         if self.program.code(name) != "integer":
-            found = None
-        self._compositions[name] = found
-        return found
+            composition = None
+        self._compositions[name] = composition
+        return composition
 
     def _selection(self, operation: Operation) -> tuple[int, frozenset[str]] | None:
         if not (isinstance(operation, Map) and isinstance(operation.function, Select)):
@@ -249,11 +249,11 @@ class Opener:
         asked = self._composition(index)
         if asked is None or index not in self.leaves or None in chosen:
             return None
-        below = [found for found in chosen if found is not None]
-        leaves = frozenset[str]().union(*(found[1] for found in below))
+        below = [composition for composition in chosen if composition is not None]
+        leaves = frozenset[str]().union(*(composition[1] for composition in below))
         if index in leaves:
             return None
-        return sum(found[0] for found in below), leaves | {index}
+        return sum(composition[0] for composition in below), leaves | {index}
 
     def each(self, name: str) -> Iterator[Path]:
         """The paths of a channel, one after the other."""
@@ -278,9 +278,9 @@ class Opener:
                 yield given, value
             else:
                 for wanted in domain:
-                    found = self._narrow(value, frozenset([wanted]), given)
-                    if found is not None:
-                        yield found, wanted
+                    narrowed = self._narrow(value, frozenset([wanted]), given)
+                    if narrowed is not None:
+                        yield narrowed, wanted
 
     def _runs(self, name: str, values: Values) -> list[Values]:
         """The intervals of the channel's domain that make up some values."""
@@ -325,8 +325,8 @@ class Opener:
                 todo += reversed(ways)
             elif goal.wanted is None:
                 yield given, goal.name
-            elif (found := self._narrow(goal.name, goal.wanted, given)) is not None:
-                todo.append((found, rest))
+            elif (narrowed := self._narrow(goal.name, goal.wanted, given)) is not None:
+                todo.append((narrowed, rest))
 
     def _answers(self, goal: "_Goal") -> Iterator[tuple["_Goal", "_Goal"]]:
         """The answers to the question of a goal, as goals, and the goal after each."""

@@ -167,13 +167,13 @@ def _align_heads(program: Program, most_paths: int, strict: bool) -> dict[str, i
     soonest: dict[Group, int] = {}
     while True:
         born = _times(program, most_paths, strict, soonest)
-        found: dict[Group, int] = {}
+        latest: dict[Group, int] = {}
         for name, snapshot in born.items():
             if program.operations[name].is_attention:
-                found[groups[name]] = max(snapshot, found.get(groups[name], 0))
-        if found == soonest:
+                latest[groups[name]] = max(snapshot, latest.get(groups[name], 0))
+        if latest == soonest:
             return born
-        soonest = found
+        soonest = latest
 
 
 def _earliest(

@@ -98,9 +98,11 @@ def forms(machine: Automaton) -> list[Automaton]:
 
 def least(machine: Automaton) -> Automaton:
     """The smallest machine that shows the same, acting on its states if they are few."""
-    found = minimise(machine)
-    few = found.action is not None and len(found.action[0]) >= len(found.states)
-    return replace(found, action=None) if few else found
+    smallest = minimise(machine)
+    few = smallest.action is not None and len(smallest.action[0]) >= len(
+        smallest.states
+    )
+    return replace(smallest, action=None) if few else smallest
 
 
 def decode_outputs(program: Program, machine: Automaton) -> Program:
@@ -137,14 +139,16 @@ def say_vectors(program: Program, vectors: Vectors) -> Program:
         vectors: The vector of each state.
     """
     joined = _with_one_output(program, "situation")
-    said = {joined.outputs[0]: vectors}
-    return replace(joined, states=len(vectors[0]), vectors=said)
+    vector_of = {joined.outputs[0]: vectors}
+    return replace(joined, states=len(vectors[0]), vectors=vector_of)
 
 
 def vectors_of(numbers: FloatArray, precision: Precision) -> Vectors:
     """Real vectors as the format holds them, row by row; numbers too small for it are 0."""
-    held = precision.round(np.where(np.abs(numbers) < precision.smallest, 0, numbers))
-    return tuple(map(tuple, held.tolist()))
+    rounded = precision.round(
+        np.where(np.abs(numbers) < precision.smallest, 0, numbers)
+    )
+    return tuple(map(tuple, rounded.tolist()))
 
 
 def one_tuple_each(program: Program, name: str) -> Program:

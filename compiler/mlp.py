@@ -36,22 +36,22 @@ from krohn.program import (
 
 def circles_of(plan: Schedule, maps: Iterable[str]) -> dict[str, Circle]:
     """The Maps that can be read from a circle."""
-    found: dict[str, Circle] = {}
+    circles: dict[str, Circle] = {}
     for name in maps:
         operation = plan.program.operations[name]
         if set(plan.leaves(name)) == set(operation.reads):
             circle = circle_of(plan.program, operation)
             if circle is not None:
-                found[name] = circle
-    return found
+                circles[name] = circle
+    return circles
 
 
 def single(plan: Schedule, name: str) -> tuple[str, Table] | None:
     """The one leaf of a channel with its table, opened Maps included, if it has one."""
-    found = plan.leaves(name)
-    if len(found) != 1 or found[0] == name:
+    asked = plan.leaves(name)
+    if len(asked) != 1 or asked[0] == name:
         return None
-    (leaf,) = found
+    (leaf,) = asked
     domain = np.array(plan.program.domains[leaf], dtype=np.int64)
     values = evaluate_cone(plan.program, name, {leaf: domain})
     return leaf, Table(domain[:, None], values)

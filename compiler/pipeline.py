@@ -192,7 +192,7 @@ def _told_apart(program: Program, name: str) -> int:
 
     A number is off in proportion to itself, and a sum of two is not below either of them.
     """
-    every, found = max(program.domains[name]), 0
+    every, largest = max(program.domains[name]), 0
     if name in program.outputs:
         return every
     for reader, operation in program.operations.items():
@@ -200,13 +200,13 @@ def _told_apart(program: Program, name: str) -> int:
             continue
         function = operation.function if isinstance(operation, Map) else None
         if isinstance(function, Sum):
-            found = max(found, _told_apart(program, reader))
+            largest = max(largest, _told_apart(program, reader))
         elif isinstance(function, Table) and len(operation.reads) == 1:
             differs = np.flatnonzero(np.diff(function.values)) + 1
-            found = max(found, int(function.rows[differs].max(initial=0)))
+            largest = max(largest, int(function.rows[differs].max(initial=0)))
         else:
             return every
-    return min(found, every)
+    return min(largest, every)
 
 
 def _plateau(program: Program, name: str, activation: str) -> float:

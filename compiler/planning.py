@@ -128,8 +128,8 @@ class Planning:
         """
         objective = self.objective(minimise)
         key, tried = partial(sizes, objective=objective), self.eligible(objective)
-        found = [self._candidate(name, key) for name in self.names]
-        return sorted(found, key=lambda c: (c.name not in tried, _place(key, c)))
+        candidates = [self._candidate(name, key) for name in self.names]
+        return sorted(candidates, key=lambda c: (c.name not in tried, _place(key, c)))
 
     def objective(self, minimise: str | None) -> str:
         """The objective; if none is named, a compromise.
@@ -212,8 +212,8 @@ def planning(
     ]
     for name, build in others.items():
         names, most[name] = (*names, name), MOST_PARAMETERS
-        told = name, machine, length, options, most[name], build, proved
-        request = _request(*told)
+        arguments = name, machine, length, options, most[name], build, proved
+        request = _request(*arguments)
         branches.append((name, branch(request)))
     wanted = f"{machine.name} at length {length} in {options.precision.name}"
     return Planning(names, Search.of(branches), wanted)
@@ -232,13 +232,13 @@ def scans(length: int) -> list[str]:
     says nothing of such a network, so at least two levels are kept where the word has
     more than `FEW_WINDOWS` letters.
     """
-    found: list[str] = []
+    names: list[str] = []
     fewest = levels(length, 2)
     for radix in range(3, max(FEW_WINDOWS, isqrt(max(length - 1, 0)) + 1) + 1):
         if levels(length, radix) < fewest:
             fewest = levels(length, radix)
-            found.append(f"{SCAN}{radix}")
-    return found
+            names.append(f"{SCAN}{radix}")
+    return names
 
 
 def _build(
@@ -312,7 +312,7 @@ def plans(
             objective.
     """
     known = planning(machine, length, options, name, budget)
-    found = list(known.best_first(minimise))
-    if not found:
+    lowered = list(known.best_first(minimise))
+    if not lowered:
         raise CompileError(known.reasons())
-    return found
+    return lowered

@@ -150,8 +150,8 @@ def spread(count: int, precision: Precision) -> FloatArray:
     whole = 2**precision.digits
     k = np.arange(count + 1)
     octave, step = np.divmod(np.maximum(k - whole, 0), whole // 2)
-    found = np.ldexp((np.minimum(k, whole) + 2 * step).astype(np.float64), octave)
-    return np.concatenate([-found[:0:-1], found])
+    ascending = np.ldexp((np.minimum(k, whole) + 2 * step).astype(np.float64), octave)
+    return np.concatenate([-ascending[:0:-1], ascending])
 
 
 def leak_allowed(precision: Precision, largest: int) -> float:

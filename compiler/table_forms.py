@@ -91,12 +91,12 @@ def linear(
         return alone if deep or not alone.steep else None
     whole = operation if set(inputs) == set(operation.inputs) else None
     whole = whole or _joint_table(program, name, inputs)
-    found = form(program, name, whole) if whole else None
-    if found is None or (found.steep and not deep):
+    sum_form = form(program, name, whole) if whole else None
+    if sum_form is None or (sum_form.steep and not deep):
         return None
     # A step takes two units; decided by paths the table takes one for each.
     opener = Opener(program, frozenset(inputs))
-    return found if opener.paths(name, 2 * found.steps) is None else None
+    return sum_form if opener.paths(name, 2 * sum_form.steps) is None else None
 
 
 def _of_a_sum(
@@ -139,12 +139,12 @@ def form(program: Program, name: str, operation: Map) -> Linear | None:
     if not 2 <= len(inputs) <= MOST_INPUTS or program.one_hot.intersection(inputs):
         return None
     exact = tuple(is_embedded(program, program.operations[n]) for n in inputs)
-    found = _fewest_steps(function, exact)
-    if found is None:
+    fewest = _fewest_steps(function, exact)
+    if fewest is None:
         return None
-    codes = _codes(program, name, found.values)
-    lost = loss(found.sums.tolist(), codes)
-    return replace(found, inputs=inputs, lost=lost, exact=_is_flag(program, name))
+    codes = _codes(program, name, fewest.values)
+    lost = loss(fewest.sums.tolist(), codes)
+    return replace(fewest, inputs=inputs, lost=lost, exact=_is_flag(program, name))
 
 
 def _is_flag(program: Program, name: str) -> bool:
@@ -161,8 +161,8 @@ def _is_flag(program: Program, name: str) -> bool:
 
 @lru_cache(maxsize=512)
 def _fewest_steps(function: Table, exact: tuple[bool, ...]) -> Linear | None:
-    found = (_along(function, weights) for weights in _weights(function, exact))
-    return min((f for f in found if f), key=lambda f: f.steps, default=None)
+    forms = (_along(function, weights) for weights in _weights(function, exact))
+    return min((f for f in forms if f), key=lambda f: f.steps, default=None)
 
 
 def _weights(function: Table, exact: tuple[bool, ...]) -> Iterator[tuple[int, ...]]:
@@ -261,11 +261,11 @@ class Circle:
         place = self._wind(dimensions, stages[0])
         codes = codes[list(self.rows)]
         used = np.flatnonzero(codes.any(axis=1))
-        found = []
+        units = []
         for point in used.tolist():
             missed = self._distance_unit(point, place, stages[1])
-            found.append(stages[2].unit(Expression({}, 1.0).add(missed, -1.0)))
-        return combination(found, codes[used])
+            units.append(stages[2].unit(Expression({}, 1.0).add(missed, -1.0)))
+        return combination(units, codes[used])
 
     def _wind(self, dimensions: list[int], stage: Stage) -> list[Expression]:
         turn = 2 * np.pi / self.points
@@ -303,10 +303,10 @@ def circle_of(program: Program, operation: Operation) -> Circle | None:
     if step is None:
         return None
     index = (rows - first) // step
-    found = _winding(index, values)
-    if found is None:
+    winding = _winding(index, values)
+    if winding is None:
         return None
-    along, points = found
+    along, points = winding
     place = (index @ along) % points
     at = np.unique(place, return_index=True)[1]
     if not np.array_equal(values[at][place], values):

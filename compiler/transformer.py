@@ -50,8 +50,8 @@ def kind(layout: Layout, block: int, sparse: Sparse | None) -> dict[str, Any]:
     Raises:
         CompileError: If a head must look where it does not see.
     """
-    found = patterns(layout, block)
-    linear = {looked.linear for looked in found}
+    by_pattern = patterns(layout, block)
+    linear = {looked.linear for looked in by_pattern}
     if len(linear) > 1:
         raise CompileError(
             "a block cannot have both linear heads and heads of another kind"
@@ -60,7 +60,7 @@ def kind(layout: Layout, block: int, sparse: Sparse | None) -> dict[str, Any]:
         return {"attention": {"kind": "linear"}} if True in linear else {}
     program = layout.plan.program
     t = np.arange(program.length + 1)
-    for looked, channels in found.items():
+    for looked, channels in by_pattern.items():
         fetched = _looked_at(program, looked)
         hidden = None if fetched is None else t[~sparse.sees(t, fetched)]
         if hidden is None and program.near is not None:
@@ -70,7 +70,7 @@ def kind(layout: Layout, block: int, sparse: Sparse | None) -> dict[str, Any]:
                 f"{channels[0]!r} looks {_far(t, fetched, hidden)}, and sparse heads see "
                 f"the last {sparse.window} positions"
             )
-    return {"attention": {"kind": "sparse", **asdict(sparse)}} if found else {}
+    return {"attention": {"kind": "sparse", **asdict(sparse)}} if by_pattern else {}
 
 
 def _looked_at(program: Program, looked: Operation) -> IntArray | None:
@@ -185,7 +185,7 @@ def attention_layer_network(
         return [len(tensors[f"{part}.{j}.bias"]) for j in range(count)]
 
     features, output = widths("features"), widths("output")
-    held = "memory" if "memory.key" in tensors else "attention"
+    prefix = "memory" if "memory.key" in tensors else "attention"
     codes = tensors["code"].shape[1] if "code" in tensors else 0
     architecture = {
         "kind": "attention-layer",
@@ -196,8 +196,8 @@ def attention_layer_network(
         "features": features[-1],
         "features_units": features[:-1],
         "d_qk": tensors["attention.query"].shape[1],
-        "d_v": tensors[f"{held}.value"].shape[1],
-        "memory": len(tensors["memory.key"]) if held == "memory" else 0,
+        "d_v": tensors[f"{prefix}.value"].shape[1],
+        "memory": len(tensors["memory.key"]) if prefix == "memory" else 0,
         "causal": causal,
         "output_units": output[:-1],
         "outputs": output[-1],

@@ -332,22 +332,22 @@ class Masses:
 
 def masses(program: Program) -> dict[str, Masses]:
     """Of each channel of matrices, if its letters have positive matrices (Lemma W9a)."""
-    found: dict[str, Masses] = {}
+    masses_of: dict[str, Masses] = {}
     vector = np.array(program.vector)
     for name, operation in program.operations.items():
         if isinstance(operation, LetterMatrix):
             each = (operation.rows @ vector).sum(axis=1)
-            found[name] = Masses(float(each.min()), float(each.max()))
+            masses_of[name] = Masses(float(each.min()), float(each.max()))
             low, high = _columns(operation.rows[:-1], vector)
         elif isinstance(operation, Shift):
-            found[name] = found[operation.source]
+            masses_of[name] = masses_of[operation.source]
         elif isinstance(operation, MatrixProduct):
-            x, y = found[operation.left], found[operation.right]
+            x, y = masses_of[operation.left], masses_of[operation.right]
             least, most = min(low, 1.0), max(high, 1.0)
-            found[name] = Masses(x.low * y.low * least, x.high * y.high * most)
+            masses_of[name] = Masses(x.low * y.low * least, x.high * y.high * most)
         elif isinstance(operation, Normalised):
-            found[name] = found[operation.source].after_normalisation
-    return found
+            masses_of[name] = masses_of[operation.source].after_normalisation
+    return masses_of
 
 
 def _columns(letters: FloatArray, vector: FloatArray) -> tuple[float, float]:

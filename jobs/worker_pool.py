@@ -153,8 +153,8 @@ def processes(
     def attend(task: Task) -> Result:
         worker = idle.get()
         try:
-            found: Result = worker.work(task)
-            return found
+            result: Result = worker.work(task)
+            return result
         finally:
             idle.put(worker)
 
@@ -204,12 +204,12 @@ class _Worker:
         pipe = self._open()
         pipe.send(task)
         while True:
-            kind, said = pipe.recv()
+            kind, message = pipe.recv()
             if kind == "done":
-                return said
+                return message
             if kind != "steps":
-                raise KrohnError(said) if kind == "failed" else RuntimeError(said)
-            self._tell(task, *said)
+                raise KrohnError(message) if kind == "failed" else RuntimeError(message)
+            self._tell(task, *message)
 
     def _open(self) -> "Connection[Any, Any]":
         with self._lock:
@@ -245,12 +245,12 @@ def _serve(work: Work[Any, Any], pipe: "Connection[Any, Any]", nice: int) -> Non
         task = pipe.recv()
         try:
             run = run or work.open(own=True)
-            said = "done", run(task, _reporter(pipe))
+            answer = "done", run(task, _reporter(pipe))
         except KrohnError as error:
-            said = "failed", str(error)
+            answer = "failed", str(error)
         except Exception:  # a mistake in the work; whoever waits is to see where
-            said = "broken", traceback.format_exc()
-        pipe.send(said)
+            answer = "broken", traceback.format_exc()
+        pipe.send(answer)
 
 
 def _leave_with_parent() -> None:

@@ -83,16 +83,16 @@ def search_cascade(machine: Automaton, method: str, budget: Budget) -> FoundCasc
         CompileError: If none was found within the budget.
     """
     shape, table = machine.transitions.shape, machine.transitions.tobytes()
-    found = _cheapest(shape, table, machine.start, method, budget.steps)
-    for what in found.cut:
+    search = _cheapest(shape, table, machine.start, method, budget.steps)
+    for what in search.cut:
         budget.leave_out(what)
-    if found.failure:
+    if search.failure:
         raise CompileError(
-            f"{machine.name} was not decomposed ({found.failure}); a higher "
+            f"{machine.name} was not decomposed ({search.failure}); a higher "
             "--effort searches longer"
         )
-    named = replace(found.cascade, letters=machine.letters, states=machine.states)
-    return replace(found, cascade=named)
+    named = replace(search.cascade, letters=machine.letters, states=machine.states)
+    return replace(search, cascade=named)
 
 
 @lru_cache(maxsize=32)
@@ -105,16 +105,16 @@ def _cheapest(
     machine = Semiautomaton(transitions, letters, states)
     budget = Budget(steps, MOST_IMAGES)
     try:
-        found = decompose(machine, method, budget).cascade
+        smallest = decompose(machine, method, budget).cascade
     except BudgetExceeded as reason:
         return FoundCascade(trivial(machine), False, budget.cut, str(reason))
     limit = Budget(steps, MOST_COORDINATES)
     try:
-        found = simplify(restrict_to_reachable(found, limit, start), limit)
+        smallest = simplify(restrict_to_reachable(smallest, limit, start), limit)
     except BudgetExceeded as reason:
         what = f"coordinates that are never reached from the start were kept ({reason})"
-        return FoundCascade(found, False, (*budget.cut, what))
-    return FoundCascade(found, True, (*budget.cut, *limit.cut))
+        return FoundCascade(smallest, False, (*budget.cut, what))
+    return FoundCascade(smallest, True, (*budget.cut, *limit.cut))
 
 
 # The channels of a cascade: each component says its state before and after the letter.
@@ -163,16 +163,16 @@ class CascadeChannels:
             i: The component.
             values: For each channel, the number of each letter, and the one at BOS.
         """
-        found = dependency(self.cascade, i)
-        *steps, last = found.steps or (None,)
-        channel, count = self._first_node(i, found)
+        wiring = dependency(self.cascade, i)
+        *steps, last = wiring.steps or (None,)
+        channel, count = self._first_node(i, wiring)
         for step in steps:
             name = f"{channel}.{step.component}"
             after = int(step.follow.max()) + 1
             self._step(name, channel, count, step, (np.arange(after + 1), after))
             channel, count = name, after
         for name, (numbers, at_bos) in values.items():
-            emitted = np.array(numbers)[found.emit]
+            emitted = np.array(numbers)[wiring.emit]
             if last is not None:
                 self._step(name, channel, count, last, (emitted, at_bos))
                 continue
@@ -359,13 +359,13 @@ def cascade(
     moving = int(len(alive.states) > 1)
     yield Bound(depth=moving, layers=moving)
     search = search_cascade(alive, "auto", budget)
-    found = search.cascade
-    _check_size(found, alive.name, budget)
+    levels = search.cascade
+    _check_size(levels, alive.name, budget)
     if search.exact and length > 1:
-        least = least_depth(found, length)
+        least = least_depth(levels, length)
         yield Bound(depth=least, layers=least)
-    builder = CascadeChannels(found, found.lift[alive.start], length)
-    for i, component in enumerate(found.components):
+    builder = CascadeChannels(levels, levels.lift[alive.start], length)
+    for i, component in enumerate(levels.components):
         builder.add(i, component, alive.name)
     decode: dict[Row, int] = {
         (q,): machine.states.index(name) for q, name in enumerate(alive.states)

@@ -286,15 +286,15 @@ def check_departs(machine: Automaton) -> None:
 
 def _walks(machine: Automaton, length: int) -> list["_Walk"]:
     """With the first positions told apart and without, as far as there are such walks."""
-    found, reasons = list[_Walk](), list[str]()
+    walks, reasons = list[_Walk](), list[str]()
     for tail in (False, True):
         try:
-            found.append(_Walk(nodes(machine, tail), length))
+            walks.append(_Walk(nodes(machine, tail), length))
         except (MachineError, CompileError) as error:
             reasons.append(str(error))
-    if not found:
+    if not walks:
         raise CompileError(reasons[0])
-    return found
+    return walks
 
 
 @dataclass(frozen=True)
@@ -423,20 +423,22 @@ def piecewise(machine: Automaton, length: int) -> Program:
             f"{machine.name} is not piecewise testable: subsequences do not decide its "
             "state"
         )
-    found = _deciding_tests(part)
+    deciding = _deciding_tests(part)
     beside = PartChannels(
         (), np.zeros((1, 0), dtype=np.int64), len(part.letters), length
     )
     paths = Paths(beside)
     flags = {
-        i: paths.flag(beside.function(f"in{i}", found.sets[i].astype(np.int64)[None]))
-        for i in sorted({i for test in found.tests for i in test})
+        i: paths.flag(
+            beside.function(f"in{i}", deciding.sets[i].astype(np.int64)[None])
+        )
+        for i in sorted({i for test in deciding.tests for i in test})
     }
     outputs = tuple(
-        paths.has_left(tuple(flags[i] for i in test)).make() for test in found.tests
+        paths.has_left(tuple(flags[i] for i in test)).make() for test in deciding.tests
     )
     names = {name: q for q, name in enumerate(machine.states)}
-    decode = {row: names[part.states[q]] for row, q in found.state.items()}
+    decode = {row: names[part.states[q]] for row, q in deciding.state.items()}
     program = machine_program(machine, length, beside.operations, outputs, decode)
     return one_tuple_each(program, "state")
 
@@ -444,9 +446,9 @@ def piecewise(machine: Automaton, length: int) -> Program:
 def _deciding_tests(part: Automaton) -> Subsequences:
     """Tests of two letters at most if these do, because they take one layer."""
     for longest in (2, 3, 4):
-        found = subsequences(part, longest)
-        if found is not None:
-            return found
+        tests = subsequences(part, longest)
+        if tests is not None:
+            return tests
     raise CompileError(
         "the subsequences of up to four letters do not decide the state of "
         f"{part.name}, or there are too many of them"

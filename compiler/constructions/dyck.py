@@ -171,17 +171,17 @@ def dyck(machine: Automaton, length: int) -> Program:
     Raises:
         CompileError: If the machine is no stack of bounded depth.
     """
-    found = as_brackets(machine)
-    if found is None:
+    brackets = as_brackets(machine)
+    if brackets is None:
         raise CompileError(
             f"{machine.name} is no stack of bounded depth: letters must open and close "
             "brackets, and illegal letters must lead to one absorbing error"
         )
     if (length + 1) ** 2 <= MOST_PAIRS:
-        program = _program(machine, found, length, direct=True)
+        program = _program(machine, brackets, length, direct=True)
         if _sees_differences(program):
             return program
-    return _program(machine, found, length, direct=False)
+    return _program(machine, brackets, length, direct=False)
 
 
 def _sees_differences(program: Program) -> bool:
@@ -193,16 +193,18 @@ def _sees_differences(program: Program) -> bool:
         for name, operation in program.operations.items()
         if isinstance(operation, Map) and counts <= set(operation.reads)
     ]
-    return all(found is not None and not found.steep for found in joint)
+    return all(sum_form is not None and not sum_form.steep for sum_form in joint)
 
 
 def _program(machine: Automaton, found: Brackets, length: int, direct: bool) -> Program:
     nesting = Nesting(found, found.stacks[machine.start], length, direct)
     views = None if machine.output is None else _views(found, machine.output.table)
     seen = views is not None and nesting.first == ()
-    said = _view(nesting, views or []) if seen else _stack(nesting)
-    operations = {**nesting.operations(), **said.operations}
-    return machine_program(machine, length, operations, said.outputs, said.decode)
+    read_out = _view(nesting, views or []) if seen else _stack(nesting)
+    operations = {**nesting.operations(), **read_out.operations}
+    return machine_program(
+        machine, length, operations, read_out.outputs, read_out.decode
+    )
 
 
 @dataclass(frozen=True)
@@ -216,20 +218,20 @@ class _ReadOut:
 
 def _stack(nesting: Nesting) -> _ReadOut:
     """All brackets of the stack if no letter was illegal, else the code of the error."""
-    found, operations = nesting.found, dict[str, Operation]()
+    brackets, operations = nesting.found, dict[str, Operation]()
     for i in nesting.levels:
         rows: dict[Row, int] = {
             (failed, z, kind): _code_at_level(nesting, i, failed, z, kind)
             for failed in (0, 1)
-            for z in range(found.depth + 2)
-            for kind in range(found.kinds + 1)
+            for z in range(brackets.depth + 2)
+            for kind in range(brackets.kinds + 1)
         }
-        operations[f"at{i}"] = of_letter([i] * len(found.opens), i)
+        operations[f"at{i}"] = of_letter([i] * len(brackets.opens), i)
         operations[f"latest{i}"] = LatestMatch("kind", "level", f"at{i}")
         read = ("failed", "depth", f"latest{i}")
         operations[f"open{i}"] = Map(table(rows), read)
     outputs = tuple(f"open{i}" for i in nesting.levels)
-    decode = {_code(found, stack): q for q, stack in enumerate(found.stacks)}
+    decode = {_code(brackets, stack): q for q, stack in enumerate(brackets.stacks)}
     return _ReadOut(operations, outputs, decode)
 
 
@@ -266,7 +268,7 @@ def _view(nesting: Nesting, views: list[Row]) -> _ReadOut:
 
     The state that is decoded is one with the right output, not the right state.
     """
-    found = nesting.found
+    brackets = nesting.found
     different = list(dict.fromkeys(views))
     label = [different.index(view) for view in views] + [0]
     operations: dict[str, Operation] = {
@@ -275,13 +277,13 @@ def _view(nesting: Nesting, views: list[Row]) -> _ReadOut:
     }
     state = {
         (len(s), s[-1] if s else 0): q
-        for q, s in enumerate(found.stacks)
+        for q, s in enumerate(brackets.stacks)
         if s is not None
     }
     decode: dict[Row, int] = {}
-    for top in range(found.kinds + 1):
+    for top in range(brackets.kinds + 1):
         for i, view in enumerate(different):
             z = views.index(view)
             decode[0, i, top] = state[z, top if 1 < len(view) > top else 0]
-            decode[1, i, top] = found.stacks.index(None)
+            decode[1, i, top] = brackets.stacks.index(None)
     return _ReadOut(operations, ("failed", "seen", "top"), decode)

@@ -20,13 +20,13 @@ DIFFERS = table({(p, q): int(p != q) for p in range(2) for q in range(2)})
 
 
 def _corridor_of(machine: Automaton) -> Corridor:
-    found = as_corridor(machine)
-    if found is None:
+    walk = as_corridor(machine)
+    if walk is None:
         raise CompileError(
             f"{machine.name} is no gridworld: its states must lie on a line along which "
             "every letter moves by a fixed distance, up to the walls"
         )
-    return found
+    return walk
 
 
 def _steps(found: Corridor, length: int, prefix: str) -> dict[str, Operation]:
@@ -73,19 +73,19 @@ def gridworld(machine: Automaton, length: int) -> Program:
         CompileError: If the machine is no corridor, a letter moves by more than 1, or
             there are too many cells.
     """
-    found = _corridor_of(machine)
+    walk = _corridor_of(machine)
     if len(machine.states) > MOST_LEVELS:
         raise CompileError(
             f"a gridworld of more than {MOST_LEVELS} cells has tables too large to prove"
         )
-    far = [a for a, k in zip(machine.letters, found.moves, strict=True) if abs(k) > 1]
+    far = [a for a, k in zip(machine.letters, walk.moves, strict=True) if abs(k) > 1]
     if far:
         raise CompileError(
             f"{machine.name} is a gridworld, but its letter {far[0]} moves by more than "
             "one cell; choose another construction"
         )
-    cells, start = len(found.cell), found.cell[machine.start]
-    made = _steps(found, length, "")
+    cells, start = len(walk.cell), walk.cell[machine.start]
+    made = _steps(walk, length, "")
     # The residue modulo n of each level that the walk meets, and of which lap it is.
     made |= {"level": _of_walk(cells, start, 1), "lap": _of_walk(cells, start, cells)}
     for s in range(1, cells):  # which of the levels z + s and z + s − n was met last
@@ -95,7 +95,7 @@ def gridworld(machine: Automaton, length: int) -> Program:
         made[f"below{s}"] = Map(DIFFERS, (f"met{s}", f"lap{s}"))
     outputs = tuple(f"below{s}" for s in range(1, cells))
     decode: dict[Row, int] = {
-        (0,) * (cells - 1 - cell) + (1,) * cell: q for q, cell in enumerate(found.cell)
+        (0,) * (cells - 1 - cell) + (1,) * cell: q for q, cell in enumerate(walk.cell)
     }
     return machine_program(machine, length, made, outputs, decode)
 
@@ -127,9 +127,9 @@ def corridor(machine: Automaton, length: int) -> Program:
     Raises:
         CompileError: If the machine is no corridor, or too long a one.
     """
-    found = _corridor_of(machine)
-    channels = corridor_channels(found, machine.start, length, "")
-    decode: dict[Row, int] = {(cell,): q for q, cell in enumerate(found.cell)}
+    walk = _corridor_of(machine)
+    channels = corridor_channels(walk, machine.start, length, "")
+    decode: dict[Row, int] = {(cell,): q for q, cell in enumerate(walk.cell)}
     return machine_program(machine, length, channels, ("cell",), decode)
 
 

@@ -37,16 +37,16 @@ def memory(machine: Automaton, length: int) -> Program:
     Raises:
         CompileError: If some letter neither writes one state nor keeps all.
     """
-    found = as_memory(machine)
-    if found is None:
+    known = as_memory(machine)
+    if known is None:
         raise CompileError(
             f"{machine.name} is no memory: every letter must either lead all states to "
             "one state or keep every state"
         )
     decode: dict[Row, int] = {
-        (q,): q for q in (machine.start, *found.writes) if q is not None
+        (q,): q for q in (machine.start, *known.writes) if q is not None
     }
-    channels = memory_channels(found, machine.start, "")
+    channels = memory_channels(known, machine.start, "")
     return machine_program(machine, length, channels, ("stored",), decode)
 
 
@@ -71,14 +71,14 @@ def counter(machine: Automaton, length: int) -> Program:
     Raises:
         CompileError: If the letters do not generate a cyclic group of rotations.
     """
-    found = as_counter(machine)
-    if found is None:
+    cycle = as_counter(machine)
+    if cycle is None:
         raise CompileError(
             f"{machine.name} is no modular counter: its letters must be commuting "
             "permutations that rotate one cycle of all states"
         )
-    channels = counter_channels(found, machine.start, length, "")
-    decode: dict[Row, int] = {(label,): q for q, label in enumerate(found.labels)}
+    channels = counter_channels(cycle, machine.start, length, "")
+    decode: dict[Row, int] = {(label,): q for q, label in enumerate(cycle.labels)}
     return machine_program(machine, length, channels, ("count",), decode)
 
 

@@ -48,13 +48,13 @@ def parity(machine: Automaton, length: int) -> Program:
             letters keep apart.
     """
     parity_of_sum = of_sum("sum", length, lambda s: s % 2)
-    found = _layers(machine, length)
+    layers = _layers(machine, length)
     operations = {
-        **_increments(found),
+        **_increments(layers),
         "sum": PrefixSum("increment"),
         "parity": parity_of_sum,
     }
-    return _program(machine, found, operations)
+    return _program(machine, layers, operations)
 
 
 def selected_parity(machine: Automaton, length: int) -> Program:
@@ -67,9 +67,9 @@ def selected_parity(machine: Automaton, length: int) -> Program:
         CompileError: If words of some length reach other than one state or two that all
             letters keep apart, or no position counts.
     """
-    found = _layers(machine, length)
-    operations = sum_channels(length, kinds(found))
-    return _program(machine, found, operations)
+    layers = _layers(machine, length)
+    operations = sum_channels(length, kinds(layers))
+    return _program(machine, layers, operations)
 
 
 def by_table(machine: Automaton, length: int) -> Program:
@@ -84,8 +84,8 @@ def by_table(machine: Automaton, length: int) -> Program:
         CompileError: If words of some length reach other than one state or two that all
             letters keep apart, no position counts, or too many do.
     """
-    found = _layers(machine, length)
-    single = [(kind, (place,)) for kind, places in kinds(found) for place in places]
+    layers = _layers(machine, length)
+    single = [(kind, (place,)) for kind, places in kinds(layers) for place in places]
     operations: dict[str, Operation] = {}
     for name, operation in sum_channels(length, single).items():
         if isinstance(operation, MarkedSum):
@@ -93,19 +93,19 @@ def by_table(machine: Automaton, length: int) -> Program:
             operations[f"{name}.summand"] = Map(table(BOTH), both)
             operation = PrefixSum(f"{name}.summand")
         operations[name] = operation
-    return _program(machine, found, operations)
+    return _program(machine, layers, operations)
 
 
 def _layers(machine: Automaton, length: int) -> LayeredParity:
     check_written(length)
-    found = as_layered_parity(machine, length)
-    if found is None:
+    layers = as_layered_parity(machine, length)
+    if layers is None:
         raise CompileError(
             f"{machine.name} is no parity of positions: words of one length must "
             "reach at most two states, and each letter must keep or exchange these "
             "two"
         )
-    return found
+    return layers
 
 
 def _program(
@@ -209,14 +209,14 @@ def parity_tree(machine: Automaton, length: int) -> Program:
         CompileError: If the machine is no tree of two parities or more, or a large one.
     """
     check_written(length)
-    found = as_parity_tree(machine, length, MOST_NODES)
-    if found is None or len(found) == 1:
+    tree = as_parity_tree(machine, length, MOST_NODES)
+    if tree is None or len(tree) == 1:
         raise CompileError(
             f"{machine.name} is no tree of 2 to {MOST_NODES} parities: the parity of "
             "the next letters must choose between two states, and in each of them "
             "another parity must begin"
         )
-    program = _tree_program(machine, length, found)
+    program = _tree_program(machine, length, tree)
     if machine.output is not None:
         return program
     shown = Output("states", np.arange(len(machine.states)), machine.states)

@@ -75,15 +75,15 @@ def _clock(length: int, part: Part, prefix: str, before: bool) -> Made:
 
 
 def _counter(length: int, part: Part, prefix: str, before: bool) -> Made:
-    found = as_counter(part.machine)
-    assert found is not None
-    made = counter_channels(found, part.machine.start, length, prefix)
+    cycle = as_counter(part.machine)
+    assert cycle is not None
+    made = counter_channels(cycle, part.machine.start, length, prefix)
     name = f"{prefix}count"
     if before:
         name = f"{prefix}before"
-        made[name] = _turned_back(found, prefix)
-    means: dict[Row, int] = {(label,): q for q, label in enumerate(found.labels)}
-    return StateChannels((name,), means, (found.labels[part.machine.start],), 1), made
+        made[name] = _turned_back(cycle, prefix)
+    means: dict[Row, int] = {(label,): q for q, label in enumerate(cycle.labels)}
+    return StateChannels((name,), means, (cycle.labels[part.machine.start],), 1), made
 
 
 def _turned_back(found: Counter, prefix: str) -> Operation:
@@ -132,13 +132,13 @@ def _resets(length: int, part: Part, prefix: str, before: bool) -> Made:
     states = np.arange(rows.shape[1])
     resets = (rows == rows[:, :1]).all(axis=1)
     turning = _with_transitions(part.machine, np.where(resets[:, None], states, rows))
-    found = as_counter(turning)
-    assert found is not None
-    n = found.modulus
-    made = counter_channels(found, turning.start, length, prefix)
+    cycle = as_counter(turning)
+    assert cycle is not None
+    n = cycle.modulus
+    made = counter_channels(cycle, turning.start, length, prefix)
     count, offset = f"{prefix}count", f"{prefix}offset"
     targets = [
-        found.labels[q] if r else 0 for q, r in zip(rows[:, 0], resets, strict=True)
+        cycle.labels[q] if r else 0 for q, r in zip(rows[:, 0], resets, strict=True)
     ]
     less: dict[Row, int] = {(t, c): (t - c) % n for t in set(targets) for c in range(n)}
     made |= {
@@ -147,7 +147,7 @@ def _resets(length: int, part: Part, prefix: str, before: bool) -> Made:
         f"{prefix}turn": Map(table(less), (f"{prefix}target", count)),
         offset: Latest(f"{prefix}turn", f"{prefix}resets"),
     }
-    state = {label: q for q, label in enumerate(found.labels)}
+    state = {label: q for q, label in enumerate(cycle.labels)}
     means: dict[Row, int] = {
         (c, o): state[(c + o) % n] for c in range(n) for o in range(n)
     }
@@ -216,11 +216,11 @@ class PartChannels:
     def _say(self, i: int, before: bool) -> StateChannels:
         if (i, before) not in self._known:
             part, prefix = self.parts[i], f"part{i}."
-            found, made = state_channels(
+            channels, made = state_channels(
                 part, self.letters, self.length, prefix, before
             )
             self.operations |= made
-            self._known[i, before] = found
+            self._known[i, before] = channels
         return self._known[i, before]
 
     def function(self, name: str, shown: IntArray) -> Function:
@@ -248,7 +248,7 @@ class PartChannels:
 
     def _table(self, name: str, full: IntArray, at_bos: int) -> dict[str, Operation]:
         read = _deciding_parts(self.values, full)
-        told = [self.before(i) for i in read]
+        known = [self.before(i) for i in read]
         columns, kind = np.unique(full, axis=1, return_inverse=True)
         kinds: IntArray = kind.reshape(-1)
         if not read:
@@ -258,13 +258,13 @@ class PartChannels:
         rows: dict[Row, int] = {}
         for index, value in enumerate(self.values[:, read].tolist()):
             first.setdefault(tuple(value), index)
-        for shown in product(*(k.means.items() for k in told)):
+        for shown in product(*(k.means.items() for k in known)):
             index = first.get(tuple(state for _, state in shown), NEVER)
             tail = tuple(v for row, _ in shown for v in row)
             for k in range(columns.shape[1]):
                 rows[k, *tail] = 0 if index == NEVER else int(columns[index, k])
             rows[columns.shape[1], *tail] = at_bos
-        inputs = (letter, *(c for k in told for c in k.channels))
+        inputs = (letter, *(c for k in known for c in k.channels))
         return made | {name: Map(table(rows), inputs)}
 
     def _letter(self, kinds: IntArray) -> tuple[str, dict[str, Operation]]:
@@ -283,17 +283,17 @@ class PartChannels:
         full = _fill(self.values[:, read], states[:, None])[:, 0]
         if not read:
             return int(states.max()), 0
-        told = [self.now(i) for i in read]
-        said = dict(
+        known = [self.now(i) for i in read]
+        value_of = dict(
             zip(map(tuple, self.values[:, read].tolist()), full.tolist(), strict=True)
         )
         rows: dict[Row, int] = {}
-        for shown in product(*(k.means.items() for k in told)):
+        for shown in product(*(k.means.items() for k in known)):
             row = tuple(v for values, _ in shown for v in values)
-            rows[row] = max(said.get(tuple(s for _, s in shown), 0), 0)
-        inputs = tuple(c for k in told for c in k.channels)
+            rows[row] = max(value_of.get(tuple(s for _, s in shown), 0), 0)
+        inputs = tuple(c for k in known for c in k.channels)
         self.operations[name] = Map(table(rows), inputs)
-        return name, max(k.depth for k in told)
+        return name, max(k.depth for k in known)
 
 
 def _deciding_parts(values: IntArray, shown: IntArray) -> list[int]:

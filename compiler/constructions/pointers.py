@@ -49,11 +49,11 @@ def places(length: int) -> dict[str, Operation]:
     """
     check_written(length)
     before = [max(t - 1, 0) for t in range(length + 1)]
-    found: dict[str, Operation] = {BEFORE: Position(tuple(before))}
+    channels: dict[str, Operation] = {BEFORE: Position(tuple(before))}
     for b, name in enumerate(digits(BEFORE, length)):
-        found[name] = Position(tuple(t >> b & 1 for t in before))
+        channels[name] = Position(tuple(t >> b & 1 for t in before))
     left = (length - t for t in range(1, length + 1))
-    return found | {LEFT: Position((0, *left))}
+    return channels | {LEFT: Position((0, *left))}
 
 
 def last(name: str, leaves: str, length: int) -> dict[str, Operation]:

@@ -32,14 +32,14 @@ def window(machine: Automaton, length: int) -> Program:
     Raises:
         CompileError: If the machine is no such memory, or has too many windows.
     """
-    found = as_window_memory(machine)
-    if found is None:
+    memory = as_window_memory(machine)
+    if memory is None:
         raise CompileError(
             f"{machine.name} is no memory of windows: given the last few letters, "
             "each letter must lead all possible states to one or keep all of them "
             "apart"
         )
-    build = _Windows(found, len(machine.letters))
+    build = _Windows(memory, len(machine.letters))
     operations = {
         **build.letters(),
         **build.stored_channels(),
@@ -110,12 +110,12 @@ class _Windows:
     @cached_property
     def classes(self) -> list[IntArray]:
         """For each place in the window, oldest first, letters that do the same there."""
-        found = []
+        classes = []
         for axis in range(self.found.width):
             rows = np.moveaxis(self.cases, axis, 0).reshape(self.cases.shape[axis], -1)
             _, number = np.unique(rows, axis=0, return_inverse=True)
-            found.append(number.reshape(-1))
-        return found
+            classes.append(number.reshape(-1))
+        return classes
 
     @property
     def window(self) -> tuple[str, ...]:

@@ -270,10 +270,10 @@ class RoundReads:
     ) -> tuple[str, ...]:
         if not operation.is_attention or isinstance(operation, At):
             return ()
-        found = {n: program.operations[n] for n in operation.reads}
+        reads = {n: program.operations[n] for n in operation.reads}
         return tuple(
             name
-            for name, read in found.items()
+            for name, read in reads.items()
             if read.is_attention or (self.strict and _compares(program, read))
         )
 

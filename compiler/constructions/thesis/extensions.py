@@ -77,8 +77,8 @@ class SemidirectSimulator(Simulator):
         )
         multiplied = self.normal.run(wires, f"{prefix}n.", twisted)
         if self.back is not None:
-            found = (self.normal.states, multiplied)
-            multiplied = self._act(wires, f"{prefix}back", found, top, self.back)
+            stages = (self.normal.states, multiplied)
+            multiplied = self._act(wires, f"{prefix}back", stages, top, self.back)
         return multiplied + top
 
     def _act(
@@ -117,17 +117,17 @@ def semidirect(machine: Automaton, length: int, undone: bool = True) -> Program:
     """
     group = group_of(machine)
     try:
-        found = semidirect_simulator(group, undone)
+        simulator = semidirect_simulator(group, undone)
     except BudgetExceeded as reason:
         raise CompileError(
             f"no splitting of {machine.name} was found ({reason})"
         ) from None
-    if found is None:
+    if simulator is None:
         raise CompileError(
             f"the group of {machine.name} does not split into abelian groups; "
             "use wreath or cascade"
         )
-    return group_program(machine, length, found)
+    return group_program(machine, length, simulator)
 
 
 car = partial(semidirect, undone=False)
@@ -153,8 +153,8 @@ def _extension(group: PermutationGroup, normal: PermutationGroup) -> Extension:
 
 
 def _over(over: Extension, undone: bool) -> Simulator | None:
-    found = split(over, Budget(size=MOST_CHOICES))
-    if not isinstance(found, SemiDirect):
+    splitting = split(over, Budget(size=MOST_CHOICES))
+    if not isinstance(splitting, SemiDirect):
         return None
     normal, top = (
         semidirect_simulator(over.normal, undone),
@@ -165,10 +165,10 @@ def _over(over: Extension, undone: bool) -> Simulator | None:
     below = numbers(over.normal, over.group.elements()[over.members])
     # The quotient moves its own elements: that which takes 0 to k is the coset k.
     above = np.argsort(over.quotient.elements()[:, 0])
-    n, h = found.coordinates(np.arange(over.group.order))
-    if isinstance(found, Direct):
+    n, h = splitting.coordinates(np.arange(over.group.order))
+    if isinstance(splitting, Direct):
         return side_by_side((normal, below[n]), (top, above[h]))
-    return _simulator_of_splitting(found, (normal, below), (top, above), undone)
+    return _simulator_of_splitting(splitting, (normal, below), (top, above), undone)
 
 
 def _simulator_of_splitting(
@@ -244,12 +244,12 @@ class WreathSimulator(Simulator):
         moved = self._look_up_copies(
             wires, f"{prefix}moved", letters[:-1], k, self.product
         )
-        found: list[str] = []
+        outputs: list[str] = []
         for w in range(copies):
             one = moved[w * places : (w + 1) * places]
-            found += self.normal.run(wires, f"{prefix}{w}.", one)
+            outputs += self.normal.run(wires, f"{prefix}{w}.", one)
         divided = self.product[:, self.product.argmin(axis=1)]  # w·k⁻¹
-        back = self._look_up_copies(wires, f"{prefix}back", found, k, divided)
+        back = self._look_up_copies(wires, f"{prefix}back", outputs, k, divided)
         return (*back, k)
 
     def _look_up_copies(
@@ -287,13 +287,13 @@ def wreath_simulator(group: PermutationGroup) -> Simulator:
 
 def _cyclic_over(group: PermutationGroup) -> list[Extension]:
     """The group over each proper normal subgroup with a cyclic quotient."""
-    found = []
+    extensions_ = []
     for normal in normal_subgroups(group):
         over = Extension(group, np.sort(numbers(group, normal.elements())))
         table = over.quotient_table
         if 1 < table.order < group.order and (table.orders == table.order).any():
-            found.append(over)
-    return found
+            extensions_.append(over)
+    return extensions_
 
 
 def over_normal(over: Extension, normal: Simulator) -> WreathSimulator:

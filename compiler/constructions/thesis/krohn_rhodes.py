@@ -58,15 +58,17 @@ class PermutationReset:
 
     def letters(self, prefix: str) -> dict[str, tuple[list[int], int]]:
         """Channels that it reads: the number of each letter, and the one at BOS."""
-        said: dict[str, tuple[list[int], int]] = {}
+        channels: dict[str, tuple[list[int], int]] = {}
         if self.simulator is not None:
             spelled = self.simulator.codes[self.element].T.tolist()
-            said = {f"{prefix}turn{i}": (column, 0) for i, column in enumerate(spelled)}
+            channels = {
+                f"{prefix}turn{i}": (column, 0) for i, column in enumerate(spelled)
+            }
         if self.simulator is None or self.resets.any():
             written = np.where(self.resets, self.transitions[:, 0], 0).tolist()
-            said[f"{prefix}written"] = (written, self.start)
-            said[f"{prefix}writes"] = (self.resets.astype(int).tolist(), 1)
-        return said
+            channels[f"{prefix}written"] = (written, self.start)
+            channels[f"{prefix}writes"] = (self.resets.astype(int).tolist(), 1)
+        return channels
 
     def run(self, wires: Wires, prefix: str) -> str:
         """The channel of the state, from the channels of ``letters``."""
@@ -94,20 +96,20 @@ class PermutationReset:
     def _state_by_element(self) -> dict[Row, int]:
         """The state after each group element from the start."""
         assert self.simulator is not None
-        told = self.simulator.elements_by_code().items()
-        return {code: int(self.elements[g, self.start]) for code, g in told}
+        codes = self.simulator.elements_by_code().items()
+        return {code: int(self.elements[g, self.start]) for code, g in codes}
 
     def _state_since_reset(self) -> dict[Row, int]:
         """The state q·h⁻¹·g for the codes of each g and h and each q."""
         assert self.simulator is not None
-        told, states = self.simulator.elements_by_code(), range(self.elements.shape[1])
-        if len(told) ** 2 * len(states) > MOST_ROWS:
+        codes, states = self.simulator.elements_by_code(), range(self.elements.shape[1])
+        if len(codes) ** 2 * len(states) > MOST_ROWS:
             raise CompileError(
-                f"its last table would have {len(told) ** 2 * len(states):,} rows; "
+                f"its last table would have {len(codes) ** 2 * len(states):,} rows; "
                 "use cascade"
             )
         back = np.argsort(self.elements, axis=1)
-        pairs = product(told.items(), told.items())
+        pairs = product(codes.items(), codes.items())
         return {
             (*now, *then, q): int(self.elements[g, back[h, q]])
             for (now, g), (then, h) in pairs
@@ -189,17 +191,17 @@ def krohn_rhodes(
     alive = reachable(machine)
     if not 1 < len(alive.states) <= MOST_STATES:
         raise CompileError(f"krohn-rhodes takes machines of 2 to {MOST_STATES} states")
-    found = find_cascade(alive, "holonomy", budget)
+    levels = find_cascade(alive, "holonomy", budget)
     wires, now = Wires(length), list[str]()
     wires.add("letter", letter_itself(len(machine.letters)))
-    start = found.lift[alive.start]
-    for i, component in enumerate(found.components):
+    start = levels.lift[alive.start]
+    for i, component in enumerate(levels.components):
         part = taken_apart(
             component.machine.transitions, int(start[i]), f"level {i} of {machine.name}"
         )
-        _wire(wires, found, i, part, now)
+        _wire(wires, levels, i, part, now)
         now.append(part.run(wires, f"{i}."))
-    state = wires.add("state", Map(table(_states(found)), tuple(now)))
+    state = wires.add("state", Map(table(_states(levels)), tuple(now)))
     return _program(machine, wires, state, alive)
 
 

@@ -232,8 +232,8 @@ def group_program(machine: Automaton, length: int, simulator: Simulator) -> Prog
     letters = []
     for i, column in enumerate(spelled.T.tolist()):
         letters.append(wires.add(f"letter{i}", of_letter(column, 0)))
-    found = simulator.run(wires, "", letters)
-    outputs = tuple(found[i] for i in simulator.telling)
+    codes = simulator.run(wires, "", letters)
+    outputs = tuple(codes[i] for i in simulator.telling)
     after = group.elements()[:, alive.start]
     states: dict[Row, int] = {
         c: int(after[g]) for c, g in simulator.elements_by_code().items()
