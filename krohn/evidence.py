@@ -4,18 +4,13 @@ import json
 import time
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.errors import KrohnError
 from krohn.algebra.minimisation import output_classes
-from krohn.architectures.gpt2.check import Files
-from krohn.architectures.gpt2.commands import (
-    is_export,
-    opened,
-)
 from krohn.checks import check_digest
-from krohn.foreign import is_trained
+from krohn.foreign import directory_reader, is_trained
 from krohn.network import modelfile
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import one_thread
@@ -24,6 +19,7 @@ from krohn.program.claim import Claim
 from krohn.program.errors import Refused, demand
 from krohn.program.files import read_bytes
 from krohn.program.retelling import told_as
+from krohn.program.slices import needed_part
 from krohn.program.writing import atomic_write
 from krohn.report import Report
 from krohn.source_kinds import of_file
@@ -37,6 +33,9 @@ from krohn.verify.checker.verdict import Proved
 from krohn.verify.proof import Proof, steps
 from krohn.verify.search.find import for_file, machine_of
 from krohn.verify.trusted import TrustedFile, totals
+
+if TYPE_CHECKING:
+    from krohn.architectures.gpt2.check import Files
 
 LARGEST = 2**30
 
@@ -211,7 +210,7 @@ def _is_object(text: bytes) -> bool:
 
 
 def _check(
-    data: bytes | Files, evidence: bytes, held: "_Expected"
+    data: "bytes | Files", evidence: bytes, held: "_Expected"
 ) -> tuple[Checked, Established | None]:
     """The result of a check, and the facts that it showed if it went through."""
     began, shown, reason = time.monotonic(), None, ""
@@ -244,7 +243,7 @@ class _Expected(NamedTuple):
 
 
 def _moved(
-    data: bytes | Files, evidence: bytes, claiming: ModelFile
+    data: "bytes | Files", evidence: bytes, claiming: ModelFile
 ) -> tuple[bytes, bytes]:
     """The bytes of a file that claims another source, and evidence about its network.
 
@@ -264,8 +263,8 @@ def _moved(
 def _expected(
     path: str | Path, machine: Automaton | str | None, observe: str | None
 ) -> _Expected:
-    if is_export(path):
-        return _of_target(opened(path).held(machine, observe))
+    if (reader := directory_reader(path)) is not None:
+        return _of_target(reader.opened(path).held(machine, observe))
     file = _trained(path, machine, observe) or modelfile.read(path)
     kind = of_file(file)
     if not isinstance(kind, SourceKind):
@@ -286,10 +285,10 @@ def _of_target(target: Target) -> _Expected:
 
 def _model(
     path: str | Path, machine: object = None, observe: str | None = None
-) -> bytes | Files:
+) -> "bytes | Files":
     """The bytes that evidence is about; of a trained network, those of its model file."""
-    if is_export(path):
-        return opened(path).files
+    if (reader := directory_reader(path)) is not None:
+        return reader.opened(path).files  # type: ignore[no-any-return]
     file = _trained(path, machine, observe)
     if file is None:
         return read_bytes(path, LARGEST)
@@ -302,8 +301,6 @@ def _trained(
     """The model file of a trained recurrent network; None for other files."""
     if not is_trained(path):
         return None
-    from krohn.architectures.gated.commands import (
-        model_file,  # torch, which no other proof needs
-    )
-
-    return model_file(path, machine, observe)
+    # torch, which no other proof needs
+    model_file = needed_part("recurrent networks", "a reader of recurrent networks")
+    return model_file(path, machine, observe)  # type: ignore[no-any-return]

@@ -12,8 +12,6 @@ from krohn.algebra.errors import KrohnError
 from krohn.algebra.formats import json_format
 from krohn.algebra.minimisation import Shows
 from krohn.checks import Checks, check_digest
-from krohn.instruments.compare.models.files import load
-from krohn.instruments.limits.layer_norm import module_bounds
 from krohn.machine_objects import MachineKeywords, MachineReading
 from krohn.machines import machine_of, with_outputs
 from krohn.network.forward_pass import evaluation_mode
@@ -21,6 +19,7 @@ from krohn.network.model import Model
 from krohn.network.modelfile import is_trained_network
 from krohn.program.claim import OWN_FORMAT, Claim
 from krohn.program.inputs import Words as AllWords
+from krohn.program.slices import needed_part, part
 from krohn.report import Progress, Question, Report, refuted, silent, unrefuted
 from krohn.verification_target import DEFAULT_SAMPLE_LENGTH
 from krohn.verify.testing.counterexample import Simulator
@@ -119,7 +118,8 @@ def examine(
         )
         report = _report(simulator, wanted, found, how.budget)
     seconds = time.monotonic() - began
-    heads = module_bounds(model, length)
+    bounds = part("limits of modules")
+    heads = () if bounds is None else bounds(model, length)
     return replace(report, about=about, heads=heads, seconds=seconds)
 
 
@@ -229,7 +229,7 @@ def open_trained(model: object, machine: object, observe: str | None) -> Trained
             f"{model} is a trained network, which states no machine; say --machine MACHINE"
         )
     wanted = with_outputs(machine_of(machine), observe)
-    network = load(model)
+    network = needed_part("trained networks", "a reader of trained networks")(model)
     shows: Shows = "states" if observe is None else "outputs"
     held = black_box(network, wanted, shows, network.longest)
     has = network.specification

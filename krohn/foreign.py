@@ -17,6 +17,7 @@ from krohn.algebra.wording import cut
 from krohn.network.modelfile import LARGEST_FILE, ModelFile, is_trained_network
 from krohn.program.claim import Shows
 from krohn.program.files import read_bytes
+from krohn.program.slices import part
 
 BY_ORDER = "the file names no {}; they are taken in the order of those of the machine"
 
@@ -164,6 +165,14 @@ SUFFIXES = (".pt", ".pth")
 def is_state_dict(path: object) -> bool:
     """Whether something is the name of a file of torch's; it may hold anything."""
     return isinstance(path, str | Path) and str(path).lower().endswith(SUFFIXES)
+
+
+def directory_reader(model: object) -> Any:
+    """The module of the slice that reads a model in a directory; None for all others."""
+    if not isinstance(model, str | Path) or not Path(model).is_dir():
+        return None
+    reader = part("directory")
+    return reader if reader is not None and reader.is_export(model) else None
 
 
 def is_trained(path: str | Path) -> bool:

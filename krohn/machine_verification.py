@@ -9,8 +9,8 @@ import numpy as np
 
 from krohn.algebra.errors import KrohnError
 from krohn.checks import Checks, check_digest
-from krohn.instruments.limits.head_limits import head_bounds
 from krohn.network.modelfile import ModelFile
+from krohn.program.slices import needed_part, part
 from krohn.program.word_texts import join_letters
 from krohn.report import Question, Report, refuted, unrefuted
 from krohn.verification_target import (
@@ -196,8 +196,11 @@ def _conclude(target: Target, done: Proof | None, reason: str, words: Words) -> 
         report = unrefuted(runs, found.method, asked, f"{reason}; {found.summary}")
     proved = "proof+" if done is not None else ""
     report = replace(report, proof=done, method=proved + report.method)
+    bounds = part("limits of heads")
+    if bounds is None:
+        return report
     with np.errstate(all="ignore"):  # weights may be as large as the format allows
-        return replace(report, heads=head_bounds(target.file, target.machine))
+        return replace(report, heads=bounds(target.file, target.machine))
 
 
 # Attacks on the proof.
@@ -227,19 +230,15 @@ def attacked(
     """
     if report.verdict != "verified" or report.proof is None:
         return report
-    from krohn.instruments.attack.campaign import (  # torch
-        Extent,
-        attack,
-    )
-
+    campaign = needed_part("attack", "an attack")
     checks = checks or Checks()
     tell = checks.report
     target = open_target(model, checks.machine, checks.observe, tell)
-    found = attack(
+    found = campaign.attack(
         target.file,
         target.machine,
         report.proof,
-        Extent(seconds=seconds),
+        campaign.Extent(seconds=seconds),
         checks.seed,
         progress=lambda _, passed: tell("attacking", int(passed), int(seconds)),
     )

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import NamedTuple, Unpack
 
 from krohn.algebra.errors import KrohnError
-from krohn.architectures.gpt2 import commands as gpt2
 from krohn.checks import Checks, VerifyKeywords
 from krohn.compiled_model import file_of
-from krohn.foreign import is_state_dict, is_trained
+from krohn.foreign import directory_reader, is_state_dict, is_trained
 from krohn.network import modelfile
 from krohn.option_rules import HELD_IN_PYTHON, OF_SOURCES, refuse
+from krohn.program.slices import part
 from krohn.report import Report
 from krohn.source_kinds import machines, of_file, with_kind
 
@@ -42,9 +42,9 @@ def subject(model: object) -> Subject:
     Raises:
         KrohnError: If it cannot be read, or is no model.
     """
-    if gpt2.is_export(model):
-        called = "the directory of a GPT-2, which is proved"
-        return Subject(called, gpt2.TAKES, True, partial(gpt2.verify_directory, model))
+    if (reader := directory_reader(model)) is not None:
+        verify = partial(reader.verify_directory, model)
+        return Subject(reader.CALLED, reader.TAKES, True, verify)
     if isinstance(model, str | Path) and is_trained(model):
         return Subject("a trained network", None, True, partial(_trained, model))
     path = isinstance(model, str | Path)
@@ -59,13 +59,13 @@ def subject(model: object) -> Subject:
 
 def _trained(model: object, checks: Checks) -> Report:
     """A recurrent network is proved; others, and files of which words are asked, run."""
-    from krohn.architectures.gated.commands import model_file
     from krohn.examination import examined  # torch, as for all that runs words
     from krohn.trained_modules import LONG, about_tensors, check_forward
 
     if isinstance(model, str | Path) and not (checks.proves or is_state_dict(model)):
         return examined(model, checks)
-    file = model_file(model, checks.machine, checks.observe)
+    model_file = part("recurrent networks")
+    file = model_file and model_file(model, checks.machine, checks.observe)
     if file is not None:
         report = of_file(file).verify(file, checks)
         if report.verdict == "verified":

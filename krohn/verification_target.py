@@ -7,18 +7,19 @@ from typing import TYPE_CHECKING, Any
 
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.errors import KrohnError
-from krohn.checks import Sharding
-from krohn.foreign import names_machine, own_machine
-from krohn.instruments.equivalence.alignment import (
+from krohn.alignment import (
     Shown,
     align,
     aligned,
 )
+from krohn.checks import Sharding
+from krohn.foreign import names_machine, own_machine
 from krohn.network import modelfile
 from krohn.network.architecture import kind_of
 from krohn.network.modelfile import ModelFile
 from krohn.program.claim import Claim, Sense, Shows
 from krohn.program.inputs import Inputs, Words as AllWords
+from krohn.program.slices import needed_part
 from krohn.report import Progress, silent
 from krohn.verify.proof import Proof, prove
 from krohn.verify.testing.simulation_result import BUDGET, Simulation
@@ -215,69 +216,6 @@ class Words:
         return tuple(runs)
 
 
-LONGEST_PREFIX = 1024
-"""Longer prefixes are not drawn for a generator, whose claim needs no positions."""
-
-
-@dataclass(frozen=True)
-class GeneratorTarget(Target):
-    """A generator and its stacks: each output is held against a law of brackets."""
-
-    @property
-    def says_classes(self) -> bool:
-        """No: they are laws."""
-        return False
-
-    def run_all(self, length: int) -> Simulation:
-        """Run every legal prefix of up to ``length`` letters."""
-        from krohn.architectures.generator import find_words as bracket_words
-
-        if self.sharding is not None:
-            raise KrohnError(
-                "the words of a generator are run by one process only; leave --jobs, "
-                "--job, --shard and --cluster out"
-            )
-        report = self.report("running all words")
-        return bracket_words.run_all(self.file, self.machine, length, report)
-
-    def run_sample(
-        self, count: int, seed: int, longest: int | None = None
-    ) -> Simulation:
-        """Run random prefixes."""
-        from krohn.architectures.generator import find_words as bracket_words
-
-        most = LONGEST_PREFIX if longest is None else min(longest, LONGEST_PREFIX)
-        length = min(self.length or DEFAULT_SAMPLE_LENGTH, most)
-        report = self.report("running samples")
-        return bracket_words.run_sample(
-            self.file, self.machine, count, length, seed, report
-        )
-
-    def minimise(self, found: "Counterexample") -> "Minimal":
-        """The smallest wrong prefix that is found from this one."""
-        from krohn.architectures.generator import find_words as bracket_words
-
-        return bracket_words.minimise(self.file, self.machine, found, self.budget)
-
-    def compare(self, word: Sequence[str], state: str | None = None) -> "Replay":
-        """Hold every law along a prefix against the right one.
-
-        Raises:
-            KrohnError: If a state is given, or the word is no legal prefix.
-        """
-        from krohn.architectures.generator import find_words as bracket_words
-        from krohn.replaying import along
-
-        if state is not None:
-            raise KrohnError(
-                "a generator gives laws, not states; use --expect without a state, "
-                "which compares every law with the right one"
-            )
-        letters = self.machine.encode(word)
-        found = bracket_words.replay(self.file, self.machine, letters)
-        return along(word, found, "(the right law)")
-
-
 # Opening a model beside the machine that it is held against.
 
 
@@ -309,7 +247,9 @@ def open_target(
             "--observe is for models of outputs, and this is one of states; leave "
             "--observe out"
         )
-    kind = GeneratorTarget if file.claim.sense is Sense.LAWS else Target
+    kind = Target
+    if file.claim.sense is Sense.LAWS:
+        kind = needed_part("laws", "a generator")
     if machine is None:
         about = _asked(file.header, tokenizer, length)
         return kind(file, _stated_machine(file), progress, about, asked=length)

@@ -14,6 +14,8 @@ from importlib.metadata import entry_points
 from pkgutil import iter_modules
 from typing import Any
 
+from krohn.program.errors import KrohnError
+
 GROUPS = ("kinds", "architectures", "instruments")
 ENTRY_POINTS = "krohn.slices"
 
@@ -104,6 +106,7 @@ class Slice:
             form of the task the function that takes a source, or the name of one.
         commands: Commands of ``krohn``, by their names.
         schemas: What it prints or writes as JSON, by the names of the schemas.
+        parts: What is asked for by a word, wherever it lies: a module, or what is in it.
         public: Public names of `krohn`, each with its module.
         modules: Public modules of `krohn`, each with its place.
         uses: Other slices that it cannot do without, as ``group.name``.
@@ -119,6 +122,7 @@ class Slice:
     tasks: Mapping[str, str] = field(default_factory=dict)
     commands: Mapping[str, str] = field(default_factory=dict)
     schemas: Mapping[str, Schema] = field(default_factory=dict)
+    parts: Mapping[str, str] = field(default_factory=dict)
     public: Mapping[str, str] = field(default_factory=dict)
     modules: Mapping[str, str] = field(default_factory=dict)
     uses: tuple[str, ...] = ()
@@ -137,11 +141,39 @@ def slices() -> Mapping[str, Slice]:
     return {name: import_module(name).SLICE for name in names}
 
 
+def brought(part: str, key: Any) -> Any:
+    """What the slices bring under a key of one of their parts; None if none does."""
+    parts = (getattr(each, part) for each in slices().values())
+    return next((one[key] for one in parts if key in one), None)
+
+
 def find(name: str) -> Any:
     """What a slice names as ``module:name``, or a module; it is imported only now."""
     module, _, inner = name.partition(":")
     imported = import_module(module)
     return getattr(imported, inner) if inner else imported
+
+
+def part(word: str) -> Any:
+    """A part of `Slice.parts`; None if no slice has it."""
+    name = brought("parts", word)
+    return name and find(name)
+
+
+def needed_part(word: str, what: str) -> Any:
+    """The same of a part that was asked for.
+
+    Args:
+        word: The word that leads to it.
+        what: What it is, for people.
+
+    Raises:
+        KrohnError: If no slice has it.
+    """
+    known = part(word)
+    if known is None:
+        raise KrohnError(f"{what} is no part of this installation")
+    return known
 
 
 @cache

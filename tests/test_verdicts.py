@@ -127,7 +127,7 @@ READERS = {
     "architectures/disguise/build_layout.py": "a header",
     "architectures/disguise/build_growing.py": "a header",
     "instruments/compare/models/files.py": "a header of another format",
-    "instruments/equivalence/alignment.py": "a header about another machine",
+    "krohn/alignment.py": "a header about another machine",
     "krohn/verification_target.py": "a claim of a longer length",
     "instruments/equivalence/claims.py": "a header about another source",
     "architectures/disguise/commands.py": "a header of a network beside another",

@@ -9,6 +9,7 @@ SLICE = Slice(
     },
     rules={"gated_recurrent": f"{__name__}.check"},
     finders={f"{__name__}.check": (f"{__name__}.find:simulation", "simulation")},
+    parts={"recurrent networks": f"{__name__}.commands:model_file"},
     public={"from_torch": f"{__name__}.commands"},
     uses=("architectures.recurrent",),
 )

@@ -7,4 +7,8 @@ SLICE = Slice(
         "generator": Architecture(f"{__name__}.statement", f"{__name__}.meaning")
     },
     rules={"generator": f"{__name__}.check"},
+    parts={
+        "laws": f"{__name__}.commands:GeneratorTarget",
+        "generator": f"{__name__}.build",
+    },
 )

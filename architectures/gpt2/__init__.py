@@ -4,5 +4,6 @@ from krohn.program.slices import Export, Slice
 
 SLICE = Slice(
     exports={"gpt2": Export(f"{__name__}.export", ("torch", "transformers"))},
+    parts={"directory": f"{__name__}.commands"},
     uses=("architectures.exports",),
 )

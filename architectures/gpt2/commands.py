@@ -19,6 +19,7 @@ from krohn.verify.checker.model_file import Model
 from krohn.verify.proof import Verdict
 
 WHOLE = "the right token is ahead of all others of the vocabulary"
+CALLED = "the directory of a GPT-2, which is proved"
 TAKES = (
     *("file", "machine", "start", "complete", "kind"),
     *("proof", "evidence", "trusted", "digest", "as_json"),

@@ -2,4 +2,6 @@
 
 from krohn.program.slices import Slice
 
-SLICE = Slice()
+SLICE = Slice(
+    parts={"attack": f"{__name__}.campaign"},
+)

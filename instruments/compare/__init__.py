@@ -9,6 +9,7 @@ SLICE = Slice(
             "`krohn compare --json`", f"{__name__}.commands_schemas:COMPARISON", 2
         ),
     },
+    parts={"trained networks": f"{__name__}.models.files:load"},
     public={
         "compare": f"{__name__}.comparison.compare",
         "Comparison": f"{__name__}.comparison.result",

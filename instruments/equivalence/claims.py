@@ -8,8 +8,8 @@ import numpy as np
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.errors import KrohnError
 from krohn.algebra.formats import json_format
+from krohn.alignment import in_order
 from krohn.foreign import own_machine
-from krohn.instruments.equivalence.alignment import in_order
 from krohn.network.modelfile import ModelFile
 from krohn.program.claim import Sense
 from krohn.program.inputs import contains

@@ -14,11 +14,11 @@ from krohn.algebra.automaton import Automaton, Semiautomaton
 from krohn.algebra.errors import KrohnError
 from krohn.algebra.formats import json_format
 from krohn.algebra.minimisation import Shows, output_classes
+from krohn.alignment import shows_names
 from krohn.architectures.exports.destinations import destination
 from krohn.architectures.gpt2 import commands as gpt2
 from krohn.compiled_model import file_of
 from krohn.foreign import is_state_dict, saying_outputs
-from krohn.instruments.equivalence.alignment import shows_names
 from krohn.machines import OWN, machine_of, with_outputs
 from krohn.network import ModelFileError, modelfile
 from krohn.network.architecture import kind_of

@@ -2,4 +2,9 @@
 
 from krohn.program.slices import Slice
 
-SLICE = Slice()
+SLICE = Slice(
+    parts={
+        "limits of heads": f"{__name__}.head_limits:head_bounds",
+        "limits of modules": f"{__name__}.layer_norm:module_bounds",
+    },
+)

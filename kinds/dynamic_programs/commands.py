@@ -312,7 +312,7 @@ class ChainsOfThought(TextKind[Source]):
 
     def draw(self, source: Source) -> "Figure":
         """Which numbers are computed of which."""
-        from krohn.drawing import draw_recurrence
+        from krohn.kinds.dynamic_programs.draw import draw_recurrence
         from krohn.kinds.dynamic_programs.draw_rollout import recurrence
 
         steps = _steps(source)

@@ -364,7 +364,7 @@ class HiddenMarkovModels(ReadableKind[HiddenMarkovModel]):
 
     def draw(self, source: HiddenMarkovModel) -> "Figure":
         """Its states, and arrows as wide as steps are likely."""
-        from krohn.drawing import draw_hidden_markov
+        from krohn.kinds.hidden_markov.draw import draw_hidden_markov
 
         return draw_hidden_markov(source)
 

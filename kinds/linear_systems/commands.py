@@ -162,7 +162,7 @@ class LinearSystems(ReadableKind[LinearSystem]):
 
     def draw(self, source: LinearSystem) -> "Figure":
         """Its states, if its letters are stochastic: then it is a driven Markov chain."""
-        from krohn.drawing import draw_hidden_markov
+        from krohn.kinds.hidden_markov.draw import draw_hidden_markov
 
         try:
             return draw_hidden_markov(driven(source))

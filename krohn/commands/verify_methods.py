@@ -12,6 +12,7 @@ from krohn import show
 from krohn.algebra.errors import KrohnError
 from krohn.algebra.wording import rational
 from krohn.commands.progress import waiting
+from krohn.program.slices import needed_part
 
 if TYPE_CHECKING:
     from krohn.algebra.automaton import Automaton
@@ -204,26 +205,21 @@ class Solver:
         """The answer as a report; None if nothing is asked."""
         if self.smt is None and self.gadgets is None:
             return None
-        from krohn.instruments.smt.commands import (
-            verify_gadgets,
-            verify_ideal,
-        )
-        from krohn.instruments.smt.gadgets import Limits
-
+        smt = needed_part("smt", "a question to z3")
         if checks.digest is not None:
             raise KrohnError(
                 "--digest is of a claim about floating point, and z3 decides about "
                 "fractions; leave --digest out"
             )
-        limits = Limits(self.timeout, checks.seed)
+        limits = smt.Limits(self.timeout, checks.seed)
         how: dict[str, Any] = {"progress": checks.progress, "limits": limits}
         if self.smt is not None:
             how |= {"smt_lib": self.smt_lib, "observe": checks.observe}
             machine: Any = checks.machine
-            return verify_ideal(file, self.smt, machine, **how)
+            return smt.verify_ideal(file, self.smt, machine, **how)
         assert self.gadgets is not None
         bounds = _fraction(self.gadgets), _fraction(self.error)
-        return verify_gadgets(file, *bounds, **how)
+        return smt.verify_gadgets(file, *bounds, **how)
 
 
 @dataclass(frozen=True)

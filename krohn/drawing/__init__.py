@@ -15,8 +15,6 @@ from krohn.drawing.cascade import draw_cascade as draw_cascade
 from krohn.drawing.eggbox import draw_eggboxes as draw_eggboxes
 from krohn.drawing.machine import draw_machine as draw_machine
 from krohn.drawing.model import draw_model as draw_model
-from krohn.kinds.dynamic_programs.draw import draw_recurrence as draw_recurrence
-from krohn.kinds.hidden_markov.draw import draw_hidden_markov as draw_hidden_markov
 from krohn.network import ModelFileError
 from krohn.program.writing import atomic_write
 

@@ -17,7 +17,7 @@ from krohn.network.modelfile import ModelFile
 from krohn.network.reading import Opened
 from krohn.option_rules import COMPILE, refuse, spelled
 from krohn.program.claim import Shows
-from krohn.program.slices import slice_sources
+from krohn.program.slices import part, slice_sources
 from krohn.source_kinds import KINDS
 from krohn.source_kinds.kind import Kind, Runs
 
@@ -59,9 +59,8 @@ class Machines(Kind[Automaton]):
 
     def says_laws(self, construction: str) -> bool:
         """Whether it makes a generator."""
-        from krohn.architectures.generator.build import NAME  # much of the compiler
-
-        return construction == NAME
+        generator = part("generator")
+        return generator is not None and construction == generator.NAME
 
     def turned(self, source: Automaton, asked: Asked) -> tuple[Kind[Any], Any]:
         """The source to compile, with its kind."""

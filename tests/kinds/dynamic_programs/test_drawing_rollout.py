@@ -12,8 +12,9 @@ import pytest
 import krohn
 from krohn import schemas
 from krohn.compiled_model import CompiledModel
-from krohn.drawing import DrawingError, draw_recurrence, draw_rollout, render
+from krohn.drawing import DrawingError, draw_rollout, render
 from krohn.kinds.dynamic_programs.commands import ChainsOfThought
+from krohn.kinds.dynamic_programs.draw import draw_recurrence
 from krohn.kinds.dynamic_programs.draw_rollout import (
     Text,
     attention,

@@ -7,7 +7,8 @@ from xml.etree import ElementTree
 import pytest
 
 import krohn
-from krohn.drawing import DrawingError, draw_hidden_markov, save
+from krohn.drawing import DrawingError, save
+from krohn.kinds.hidden_markov.draw import draw_hidden_markov
 from krohn.kinds.hidden_markov.source import HiddenMarkovModel
 
 SVG = "{http://www.w3.org/2000/svg}"
