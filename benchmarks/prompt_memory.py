@@ -25,7 +25,6 @@ from krohn.instruments.limits.prompt_memory import (
     linear_bits,
     sparse_bits,
 )
-from krohn.kinds.blocks.source import BLANK
 from krohn.kinds.dynamic_programs.build import ATTENTION
 from krohn.kinds.dynamic_programs.commands import ChainsOfThought
 from krohn.network.model import Model
@@ -35,6 +34,7 @@ from krohn.network.stepping import stepping
 from krohn.network.transformer import Transformer
 from krohn.program.attention import Sparse
 from krohn.program.domains import IntArray
+from krohn.program.word_texts import BLANK
 
 LAYERS, HEADS, BITS = 3, 4, 16
 PAPER = ((40, 8), (110, 8), (175, 16), (250, 16))

@@ -22,7 +22,6 @@ from report import Row, Table, each, parser, publish
 
 from krohn.compilation import Asked
 from krohn.instruments.limits.prompt_memory import kept_numbers
-from krohn.kinds.blocks.source import BLANK
 from krohn.kinds.dynamic_programs.build import ATTENTION
 from krohn.kinds.dynamic_programs.commands import ChainsOfThought
 from krohn.network.attention_cost import parts
@@ -30,6 +29,7 @@ from krohn.network.model import Model
 from krohn.network.reading import decode
 from krohn.network.stepping import stepping
 from krohn.network.transformer import Transformer
+from krohn.program.word_texts import BLANK
 
 NAMES = (
     *(f"EditDistance{n},{n}:letters=4" for n in (8, 16, 32)),

@@ -193,11 +193,11 @@ def speed(name: str, length: int) -> Row:
 def texts(folder: Path, name: str) -> Row:
     """How many tokens of texts are written in a second, alone and many at once."""
     import krohn
-    from krohn.kinds.blocks.source import BLANK
     from krohn.kinds.dynamic_programs.commands import ChainsOfThought
     from krohn.network.model import Model
     from krohn.network.reading import decode
     from krohn.network.stepping import stepping
+    from krohn.program.word_texts import BLANK
     from krohn.source_kinds.written_texts import reader
 
     model = krohn.compile(name)

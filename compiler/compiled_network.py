@@ -1,11 +1,8 @@
 """From a plan to the network, with all that its model file states."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from krohn.algebra.automaton import Automaton
-from krohn.architectures.recurrent import build as rnn
-from krohn.architectures.state_space import build as state_space
 from krohn.compiler import CompileError
 from krohn.compiler.cost import Bound, Cost, Steps, predict
 from krohn.compiler.machine_programs import least
@@ -21,7 +18,6 @@ from krohn.compiler.search import (
     branch,
 )
 from krohn.compiler.transformer import Network, describe, lower
-from krohn.network.precision import Precision
 from krohn.program import Program
 
 PROGRAM = "program"
@@ -159,39 +155,3 @@ def realise(plan: Plan, on_pass: Observer | None = None) -> CompiledNetwork:
 def machine_of_states(machine: Automaton) -> Automaton:
     """The machine whose states a recurrent network has: the least with the same outputs."""
     return machine if machine.output is None else least(machine)
-
-
-RECURRENT: dict[str, tuple[str, Callable[[Automaton, Precision], Network]]] = {
-    "rnn": (rnn.NAME, rnn.elman),
-    "lstm": (rnn.SATURATED, rnn.lstm),
-    "gru": (rnn.SATURATED, rnn.gru),
-}
-"""By architecture the construction of machines, by its name; there is no longest word."""
-
-
-def compile_rnn(
-    machine: Automaton, precision: Precision, arch: str = "rnn"
-) -> CompiledNetwork:
-    """The recurrent network of a machine."""
-    name, network = RECURRENT[arch]
-    return CompiledNetwork(
-        name, network(machine_of_states(machine), precision), {}, None
-    )
-
-
-def compile_ssm(
-    machine: Automaton, length: int | None, form: str, precision: Precision
-) -> CompiledNetwork:
-    """The diagonal state space model of a machine.
-
-    Args:
-        machine: As for `compile_transformer`.
-        length: T; None for words of every length.
-        form: A key of `krohn.architectures.state_space.build.FORMS`.
-        precision: The number format.
-
-    Raises:
-        CompileError: If that cannot be done; the message says what to do.
-    """
-    network = state_space.ssm(machine_of_states(machine), length, form, precision)
-    return CompiledNetwork(form, network, {}, None)

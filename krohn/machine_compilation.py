@@ -20,6 +20,7 @@ from krohn.architectures.generator.build import (
     generator,
 )
 from krohn.architectures.pruned import build as pruned
+from krohn.architectures.recurrent.build import RECURRENT, compile_rnn
 from krohn.architectures.state_space import build as state_space
 from krohn.compilation import Asked, check_one_of
 from krohn.compiled_model import (
@@ -37,13 +38,7 @@ from krohn.compiled_model import (
     with_evidence,
 )
 from krohn.compiler import CompileError
-from krohn.compiler.compiled_network import (
-    RECURRENT,
-    CompiledNetwork,
-    Tried,
-    compile_rnn,
-    compile_ssm,
-)
+from krohn.compiler.compiled_network import CompiledNetwork, Tried
 from krohn.compiler.constructions.registry import SEARCHING
 from krohn.compiler.planning import Planning, planning, shorter
 from krohn.machine_objects import MachineKeywords, MachineReading
@@ -224,7 +219,7 @@ def _state_space(
     check_one_of("--construction", form, state_space.FORMS)
     if asked.length is not None:
         asked.longest("a state space model needs the longest length")
-    return compile_ssm(machine, asked.length, form, precision)
+    return state_space.compile_ssm(machine, asked.length, form, precision)
 
 
 # Generators of nested brackets, which say the law of the next one.

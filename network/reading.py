@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from krohn.kinds.blocks.source import BLANK
 from krohn.network import ModelFileError
 from krohn.network.architecture import Read, Step, is_index, kind_of
 from krohn.network.meaning.arrays import Arrays, points, whole
@@ -22,6 +21,7 @@ from krohn.network.meaning.net import AS_A_WHOLE, Net
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import BoolArray, one_thread
 from krohn.program.architectures.transformer import Transformer
+from krohn.program.word_texts import BLANK
 
 if TYPE_CHECKING:
     from torch.nn import Module

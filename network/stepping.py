@@ -6,11 +6,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from krohn.kinds.blocks.source import BLANK
 from krohn.network.forward_pass import in_full, threads
 from krohn.network.reading import Array, Begin, IntArray
 from krohn.network.recurrent import Stepping
 from krohn.network.transformer import Transformer
+from krohn.program.word_texts import BLANK
 
 
 class _Steps:

@@ -9,6 +9,8 @@ import json
 import re
 from collections.abc import Callable, Iterable, Sequence
 
+BLANK = -1
+"""The token in a text where a network is to write one."""
 BETWEEN = ","
 """The sign that may stand between letters beside blanks, where it is no letter."""
 _TOKENS = re.compile(r'"(?:[^"\\]|\\.)*+"(?![^\s,])|[^\s,]++')

@@ -1,5 +1,6 @@
 """Recurrent networks of machines: a unit for each rectangle of states and letters."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from math import log, log2, tanh
 from typing import Any, NamedTuple
@@ -9,6 +10,7 @@ import numpy as np
 from krohn.algebra.automaton import Automaton, IntArray
 from krohn.algebra.minimisation import output_classes, reachable
 from krohn.compiler import CompileError
+from krohn.compiler.compiled_network import CompiledNetwork, machine_of_states
 from krohn.compiler.transformer import Network
 from krohn.network.precision import FloatArray, Precision
 from krohn.network.sparse import Sparse
@@ -338,3 +340,24 @@ def _gated_network(
 
 def _above(matrix: FloatArray, rows: int) -> FloatArray:
     return np.vstack([matrix, np.zeros((rows, matrix.shape[1]))])
+
+
+# By architecture.
+
+
+RECURRENT: dict[str, tuple[str, Callable[[Automaton, Precision], Network]]] = {
+    "rnn": (NAME, elman),
+    "lstm": (SATURATED, lstm),
+    "gru": (SATURATED, gru),
+}
+"""By architecture the construction of machines, by its name; there is no longest word."""
+
+
+def compile_rnn(
+    machine: Automaton, precision: Precision, arch: str = "rnn"
+) -> CompiledNetwork:
+    """The recurrent network of a machine."""
+    name, network = RECURRENT[arch]
+    return CompiledNetwork(
+        name, network(machine_of_states(machine), precision), {}, None
+    )

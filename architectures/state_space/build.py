@@ -26,6 +26,7 @@ from krohn.architectures.state_space.build_components import (
     table,
 )
 from krohn.compiler import CompileError
+from krohn.compiler.compiled_network import CompiledNetwork, machine_of_states
 from krohn.compiler.constructions.cascade import find_cascade
 from krohn.compiler.transformer import Network
 from krohn.network.precision import Precision
@@ -298,3 +299,21 @@ def _sign(taken: Parts, of: list[int], outputs: int, precision: Precision) -> La
     return Layer(
         held, (Affine(inner, np.zeros(letters + 2)), Affine(outer, np.zeros(outputs)))
     )
+
+
+def compile_ssm(
+    machine: Automaton, length: int | None, form: str, precision: Precision
+) -> CompiledNetwork:
+    """The diagonal state space model of a machine.
+
+    Args:
+        machine: The machine to compute: its outputs if it has any, else its states.
+        length: T; None for words of every length.
+        form: A key of `FORMS`.
+        precision: The number format.
+
+    Raises:
+        CompileError: If that cannot be done; the message says what to do.
+    """
+    network = ssm(machine_of_states(machine), length, form, precision)
+    return CompiledNetwork(form, network, {}, None)

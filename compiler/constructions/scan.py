@@ -1,4 +1,4 @@
-"""Layers over windows of letters: the scan, in blocks, and the baselines beside it."""
+"""Layers over windows of letters: the scan, and the baselines beside it."""
 
 from collections.abc import Mapping
 from itertools import product
@@ -6,21 +6,17 @@ from math import ceil, isqrt
 
 import numpy as np
 
-from krohn.algebra.automaton import Automaton, IntArray, Semiautomaton
+from krohn.algebra.automaton import Automaton, IntArray
 from krohn.algebra.minimisation import reachable
 from krohn.algebra.structure import reached_pairs
 from krohn.compiler import CompileError
 from krohn.compiler.cost import Steps, looking_back
 from krohn.compiler.machine_programs import letter_itself, machine_program, of_letter
-from krohn.kinds.blocks.statement import (
-    Blocks,
-    longest,
-)
 from krohn.program import Map, Operation, Program, Row, Select, Shift, Table, table
 
 # The log-depth scan: every machine in ⌈log2 T⌉ layers, or fewer (Theorem 10, repaired).
 
-SCAN, BLOCKS, SEQUENTIAL = "scan", "blocks", "sequential"
+SCAN, SEQUENTIAL = "scan", "sequential"
 MOST_POINTS = 128
 
 
@@ -163,20 +159,6 @@ def _level(
             operations[name] = Map(Select(), (f"{fetched[m]}[{p}]", *now))
         now = names
     return operations
-
-
-# Block chain of thought: a block decides the depth, whatever the length of the word.
-
-
-def blocks(source: Blocks, letters: int) -> Program:
-    """The Program of a machine in blocks, for words up to ``letters``.
-
-    A written state is a letter that leads to it from everywhere. So maps of the last
-    b + 1 tokens, composed, say the state: ⌈log2(b + 1)⌉ levels instead of ⌈log2 T⌉.
-    """
-    names = source.tokens, source.states
-    machine = Automaton(Semiautomaton(source.resets, *names), source.start)
-    return scan(machine, longest(letters, source.block), window=source.block + 1)
 
 
 # The sequential baseline: one layer for every letter (spec section 9).

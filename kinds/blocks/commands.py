@@ -12,7 +12,8 @@ from krohn.algebra.minimisation import reachable
 from krohn.compilation import Asked
 from krohn.compiler import CompileError
 from krohn.compiler.compiled_network import CompiledNetwork, as_written
-from krohn.compiler.constructions.scan import BLOCKS, MOST_POINTS, blocks, levels
+from krohn.compiler.constructions.scan import MOST_POINTS, levels
+from krohn.kinds.blocks.build import NAME, blocks
 from krohn.kinds.blocks.source import (
     BLANK,
     blanks,
@@ -167,7 +168,7 @@ class TextsInBlocks(InBlocks[Blocks], TextKind[Blocks]):
                 f"{MOST_POINTS} are composed"
             )
         program = blocks(source, length)
-        built = as_written(BLOCKS, program, options)
+        built = as_written(NAME, program, options)
         return built, {"length": program.length, "letters": length}
 
     def facts(self, source: Blocks, asked: Asked) -> dict[str, Any]:
@@ -182,7 +183,7 @@ class TextsInBlocks(InBlocks[Blocks], TextKind[Blocks]):
             "block": source.block,
             "passes": passes(length, source.block),
             "tokens": longest(length, source.block),
-            "construction": BLOCKS,
+            "construction": NAME,
             **sizes(built.cost),
             "levels": levels(source.block + 1, 2),
             "levels_without_writing": levels(length, 2),
@@ -331,7 +332,7 @@ class LinearSystemsInBlocks(InBlocks[VectorsInBlocks]):
         length = asked.longest("a network that writes vectors needs the longest word")
         tokens = longest(length, source.block)
         made = realise(source.affine, tokens, options, window=source.block + 1)
-        built = CompiledNetwork(BLOCKS, *made, None)
+        built = CompiledNetwork(NAME, *made, None)
         claim = {"length": tokens, "letters": length}
         where = f"{source.system.name} cannot be computed in {options.precision.name}"
         with told_as(CompileError, f"{where} within any error that can be shown: "):
@@ -349,7 +350,7 @@ class LinearSystemsInBlocks(InBlocks[VectorsInBlocks]):
             "passes": passes(length, source.block),
             "tokens": claim["length"],
             "size": source.system.size,
-            "construction": BLOCKS,
+            "construction": NAME,
             "depth": len(shape["blocks"]),
             "layers": len(shape["blocks"]),
             "d_model": shape["d_model"],

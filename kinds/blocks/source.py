@@ -7,9 +7,7 @@ from krohn.kinds.blocks.statement import (
     passes,
 )
 from krohn.program.domains import IntArray
-
-BLANK = -1
-"""The token in a text where a state is to be written."""
+from krohn.program.word_texts import BLANK
 
 
 def blanks(words: IntArray, block: int) -> IntArray:

@@ -13,7 +13,6 @@ from krohn.compilation import Asked
 from krohn.compiled_model import BY_NEED
 from krohn.compiler import CompileError
 from krohn.compiler.compiled_network import as_written
-from krohn.kinds.blocks.source import BLANK
 from krohn.kinds.dynamic_programs import (
     commands_facts as recurrence_facts,
     source as dynamic_programs,
@@ -41,6 +40,7 @@ from krohn.program.attention import Sparse
 from krohn.program.domains import IntArray
 from krohn.program.errors import Refused
 from krohn.program.retelling import told_as
+from krohn.program.word_texts import BLANK
 from krohn.report import Progress
 from krohn.schemas.parts import Dtype, Sizes
 from krohn.source_kinds.base import Built, sizes, stated

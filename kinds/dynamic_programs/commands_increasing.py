@@ -12,6 +12,7 @@ from krohn.algebra.errors import KrohnError
 from krohn.compilation import Asked
 from krohn.compiler import CompileError
 from krohn.compiler.compiled_network import compile_program
+from krohn.kinds.dynamic_programs.source_increasing import text_of
 from krohn.kinds.dynamic_programs.statement_increasing import (
     KIND,
     SEPARATOR,
@@ -69,6 +70,7 @@ class IncreasingSubsequences(LineKind[Increasing]):
         "ShortLIS20": "longest increasing subsequence, one number a number"
     }
     source = Increasing
+    text_of = staticmethod(text_of)
     called = "a longest increasing subsequence"
     claim = "generates"
     measured = True
@@ -108,7 +110,7 @@ class IncreasingSubsequences(LineKind[Increasing]):
         source = self.of_file(file)
 
         def row(words: Sequence[str]) -> Row:
-            return row_of(source, _list_in(source, words), source.length)
+            return row_of(source.end, _list_in(source, words), source.length)
 
         def told(row: Row, text: list[int]) -> Answers:
             names = named_by(source.tokens, text)

@@ -16,6 +16,7 @@ from krohn.compiler import CompileError
 from krohn.compiler.compiled_network import compile_program
 from krohn.kinds.rewriting import source as rewriting
 from krohn.kinds.rewriting.source import no_value
+from krohn.kinds.rewriting.source_derivation import text_of
 from krohn.kinds.rewriting.source_termination import (
     most_steps,
     order,
@@ -35,7 +36,6 @@ from krohn.network.modelfile import ModelFile
 from krohn.program.attention import Sparse
 from krohn.program.retelling import told_as
 from krohn.program.word_texts import join_letters
-from krohn.program.written_text import text_of
 from krohn.schemas.parts import Dtype
 from krohn.source_kinds.base import Built, sizes
 from krohn.source_kinds.kind import Answers
@@ -118,6 +118,7 @@ class Rewritings(LineKind[Rewriting]):
     stated_type = StatedRewriting
     examples = rewriting.EXAMPLES
     source = Rewriting
+    text_of = staticmethod(text_of)
     refusal = "{0}: {1}"
     of_name = staticmethod(rewriting.named)
     called = "a rewriting system"
@@ -185,7 +186,7 @@ class Rewritings(LineKind[Rewriting]):
         source, length = self.of_file(file), file.claim.longest
 
         def row(words: Sequence[str]) -> Row:
-            return row_of(source, line_in(source, words), length)
+            return row_of(source.end, line_in(source, words), length)
 
         def told(row: Row, text: list[int]) -> Answers:
             line = row.index(source.end)

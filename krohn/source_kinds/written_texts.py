@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
 
 import numpy as np
 
@@ -14,10 +14,9 @@ from krohn.compilation import Asked
 from krohn.compiled_model import CompiledModel
 from krohn.compiler import CompileError
 from krohn.compiler.compiled_network import Tried
-from krohn.kinds.blocks.source import BLANK
 from krohn.network.modelfile import ModelFile
 from krohn.network.reading import Begin, Opened, decode, plain_reader
-from krohn.program.written_text import Lines, text_of
+from krohn.program.word_texts import BLANK
 from krohn.report import Progress
 from krohn.source_kinds.base import R, ReadableKind, SourceKind
 from krohn.source_kinds.kind import Answers, Example, Runs, in_batches, marked
@@ -203,7 +202,7 @@ def simulated(
     return Simulation(done, length, None)
 
 
-def row_of(source: Lines, line: Line, length: int) -> Row:
+def row_of(end: int, line: Line, length: int) -> Row:
     """A line, its end, and room for as much as a network that reads so many tokens says.
 
     Raises:
@@ -212,11 +211,17 @@ def row_of(source: Lines, line: Line, length: int) -> Row:
     room = length - len(line)
     if room < 1:
         raise KrohnError(f"the file is for texts of up to {length} tokens")
-    return [*line, source.end, *[BLANK] * room]
+    return [*line, end, *[BLANK] * room]
 
 
 class LineKind(TextKind[R], ReadableKind[R]):
-    """A source whose texts begin with a line that is chosen, of any length."""
+    """A source whose texts begin with a line that is chosen, of any length.
+
+    Attributes:
+        text_of: The first tokens of the text of a line of a source, so many or all.
+    """
+
+    text_of: ClassVar[Callable[[Any, Sequence[int], int], list[int]]]
 
     def is_longest(self, file: ModelFile, length: int) -> bool:
         """Whether no line has more letters."""
@@ -227,7 +232,7 @@ class LineKind(TextKind[R], ReadableKind[R]):
         """A line, and the beginning of its text."""
         (line,) = self.drawn(file, 1, np.random.default_rng(0))
         source: Any = self.of_file(file)
-        return self.begun(file, row_of(source, line, file.claim.longest))
+        return self.begun(file, row_of(source.end, line, file.claim.longest))
 
     def held(
         self, file: ModelFile, inputs: list[Line], progress: Progress
@@ -238,7 +243,7 @@ class LineKind(TextKind[R], ReadableKind[R]):
 
         def texts() -> Iterator[tuple[Row, Sequence[int]]]:
             for line in sorted(inputs, key=len):
-                text = text_of(source, line, length + 1)
+                text = self.text_of(source, line, length + 1)
                 yield asked(text, len(line) + 1), text
 
         told = len(inputs), length, progress

@@ -12,8 +12,9 @@ from hypothesis import given, strategies as st
 from krohn.algebra import zoo
 from krohn.algebra.automaton import Automaton, IntArray, Output, Semiautomaton
 from krohn.algebra.observation import OBSERVATIONS, observe
+from krohn.architectures.recurrent.build import compile_rnn
 from krohn.compiler import CompileError
-from krohn.compiler.compiled_network import compile_rnn, compile_transformer
+from krohn.compiler.compiled_network import compile_transformer
 from krohn.compiler.constructions.registry import (
     CONSTRUCTIONS,
     construct,

@@ -12,7 +12,8 @@ from krohn.algebra import zoo
 from krohn.algebra.automaton import Automaton, Output, Semiautomaton
 from krohn.algebra.errors import KrohnError
 from krohn.algebra.formats import json_format
-from krohn.compiler.compiled_network import compile_rnn, compile_transformer
+from krohn.architectures.recurrent.build import compile_rnn
+from krohn.compiler.compiled_network import compile_transformer
 from krohn.compiler.pipeline import Options
 from krohn.drawing import DrawingError, draw_machine, draw_model, save
 from krohn.drawing.arrows import SAMPLES, Labels, at, bow, join

@@ -22,9 +22,10 @@ from krohn.kinds.blocks.source import (
 )
 from krohn.kinds.dynamic_programs.commands import ChainsOfThought
 from krohn.kinds.dynamic_programs.commands_increasing import IncreasingSubsequences
+from krohn.kinds.dynamic_programs.source_increasing import text_of as text_of_list
 from krohn.kinds.rewriting.commands import Rewritings
+from krohn.kinds.rewriting.source_derivation import text_of
 from krohn.network.reading import Texts, decode
-from krohn.program.written_text import text_of
 from krohn.source_kinds import KINDS, of_file
 from krohn.source_kinds.written_texts import TextKind, reader
 
@@ -74,7 +75,7 @@ def short_lists() -> Told:
     rng = np.random.default_rng(0)
     sizes = [1 + i % 6 for i in range(PROMPTS)]
     lists = [rng.integers(source.largest + 1, size=n).tolist() for n in sizes]
-    right = [text_of(source, each, 999) for each in lists]
+    right = [text_of_list(source, each, 999) for each in lists]
     return model, named(source.tokens, lists), tokens(source.tokens, right)
 
 

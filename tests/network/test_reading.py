@@ -10,7 +10,6 @@ from many_digits import exactly
 
 import krohn
 from krohn.algebra.errors import KrohnError
-from krohn.kinds.blocks.source import BLANK
 from krohn.network import ModelFileError, modelfile, reading
 from krohn.network.cache import ONE, Tree
 from krohn.network.meaning.arrays import Arrays, whole
@@ -28,6 +27,7 @@ from krohn.network.reading import (
 )
 from krohn.network.stepping import stepping
 from krohn.program.architectures.transformer import Transformer
+from krohn.program.word_texts import BLANK
 from krohn.running import runner_of
 from krohn.source_kinds.written_texts import reader
 from krohn.verify.checker.arithmetic import (

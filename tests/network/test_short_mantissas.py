@@ -6,12 +6,12 @@ import torch
 from short_mantissas import ShortMantissas, shorten, shorten_heads
 
 import krohn
-from krohn.kinds.blocks.source import BLANK
 from krohn.kinds.dynamic_programs.commands import ChainsOfThought
 from krohn.network.model import Model
 from krohn.network.reading import decode
 from krohn.network.stepping import stepping
 from krohn.network.transformer import Transformer
+from krohn.program.word_texts import BLANK
 
 
 def test_all_results_have_so_many_digits() -> None:

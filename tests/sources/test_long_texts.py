@@ -9,12 +9,12 @@ import torch
 
 import krohn
 from krohn.compiled_model import CompiledModel
-from krohn.kinds.blocks.source import BLANK
 from krohn.kinds.dynamic_programs.commands import ChainsOfThought
 from krohn.kinds.dynamic_programs.statement import ChainOfThought
 from krohn.network.model import Model
 from krohn.network.transformer import Transformer
 from krohn.program.domains import IntArray
+from krohn.program.word_texts import BLANK
 from krohn.source_kinds.written_texts import asked
 
 KIND = ChainsOfThought()

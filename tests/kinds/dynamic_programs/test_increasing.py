@@ -6,13 +6,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from krohn.kinds.dynamic_programs.source_increasing import text_of
 from krohn.kinds.dynamic_programs.statement_increasing import (
     Increasing,
     program_of,
 )
 from krohn.program.errors import Refused
 from krohn.program.interpreter import states
-from krohn.program.written_text import text_of
 
 SOURCE = Increasing("small", 5, 3)
 LINES = [x for n in range(1, 6) for x in product(range(4), repeat=n)]

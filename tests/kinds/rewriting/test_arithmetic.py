@@ -14,13 +14,17 @@ from krohn.kinds.rewriting.source import (
     no_value,
     usual_length,
 )
+from krohn.kinds.rewriting.source_derivation import (
+    applicable_rules,
+    apply_rule,
+    text_of,
+)
 from krohn.kinds.rewriting.source_text import random_line
 from krohn.kinds.rewriting.statement import (
     Line,
     Rewriting,
 )
 from krohn.program.errors import Refused
-from krohn.program.written_text import applicable_rules, apply_rule, text_of
 
 INTEGERS: dict[type[ast.operator], Callable[[int, int], int]] = {
     ast.Add: operator.add,

@@ -18,6 +18,7 @@ from krohn.kinds.rewriting.source import (
     arithmetic,
     named,
 )
+from krohn.kinds.rewriting.source_derivation import text_of
 from krohn.kinds.rewriting.statement import (
     Rewriting,
     Rule,
@@ -28,7 +29,6 @@ from krohn.program import Map, Program, table
 from krohn.program.errors import Refused
 from krohn.program.operations.latest import Latest
 from krohn.program.program import statement_of
-from krohn.program.written_text import text_of
 from krohn.verify.checker.affine_arithmetic import Noisy, exact
 from krohn.verify.checker.arithmetic import FORMATS
 from krohn.verify.checker.fetches import against

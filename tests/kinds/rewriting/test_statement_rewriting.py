@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from krohn.kinds.rewriting.source_derivation import after, text_of
 from krohn.kinds.rewriting.statement import (
     Computed,
     Rewriting,
@@ -17,7 +18,6 @@ from krohn.program.functions import Table
 from krohn.program.interpreter import interpret, states
 from krohn.program.operations.base import LookBack
 from krohn.program.operations.latest import Latest
-from krohn.program.written_text import after, text_of
 
 LENGTH = 40
 COPY = Table(np.arange(3)[:, None], np.arange(3))

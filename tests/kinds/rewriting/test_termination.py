@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from krohn.kinds.rewriting.source import named
+from krohn.kinds.rewriting.source_derivation import after, applicable_rules
 from krohn.kinds.rewriting.source_termination import (
     most_steps,
     order,
@@ -20,7 +21,6 @@ from krohn.kinds.rewriting.statement import (
     Rule,
 )
 from krohn.program.errors import Refused
-from krohn.program.written_text import after, applicable_rules
 
 SYSTEMS = {
     "flag": "letters r w b\nlongest 5\nrule w r -> r w\nrule b r -> r b\nrule b w -> w b",

@@ -11,13 +11,13 @@ from krohn.kinds.rewriting.source import (
     named,
     usual_length,
 )
+from krohn.kinds.rewriting.source_derivation import after, text_of
 from krohn.kinds.rewriting.source_text import (
     random_line,
     read_text,
 )
 from krohn.kinds.rewriting.statement import Rewriting
 from krohn.program.errors import Refused
-from krohn.program.written_text import after, text_of
 
 
 def ends_with(system: Rewriting, word: str) -> str:

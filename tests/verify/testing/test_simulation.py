@@ -11,7 +11,8 @@ from hypothesis import given, settings, strategies as st
 
 from krohn.algebra import zoo
 from krohn.algebra.automaton import Automaton, Semiautomaton
-from krohn.compiler.compiled_network import compile_rnn, compile_transformer
+from krohn.architectures.recurrent.build import compile_rnn
+from krohn.compiler.compiled_network import compile_transformer
 from krohn.compiler.pipeline import Options
 from krohn.network.model import NOT_FINITE, TIED, Model
 from krohn.network.modelfile import ModelFile

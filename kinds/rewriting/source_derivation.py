@@ -1,12 +1,9 @@
-"""The texts of rewriting systems and of lists, from what their rules mean."""
+"""The texts of rewriting systems, from what their rules mean."""
 
 from collections.abc import Iterator, Sequence
-from functools import singledispatch
-from typing import TypeAlias
 
 import numpy as np
 
-from krohn.kinds.dynamic_programs.statement_increasing import Increasing
 from krohn.kinds.rewriting.statement import (
     Computed,
     Line,
@@ -14,18 +11,9 @@ from krohn.kinds.rewriting.statement import (
     Rule,
 )
 
-Lines: TypeAlias = Rewriting | Increasing
-"""A source that writes a text after a line, and after it a token."""
 
-
-@singledispatch
-def text_of(source: Lines, line: Sequence[int], most: int) -> list[int]:
-    """The first tokens of the text of a line or of a list, ``most`` of them or all."""
-    raise NotImplementedError(f"nothing says what {type(source).__name__} writes")
-
-
-@text_of.register
-def _(source: Rewriting, line: Sequence[int], most: int) -> list[int]:
+def text_of(source: Rewriting, line: Sequence[int], most: int) -> list[int]:
+    """The first tokens of the text of a line, ``most`` of them or all."""
     now, found = tuple(line), [*line, source.end]
     while len(found) < most:
         now = after(source, now)
@@ -34,16 +22,6 @@ def _(source: Rewriting, line: Sequence[int], most: int) -> list[int]:
         if done:
             break
     return found[:most]
-
-
-@text_of.register
-def _(source: Increasing, line: Sequence[int], most: int) -> list[int]:
-    d: list[int] = []
-    for i, x in enumerate(line):
-        before = (d[j] for j in range(i) if line[j] < x)
-        d.append(1 + max(before, default=0))
-    end = source.end
-    return [*line, end, *d, end, max(d), end + 1][:most]
 
 
 def after(system: Rewriting, line: Line) -> Line:
