@@ -96,11 +96,15 @@ class Slice:
         architectures: Its architectures, by their names on file.
         readers: The module that checks a file (trusted), by the architecture of the
             network and the kind of the source.
+        programs: The module that says which Program a Transformer must compute (trusted),
+            by the kind of the source.
         operations: The modules of its operations (trusted), by their names on file.
         rules: Other modules of the checker (trusted), by the names that operations and
             architectures give.
-        finders: The function that finds the evidence for a reader, by the reader's module,
-            and the part of the evidence that it makes.
+        finders: The function that finds evidence, by the module that reads it; of all that
+            it finds the one is taken that shows most.
+        measures: The function that measures what was proved further, by the module that
+            proved it: it gives a step of the proof, for people.
         exports: Places that networks can go to, by the names that ``--to`` takes.
         tasks: What networks are trained to say of its sources by ``krohn compare``: by the
             form of the task the function that takes a source, or the name of one.
@@ -115,9 +119,11 @@ class Slice:
     sources: Mapping[str, Source] = field(default_factory=dict)
     architectures: Mapping[str, Architecture] = field(default_factory=dict)
     readers: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    programs: Mapping[str, str] = field(default_factory=dict)
     operations: Mapping[str, str] = field(default_factory=dict)
     rules: Mapping[str, str] = field(default_factory=dict)
-    finders: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    finders: Mapping[str, str] = field(default_factory=dict)
+    measures: Mapping[str, str] = field(default_factory=dict)
     exports: Mapping[str, Export] = field(default_factory=dict)
     tasks: Mapping[str, str] = field(default_factory=dict)
     commands: Mapping[str, str] = field(default_factory=dict)

@@ -22,13 +22,14 @@ from krohn.program.errors import Refused
 from krohn.verify.checker.arithmetic import LARGEST_FLOAT64
 from krohn.verify.checker.established import Established
 from krohn.verify.checker.heads import Look
-from krohn.verify.checker.model_file import Machine, Model, check_numbers
+from krohn.verify.checker.model_file import Model, check_numbers
 from krohn.verify.checker.verdict import Proved
 from krohn.verify.errors import Rejected, WrongWord
 from krohn.verify.search.find import (
     Watch,
     claims,
     machine_of,
+    measured,
     model_of,
     search,
 )
@@ -100,8 +101,6 @@ FAILURES = (
     RecursionError,
 )
 """Errors in which following a malformed file may end."""
-FARTHEST = 2**40
-"""The longest prefixes for which the tensors of a generator are looked at."""
 
 
 @dataclass(frozen=True)
@@ -215,7 +214,7 @@ def _proof_of(
     evidence, found = search(model, own, watch, claim)
     established = steps(found, evidence)
     if brackets and own is not None:
-        established.append({"longest": longest(model, own)})
+        established += measured(model, own)
     return Proof(
         "verified",
         "",
@@ -238,32 +237,3 @@ def _classes(file: ModelFile, machine: Automaton) -> Shown:
             "the file has logits for states or outputs that the machine does not have"
         )
     return classes
-
-
-def longest(model: Model, machine: Machine) -> dict[str, int]:
-    """The longest prefixes for which the tensors of a generator would be verified.
-
-    In the format of the file and without rounding in its heads: by bisection from the
-    length that the file claims, which passes.
-
-    Raises:
-        Refused: If the file claims nothing about the machine.
-    """
-    from krohn.architectures.generator.check import shown
-    from krohn.architectures.generator.check_brackets import (
-        claimed,  # no other network needs them
-    )
-    from krohn.architectures.generator.check_layer_norm import REAL
-
-    claim, found = claimed(model, machine), dict[str, int]()
-    for form in (model.format, REAL):
-        low, high = claim.length, FARTHEST
-        while low + 1 < high:
-            middle = min(2 * low, (low + high) // 2)
-            try:
-                shown(model, claim._replace(length=middle), form)
-                low = middle
-            except Refused:
-                high = middle
-        found[form.name] = low
-    return found

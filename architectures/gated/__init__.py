@@ -8,8 +8,8 @@ SLICE = Slice(
         for name in ("elman", "gru", "lstm")
     },
     rules={"gated_recurrent": f"{__name__}.check"},
-    finders={f"{__name__}.check": (f"{__name__}.find:simulation", "simulation")},
     parts={"recurrent networks": f"{__name__}.commands:model_file"},
+    finders={f"{__name__}.check": f"{__name__}.find:simulation"},
     public={"from_torch": f"{__name__}.commands"},
     uses=("architectures.recurrent",),
 )

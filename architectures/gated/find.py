@@ -8,7 +8,7 @@ from krohn.verify.checker.simulation import machine_of
 from krohn.verify.search.boxes import Boxes, Unsettled
 
 
-def simulation(model: Model, machine: Machine | None) -> dict[str, Any]:
+def simulation(model: Model, machine: Machine | None) -> list[dict[str, Any]]:
     """A finite simulation.
 
     Raises:
@@ -22,8 +22,8 @@ def simulation(model: Model, machine: Machine | None) -> dict[str, Any]:
         boxes.close()
         boxes.refute(cell)
         if boxes.certain or cell.first.shape[-1] > parallelotopes.LARGEST:
-            return boxes.evidence()
+            return [{"simulation": boxes.evidence()}]
     except Unsettled:
         if cell.first.shape[-1] > parallelotopes.LARGEST:
             raise  # else parallelotopes may not grow where boxes do
-    return parallelotopes.closed(cell, machine)
+    return [{"simulation": parallelotopes.closed(cell, machine)}]

@@ -5,5 +5,6 @@ from krohn.program.slices import Export, Slice
 SLICE = Slice(
     exports={"gpt2": Export(f"{__name__}.export", ("torch", "transformers"))},
     parts={"directory": f"{__name__}.commands"},
+    rules={"directory": f"{__name__}.check"},
     uses=("architectures.exports",),
 )

@@ -4,6 +4,6 @@ from krohn.program.slices import Slice
 
 SLICE = Slice(
     rules={"relu_boxes": f"{__name__}.check"},
-    finders={f"{__name__}.check": (f"{__name__}.find:simulation", "simulation")},
+    finders={f"{__name__}.check": f"{__name__}.find:simulation"},
     uses=("architectures.recurrent",),
 )

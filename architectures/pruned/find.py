@@ -8,7 +8,7 @@ from krohn.verify.checker.simulation import machine_of
 from krohn.verify.search.boxes import Boxes
 
 
-def simulation(model: Model, machine: Machine | None) -> dict[str, Any]:
+def simulation(model: Model, machine: Machine | None) -> list[dict[str, Any]]:
     """A finite simulation.
 
     Raises:
@@ -18,4 +18,4 @@ def simulation(model: Model, machine: Machine | None) -> dict[str, Any]:
     steps = check.opened(model)
     boxes = Boxes(steps, machine_of(model, machine, len(steps.letters.whole)), 2)
     boxes.close()
-    return boxes.evidence()
+    return [{"simulation": boxes.evidence()}]

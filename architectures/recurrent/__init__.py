@@ -5,5 +5,5 @@ from krohn.program.slices import Architecture, Slice
 SLICE = Slice(
     architectures={"rnn": Architecture(f"{__name__}.statement", f"{__name__}.meaning")},
     rules={"recurrent": f"{__name__}.check"},
-    finders={f"{__name__}.check": (f"{__name__}.find:simulation", "simulation")},
+    finders={f"{__name__}.check": f"{__name__}.find:simulation"},
 )

@@ -12,7 +12,7 @@ from krohn.verify.search.simulations import simulation_evidence
 MOST_NODES, MOST_LETTERS, MOST_TERMS = 200_000, 4_000, 2**29
 
 
-def simulation(model: Model, machine: Machine | None) -> dict[str, Any]:
+def simulation(model: Model, machine: Machine | None) -> list[dict[str, Any]]:
     """A finite simulation.
 
     Raises:
@@ -21,7 +21,9 @@ def simulation(model: Model, machine: Machine | None) -> dict[str, Any]:
     """
     network = check.opened(model)
     machine = machine_of(model, machine, network.letters.shape[1])
-    return simulation_evidence(walk(network, machine, limits(network)))
+    return [
+        {"simulation": simulation_evidence(walk(network, machine, limits(network)))}
+    ]
 
 
 def limits(network: check.Network) -> Limits:

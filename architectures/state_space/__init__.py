@@ -5,5 +5,5 @@ from krohn.program.slices import Architecture, Slice
 SLICE = Slice(
     architectures={"ssm": Architecture(f"{__name__}.statement", f"{__name__}.meaning")},
     rules={"state_space": f"{__name__}.check"},
-    finders={f"{__name__}.check": (f"{__name__}.find:layers", "simulation")},
+    finders={f"{__name__}.check": f"{__name__}.find:layers"},
 )

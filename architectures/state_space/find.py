@@ -12,7 +12,7 @@ LAYER = Limits(2**17, 5_000, 2**30, "a layer has too many hidden states")
 TUPLES = Limits(2**18, 2**18, 2**35, "the layers have too many states together")
 
 
-def layers(model: Model, machine: Machine | None) -> dict[str, Any]:
+def layers(model: Model, machine: Machine | None) -> list[dict[str, Any]]:
     """A finite simulation of each layer that needs one, and of their stack.
 
     Raises:
@@ -34,4 +34,11 @@ def layers(model: Model, machine: Machine | None) -> dict[str, Any]:
         reached.append(known)
     network = check.stacked(model.format, stack, reached)
     found = walk(network, machine, TUPLES, length)
-    return {"layers": evidence, **simulation_evidence(found, length is not None)}
+    return [
+        {
+            "simulation": {
+                "layers": evidence,
+                **simulation_evidence(found, length is not None),
+            }
+        }
+    ]

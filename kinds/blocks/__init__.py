@@ -16,5 +16,10 @@ SLICE = Slice(
         ("transformer", "text-in-blocks"): "transformer",
         ("transformer", "vectors-in-blocks"): f"{__name__}.check_vectors",
     },
+    programs={"text-in-blocks": f"{__name__}.check"},
+    finders={
+        f"{__name__}.check": f"{__name__}.find:refinement",
+        f"{__name__}.check_vectors": "krohn.kinds.linear_systems.find:norms",
+    },
     uses=("kinds.linear_systems",),
 )

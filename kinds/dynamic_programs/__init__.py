@@ -21,5 +21,12 @@ SLICE = Slice(
         ("transformer", "increasing"): "transformer",
     },
     tasks={"texts": f"{__name__}.task:chain_of_thought"},
+    programs={
+        "chain-of-thought": f"{__name__}.check",
+        "increasing": f"{__name__}.check_increasing",
+    },
+    finders={
+        f"{__name__}.check_increasing": "krohn.verify.search.same_program:of_model"
+    },
     public={"dynamic_program": f"{__name__}.source"},
 )

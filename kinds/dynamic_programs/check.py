@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import chain
+from typing import Any
 
 import numpy as np
 
@@ -26,12 +27,15 @@ from krohn.program.expressions import (
     value,
 )
 from krohn.program.functions import Select, Table
+from krohn.program.inputs import Prompts
 from krohn.program.operations.base import LookBack
 from krohn.program.operations.block_sum import BlockSum
 from krohn.program.operations.map import Map
 from krohn.program.operations.token import Token
 from krohn.program.piecewise import Piecewise
 from krohn.program.statement import Channel, Statement
+from krohn.verify.checker.model_file import Model
+from krohn.verify.checker.transformer import Reference, causal, stated
 
 Readings = dict[tuple[int, ...], int]
 Lookup = tuple[str, Interval, int, tuple[int, ...]]
@@ -42,6 +46,16 @@ MOST_ATOMS, MOST_WORK, MOST_VALUES = 10_000, 2**24, 2**24
 """Atoms of an expression; in all texts atoms, and values of tables and of steps."""
 CHANNEL = 64
 """The work of a channel at a position, in these units: some 20 microseconds."""
+
+
+def reference(model: Model, said: Any) -> Reference:
+    """The Program of a file, which writes the chain of thought of every prompt."""
+    del said
+    chain_of_thought = ChainOfThought.from_wire(model.source)
+    program = causal(stated(model, len(chain_of_thought.tokens)))
+    sizes = tuple(high - low + 1 for low, high in chain_of_thought.prompt)
+    inputs = Prompts(sizes, program.length)
+    return Reference(program, check(program, chain_of_thought), inputs)
 
 
 def check(program: Statement, source: ChainOfThought) -> Readings:

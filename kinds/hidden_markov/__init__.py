@@ -22,7 +22,8 @@ SLICE = Slice(
     },
     rules={"normaliser": f"{__name__}.check_normaliser"},
     finders={
-        f"{__name__}.check_recurrent": (f"{__name__}.find:simulation", "simulation")
+        f"{__name__}.check": f"{__name__}.find:refinement",
+        f"{__name__}.check_recurrent": f"{__name__}.find:simulation",
     },
     tasks={"beliefs": f"{__name__}.task:process"},
     commands={"decompile": f"{__name__}.command_line:decompile"},

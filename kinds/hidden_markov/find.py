@@ -1,4 +1,4 @@
-"""Evidence of RNNs that follow beliefs: their hidden states, each exact."""
+"""Evidence of beliefs: situations beside a Program, or exact hidden states of RNNs."""
 
 from typing import Any
 
@@ -7,12 +7,26 @@ import numpy as np
 from krohn.architectures.recurrent import check as recurrent
 from krohn.architectures.recurrent.find import limits
 from krohn.kinds.hidden_markov import check_recurrent
+from krohn.kinds.hidden_markov.check_situations import followed_by
 from krohn.verify.checker.model_file import Machine, Model
 from krohn.verify.search.exact_walk import walk
+from krohn.verify.search.refinement import of_model
 from krohn.verify.search.simulations import simulation_evidence
 
 
-def simulation(model: Model, machine: Machine | None) -> dict[str, Any]:
+def refinement(model: Model, machine: Machine | None) -> list[dict[str, Any]]:
+    """A refinement of the machine of situations; nothing if the file states none.
+
+    Raises:
+        Refused: If none is found.
+        WrongWord: With a shortest word, if the Program is another one.
+    """
+    del machine
+    situations = followed_by(model)
+    return [{}] if situations is None else of_model(model, situations, vectors=True)
+
+
+def simulation(model: Model, machine: Machine | None) -> list[dict[str, Any]]:
     """A finite simulation of the machine of beliefs that a file states.
 
     Raises:
@@ -23,4 +37,4 @@ def simulation(model: Model, machine: Machine | None) -> dict[str, Any]:
     beliefs = check_recurrent.followed(model)
     network = check_recurrent.says(recurrent.opened(model), beliefs)
     found = walk(network, beliefs.machine, limits(network), wrong=np.isposinf)
-    return simulation_evidence(found)
+    return [{"simulation": simulation_evidence(found)}]

@@ -15,7 +15,7 @@ SLICE = Slice(
         ("attention-layer", "kernel"): f"{__name__}.check_attention",
         ("linear-recurrence", "kernel"): f"{__name__}.check_rnn",
     },
-    finders={f"{__name__}.check_rnn": (f"{__name__}.find:groups", "groups")},
+    finders={f"{__name__}.check_rnn": f"{__name__}.find:groups"},
     public={"kernel": f"{__name__}.commands"},
     uses=("architectures.attention_layer", "architectures.linear_recurrence"),
 )

@@ -7,7 +7,7 @@ from krohn.verify.checker.model_file import Machine, Model
 from krohn.verify.search.exact_walk import packed
 
 
-def groups(model: Model, machine: Machine | None) -> str:
+def groups(model: Model, machine: Machine | None) -> list[dict[str, str]]:
     """A number for each unit, equal where entries of the recurrence link them."""
     del machine
     w = recurrence_of(model)
@@ -18,4 +18,4 @@ def groups(model: Model, machine: Machine | None) -> str:
         np.minimum.at(group, w.rows, least)
         np.minimum.at(group, w.columns, least)
         group = group[group]
-    return packed(group)
+    return [{"groups": packed(group)}]

@@ -13,5 +13,7 @@ SLICE = Slice(
         )
     },
     readers={("transformer", "rewriting"): "transformer"},
+    programs={"rewriting": f"{__name__}.check"},
+    finders={f"{__name__}.check": "krohn.verify.search.same_program:of_model"},
     uses=("kinds.dynamic_programs",),
 )

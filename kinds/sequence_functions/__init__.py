@@ -15,5 +15,7 @@ SLICE = Slice(
         )
     },
     readers={("transformer", "program"): "transformer"},
+    programs={"program": f"{__name__}.check"},
+    finders={f"{__name__}.check": "krohn.verify.search.same_program:of_model"},
     public={"program": f"{__name__}.source"},
 )

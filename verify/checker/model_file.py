@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -18,8 +18,7 @@ from krohn.program.strict_json import whole
 from krohn.verify.checker.arithmetic import FORMATS, Format
 
 if TYPE_CHECKING:
-    from krohn.architectures.disguise.check import Disguise
-    from krohn.architectures.gpt2.check_layer_norms import LayerNorms
+    from krohn.verify.checker.residual_stream import Disguise, Norms
 
 FloatArray = npt.NDArray[np.float64]
 StrArray = npt.NDArray[np.str_]
@@ -95,6 +94,14 @@ def _followed(value: Any) -> Any:
     return [Read(part) for part in value] if objects else value
 
 
+class Files(Protocol):
+    """The files of a model that is a directory."""
+
+    @property
+    def digest(self) -> str:
+        """The digest by which evidence names them."""
+
+
 A = TypeVar("A", bound=Architecture)
 
 
@@ -111,7 +118,7 @@ class Model:
     format: Format
     tensors: dict[str, FloatArray]
     header: dict[str, Any]
-    norms: "LayerNorms | None" = None
+    norms: "Norms | None" = None
     rivals: int = 0
     tokenizer: Mapping[str, Any] | None = None
     disguise: "Disguise | None" = None

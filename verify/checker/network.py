@@ -13,14 +13,19 @@ from krohn.program.claim import Claim
 from krohn.program.errors import Refused, demand
 from krohn.program.files import read_bytes
 from krohn.verify.checker.established import Established, judge
-from krohn.verify.checker.model_file import LARGEST_FILE, Machine, Model, names, read
-from krohn.verify.checker.registry import reader, reader_of
+from krohn.verify.checker.model_file import (
+    LARGEST_FILE,
+    Files,
+    Machine,
+    Model,
+    names,
+    read,
+)
+from krohn.verify.checker.registry import reader, reader_of, rule
 from krohn.verify.checker.verdict import Proved, Speaker
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    from krohn.architectures.gpt2.check import Files
 
 
 class Evidence(dict[str, Any]):
@@ -34,7 +39,7 @@ class Evidence(dict[str, Any]):
 
 
 def recheck(
-    data: "bytes | Files",
+    data: bytes | Files,
     evidence: bytes,
     machine: Machine | None = None,
     claim: Claim | None = None,
@@ -72,16 +77,15 @@ def recheck(
         raise Refused(f"the evidence cannot be followed ({reason})") from None
 
 
-def contents(path: Path) -> "bytes | Files":
+def contents(path: Path) -> bytes | Files:
     """The bytes of a model file, or the files of the directory of a GPT-2."""
     if not path.is_dir():
         return read_bytes(path, LARGEST_FILE)
-    from krohn.architectures.gpt2.check import Files  # no other file rests on it
+    files: Files = rule("directory").Files.of(path)
+    return files
 
-    return Files.of(path)
 
-
-def opened(data: "bytes | Files") -> Model:
+def opened(data: bytes | Files) -> Model:
     """A model file from its bytes, or a GPT-2 from its files.
 
     Raises:
@@ -89,23 +93,19 @@ def opened(data: "bytes | Files") -> Model:
     """
     if isinstance(data, bytes):
         return undisguised(read(data))
-    from krohn.architectures.gpt2 import check as gpt2  # no other file rests on it
-
-    return gpt2.read(data)
+    model: Model = rule("directory").read(data)
+    return model
 
 
 def undisguised(model: Model) -> Model:
     """The network that a file is proved by: in a disguised one a plain one beside it."""
     if getattr(model.claim.architecture, "disguise", None) is None:
         return model
-    from krohn.architectures.disguise import (
-        check as disguise,  # no other file rests on it
-    )
-
-    return disguise.plain(model)
+    plain: Model = rule("disguise").plain(model)
+    return plain
 
 
-def digest(data: "bytes | Files") -> str:
+def digest(data: bytes | Files) -> str:
     """The digest by which evidence names a model file, or the files of a GPT-2."""
     return hashlib.sha256(data).hexdigest() if isinstance(data, bytes) else data.digest
 

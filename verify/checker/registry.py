@@ -6,10 +6,11 @@ A proof rests on what is imported to check it, so a reader of one proof reads no
 
 from collections.abc import Callable
 from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from krohn.program.errors import demand
-from krohn.program.slices import slices
+from krohn.program.slices import brought
 
 if TYPE_CHECKING:
     from krohn.verify.checker.model_file import Model
@@ -27,17 +28,17 @@ def reader_of(model: "Model") -> str:
     name = "" if shape is None else shape.check
     pruned = getattr(shape, "ranks", None) is not None
     if shape is not None and not claim.of_machine:
-        name = "" if pruned else _reader_of_source(shape.kind, claim.kind)
+        pair = shape.kind, claim.kind
+        name = "" if pruned else brought("readers", pair) or ""
     elif pruned:
         name = "relu_boxes"
     demand(name, "there is no rule for a network of such a source")
     return name
 
 
-def _reader_of_source(architecture: str, source: str) -> str:
-    """The module that reads claims about other sources than machines; empty if none."""
-    pair = architecture, source
-    return next((x.readers[pair] for x in slices().values() if pair in x.readers), "")
+def program_rule(model: "Model") -> str:
+    """The name of the module that says which Program a Transformer must compute."""
+    return brought("programs", model.claim.kind) or "transformer"
 
 
 def reader(name: str) -> Callable[..., Any]:
@@ -47,11 +48,16 @@ def reader(name: str) -> Callable[..., Any]:
 
 
 def rule(name: str) -> Any:
-    """A module of the checker, which operations, functions and readers name."""
-    return import_module(rule_module(name))
+    """A module of the checker, which operations, functions and readers name.
+
+    Raises:
+        Refused: If no slice brings it.
+    """
+    place = rule_module(name)
+    demand(find_spec(place) is not None, f"no slice brings the rules of a {name}")
+    return import_module(place)
 
 
 def rule_module(name: str) -> str:
     """The full name of a module of the checker, or of the slice that brings it."""
-    brought = (x.rules[name] for x in slices().values() if name in x.rules)
-    return next(brought, name if "." in name else f"{FOLDER}.{name}")
+    return brought("rules", name) or (name if "." in name else f"{FOLDER}.{name}")

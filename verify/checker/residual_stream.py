@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
@@ -14,12 +14,33 @@ from krohn.verify.checker.arithmetic import ERASED, Format, Interval
 from krohn.verify.checker.model_file import FloatArray
 
 if TYPE_CHECKING:
-    from krohn.kinds.linear_systems.check_matrix_errors import MatrixErrors
+    from krohn.verify.checker.heads import Heads
     from krohn.verify.checker.reader import Reader
 
 FREE, FEATURE = -1, -2
 MOST_SLOPES = 2**24
 """The most numbers for common noises; of larger one-hot codes units have their own."""
+
+
+class RealErrors(Protocol):
+    """What a slice means by the noise of a channel that holds real matrices."""
+
+    def codes(self, channel: Channel) -> FloatArray:
+        """``(tokens, n²)``: the matrices of a channel that is embedded, BOS last."""
+
+    def embedded(self) -> FloatArray:
+        """Their noise."""
+
+    def largest(self, noise: FloatArray) -> float:
+        """The largest absolute value of an entry."""
+
+    def told(self, noise: FloatArray) -> float:
+        """How far a channel is off, for people."""
+
+    def copied(
+        self, heads: "Heads", channel: Channel, leak: float, astray: float
+    ) -> FloatArray:
+        """The noise of a channel whose head copies matrices."""
 
 
 class Beside(NamedTuple):
@@ -67,7 +88,7 @@ class Stream:
     owner: IntArray
     noise: Mapping[str, FloatArray]
     free: FloatArray
-    matrices: "MatrixErrors | None" = None
+    matrices: RealErrors | None = None
     reader: "Reader | None" = None
     beside: Beside | None = None
 
@@ -129,7 +150,7 @@ class Stream:
         return np.asarray(self.seen(code, noise[:, None]).max(axis=1))
 
     @property
-    def of_matrices(self) -> "MatrixErrors":
+    def of_matrices(self) -> RealErrors:
         """How errors are measured, where there are matrices."""
         assert self.matrices is not None
         return self.matrices
@@ -192,6 +213,26 @@ class Stream:
         most = np.maximum.accumulate(self.read(part.name))
         at = np.searchsorted(part.domain, sums - other.domain[0], side="right") - 1
         return np.asarray(most[np.maximum(at, 0)])
+
+
+class Norms(Protocol):
+    """Layer norms, through which all is read."""
+
+    def reader(self, stream: Stream, snapshot: int) -> "Reader":
+        """The stream as readers see it at a snapshot."""
+
+
+class Disguise(Protocol):
+    """A network that runs, beside the plain one that the rules are about."""
+
+    def followed(self, stream: Stream, before: Stream | None, snapshot: int) -> Stream:
+        """The plain stream after a sublayer, with what stands beside it."""
+
+    def scores(self, stream: Stream, block: int) -> FloatArray:
+        """``(heads,)``: how far scores of a block are off from the plain ones."""
+
+    def read_out(self, stream: Stream) -> tuple[Stream, FloatArray]:
+        """The stream as the read-out sees it, and how far each logit is off."""
 
 
 def owners(program: Statement, snapshot: int, d: int) -> tuple[IntArray, list[str]]:

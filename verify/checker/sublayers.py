@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -15,10 +15,13 @@ from krohn.verify.checker.arithmetic import LARGEST_FLOAT64, Interval, summed
 from krohn.verify.checker.heads import Heads, Look
 from krohn.verify.checker.mlp import Mlp
 from krohn.verify.checker.model_file import FloatArray, Model
-from krohn.verify.checker.residual_stream import FEATURE, FREE, Stream, owners
-
-if TYPE_CHECKING:
-    from krohn.kinds.linear_systems.check_matrix_errors import MatrixErrors
+from krohn.verify.checker.residual_stream import (
+    FEATURE,
+    FREE,
+    RealErrors,
+    Stream,
+    owners,
+)
 
 CELLS = 2**20
 Readings = dict[tuple[int, ...], int]
@@ -51,7 +54,7 @@ def followed(
 
 
 def walked(
-    model: Model, program: Statement, said: Any, matrices: "MatrixErrors | None" = None
+    model: Model, program: Statement, said: Any, matrices: RealErrors | None = None
 ) -> tuple[tuple[Stream, ...], dict[str, Look]]:
     """The stream after the embedding and after each sublayer, and where all heads look."""
     known = list(followed(model, embedding(model, program, matrices), said))
@@ -69,7 +72,7 @@ def _read(model: Model, stream: Stream, before: Stream | None, snapshot: int) ->
 
 
 def embedding(
-    model: Model, program: Statement, matrices: "MatrixErrors | None" = None
+    model: Model, program: Statement, matrices: RealErrors | None = None
 ) -> Stream:
     """The stream after the embedding; with how errors of matrices are measured."""
     token, position = model.tensors["embed.token"], model.tensors["embed.position"]

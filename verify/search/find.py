@@ -6,30 +6,26 @@ What it finds is worth nothing until the checker has checked it.
 from collections.abc import Callable
 from functools import partial
 from math import inf
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from krohn.algebra.automaton import Automaton, IntArray
-from krohn.kinds.hidden_markov.check_situations import followed_by
 from krohn.network.architecture import kind_of
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import one_thread
+from krohn.program import slices
 from krohn.program.claim import Claim
 from krohn.program.errors import Refused
-from krohn.verify.checker import network, transformer
+from krohn.verify.checker import network
 from krohn.verify.checker.arithmetic import FORMATS
 from krohn.verify.checker.established import Established
-from krohn.verify.checker.model_file import Machine, Model
+from krohn.verify.checker.model_file import Files, Machine, Model
+from krohn.verify.checker.registry import program_rule, reader_of, rule_module
 from krohn.verify.search import cases, refinement
-
-if TYPE_CHECKING:
-    from krohn.architectures.gpt2.check import Files
 
 MARGIN = 1 + 2.0**-20
 """Bounds are written a little larger than found: another processor may round otherwise."""
-MEASURED = ("linear-system", "vectors-in-blocks")
-"""Sources whose errors are measured in a norm."""
 Watch = Callable[[dict[str, Any], Established], None]
 
 
@@ -62,7 +58,7 @@ def find(data: bytes, machine: Machine | None = None) -> dict[str, Any]:
     return for_file(data, {**evidence, **claims(found)})
 
 
-def for_file(data: "bytes | Files", told: dict[str, Any]) -> dict[str, Any]:
+def for_file(data: bytes | Files, told: dict[str, Any]) -> dict[str, Any]:
     """The content of an evidence file about a model file, from the checker's evidence."""
     named = network.digest(data)
     return {"format": "krohn-evidence", "version": 1, "model": named, **told}
@@ -88,46 +84,20 @@ def search(
         WrongWord: With a shortest word, if the stated Program, or an exact recurrent
             network, is another one.
     """
-    evidence, about = dict[str, Any](), model.claim.kind
+    told = dict[str, Any]()
     assert model.claim.architecture is not None
-    if of_program := kind_of(model.claim.architecture).program:
-        evidence["cases"] = cases.find(model)
-    if about in transformer.COMPARED:
-        from krohn.verify.search import same_program  # no other source needs it
-
-        evidence["same"] = same_program.of_model(model)
-    if about in MEASURED:
-        check = partial(network.established, model, machine=machine)
-        return _least(check, evidence)
-    if not of_program:
-        from krohn.verify.search import simulations  # no Transformer needs it
-
-        evidence |= simulations.find(model, machine)
-    elif (beside := machine or _beside(model)) is not None:
-        spoken = followed_by(model) is not None
-        program = transformer.stated(model, len(beside.transitions), vectors=spoken)
-        evidence["program"] = refinement.find(program, beside)
-    step = partial(watch, evidence) if watch else None
-    return evidence, network.established(model, evidence, machine, step, claim)
-
-
-def _least(
-    check: Callable[[Any], Established], told: dict[str, Any]
-) -> tuple[dict[str, Any], Established]:
-    """Evidence that names a norm beside what it has told, and what a check shows by it.
-
-    Raises:
-        Refused: If nothing is shown by any norm; with the reasons.
-    """
-    from krohn.kinds.linear_systems.check_matrix_norms import (
-        NORMS,  # no other source needs it
-    )
-
-    found, reasons = list[tuple[dict[str, Any], Established]](), list[str]()
-    for name in NORMS:
-        evidence = {**told, "norm": name}
+    if kind_of(model.claim.architecture).program:
+        told["cases"] = cases.find(model)
+    (*others, last), reasons = _alternatives(model, machine), list[str]()
+    if not others:
+        evidence = {**told, **last}
+        step = partial(watch, evidence) if watch else None
+        return evidence, network.established(model, evidence, machine, step, claim)
+    found = list[tuple[dict[str, Any], Established]]()
+    for one in (*others, last):
+        evidence = {**told, **one}
         try:
-            shown = check(evidence)
+            shown = network.established(model, evidence, machine, claim=claim)
         except Refused as reason:
             reasons.append(str(reason))
             continue
@@ -137,8 +107,25 @@ def _least(
     return min(found, key=lambda one: one[1].error)
 
 
-def _beside(model: Model) -> Machine | None:
-    return followed_by(model) or transformer.beside(model)
+def _alternatives(model: Model, machine: Machine | None) -> list[dict[str, Any]]:
+    """What a slice finds for its reader beside cases: any of these may be evidence.
+
+    Raises:
+        Refused: If there is nothing.
+        WrongWord: With some word, if the network is wrong.
+    """
+    reader = reader_of(model)
+    if reader == "transformer" and model.claim.of_machine:
+        return refinement.of_model(model, machine or model.machine)
+    reader = rule_module(program_rule(model) if reader == "transformer" else reader)
+    place = slices.brought("finders", reader)
+    return [{}] if place is None else slices.find(place)(model, machine)
+
+
+def measured(model: Model, machine: Machine) -> list[dict[str, Any]]:
+    """Steps of a proof that a slice adds for people: what it measures of the network."""
+    place = slices.brought("measures", rule_module(reader_of(model)))
+    return [] if place is None else [slices.find(place)(model, machine)]
 
 
 def claims(found: Established) -> dict[str, Any]:

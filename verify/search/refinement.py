@@ -19,7 +19,8 @@ from krohn.program.functions import FUNCTIONS
 from krohn.program.statement import Channel, Statement
 from krohn.verify.checker import refinement
 from krohn.verify.checker.invariant import Part, Step, memory, steps, ways
-from krohn.verify.checker.model_file import Machine
+from krohn.verify.checker.model_file import Machine, Model
+from krohn.verify.checker.transformer import stated
 from krohn.verify.search.exploration import (
     Allowed,
     Effort,
@@ -65,6 +66,20 @@ def find(program: Statement, machine: Machine) -> dict[str, Any]:
         return search.whole()
     except GivenUp as error:
         raise Refused(str(error)) from None
+
+
+def of_model(
+    model: Model, machine: Machine, vectors: bool = False
+) -> list[dict[str, Any]]:
+    """The evidence that the Program of a file computes a machine; as `find` does.
+
+    Args:
+        model: The file.
+        machine: The machine.
+        vectors: Whether its outputs may be laid out as vectors.
+    """
+    program = stated(model, len(machine.transitions), vectors=vectors)
+    return [{"program": find(program, machine)}]
 
 
 class Search:

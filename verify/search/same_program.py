@@ -15,8 +15,8 @@ from krohn.program.errors import Refused, demand
 from krohn.program.operations.base import Operation
 from krohn.program.operations.map import Map
 from krohn.program.statement import Channel, Statement, cone
-from krohn.verify.checker import transformer
-from krohn.verify.checker.model_file import Model
+from krohn.verify.checker.model_file import Machine, Model
+from krohn.verify.checker.registry import program_rule, rule
 from krohn.verify.checker.same_program import (
     CALL,
     FILE,
@@ -34,13 +34,14 @@ Letters = dict[str, IntArray]
 """For channels that follow from the token: ``(letters + 1,)``, the values, BOS last."""
 
 
-def of_model(model: Model) -> list[tuple[int, str, int]]:
+def of_model(model: Model, machine: Machine | None) -> list[dict[str, Any]]:
     """The classes of a file, with those of the Program that its source says.
 
     Raises:
         Refused: If one of the two cannot be read.
     """
-    return find(*transformer.COMPARED[model.claim.kind](model, model.source))
+    del machine
+    return [{"same": find(*rule(program_rule(model)).programs(model))}]
 
 
 def find(file: Statement, source: Statement) -> list[tuple[int, str, int]]:
