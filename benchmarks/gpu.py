@@ -23,9 +23,9 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 from typer.testing import CliRunner
 
 import krohn
-from krohn.architectures.disguise.engine import is_disguised
 from krohn.cli import application
 from krohn.network import modelfile
+from krohn.network.directions import is_disguised
 from krohn.network.model import Model
 from krohn.network.modelfile import ModelFile
 from krohn.network.running_file import plain_network

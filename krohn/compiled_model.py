@@ -13,7 +13,6 @@ import numpy as np
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.formats import json_format
 from krohn.algebra.wording import LONGEST, count, cut, in_runs
-from krohn.architectures.disguise.engine import PLAIN
 from krohn.architectures.recurrent.statement import Rnn
 from krohn.compiler import CompileError, Unsuited
 from krohn.compiler.compiled_network import CompiledNetwork, Tried, realise
@@ -23,6 +22,7 @@ from krohn.compiler.planning import Planning
 from krohn.foreign import called, own_machine
 from krohn.network import modelfile
 from krohn.network.architecture import is_index, kind_of, parameters
+from krohn.network.directions import PLAIN
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FloatArray, Precision
 from krohn.program.architecture import Architecture

@@ -8,13 +8,13 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import one_hot
 
-from krohn.architectures.disguise.engine import (
+from krohn.network import ModelFileError, modelfile
+from krohn.network.architecture import kind_of
+from krohn.network.directions import (
     Directions,
     directions,
     head_of,
 )
-from krohn.network import ModelFileError, modelfile
-from krohn.network.architecture import kind_of
 from krohn.network.modelfile import ModelFile, alphabets
 from krohn.network.reading import NOT_FINITE as NOT_FINITE, TIED as TIED, is_one, named
 from krohn.network.recurrent import Stepping

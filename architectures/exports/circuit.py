@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from krohn.architectures.disguise.engine import (
+from krohn.network import ExportError
+from krohn.network.directions import (
     directions,
     head_of,
     own_tensors,
     units_of,
 )
-from krohn.network import ExportError
 from krohn.network.modelfile import ModelFile, alphabets, names
 from krohn.program.claim import Shows
 from krohn.program.errors import Refused

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from safetensors.numpy import save_file
 
-from krohn.architectures.disguise.engine import refuse
 from krohn.architectures.exports import circuit
 from krohn.architectures.exports.circuit import (
     Labels,
@@ -18,6 +17,7 @@ from krohn.architectures.exports.circuit import (
 )
 from krohn.architectures.exports.destinations import Destination
 from krohn.network import ExportError
+from krohn.network.directions import refuse
 from krohn.network.meaning.net import Block, Net
 from krohn.network.meaning.rewrites import (
     divide_scores,

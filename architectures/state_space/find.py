@@ -1,11 +1,45 @@
 """Evidence of state-space models: the states of each layer, and of all together."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from krohn.architectures.state_space import check, check_layers
+from krohn.program.domains import FloatArray, IntArray
 from krohn.verify.checker.model_file import Machine, Model
 from krohn.verify.search.exact_walk import Limits, walk
 from krohn.verify.search.simulations import simulation_evidence
+
+
+@dataclass(frozen=True)
+class Hidden:
+    """The hidden states of a layer, for a walk.
+
+    Attributes:
+        net: The recurrence of the layer.
+        nodes: ``(nodes, coordinates)``.
+    """
+
+    net: check_layers.Recurrence
+    nodes: FloatArray
+
+    @property
+    def start(self) -> FloatArray:
+        """The first hidden state."""
+        return self.net.start.after
+
+    @property
+    def cost(self) -> tuple[int, int]:
+        """Of a step from one hidden state."""
+        return self.net.cost
+
+    def follow(
+        self, at: IntArray, rights: Sequence[IntArray]
+    ) -> tuple[FloatArray, FloatArray]:
+        """The hidden states after each letter; no logits are read."""
+        images, ahead = replace(self.net, values=self.nodes).follow(at, rights)
+        return images.after, ahead
+
 
 LAYER = Limits(2**17, 5_000, 2**30, "a layer has too many hidden states")
 """Of all layers together as to letters: each takes a while of its own."""
@@ -25,7 +59,9 @@ def layers(model: Model, machine: Machine | None) -> list[dict[str, Any]]:
         known = check_layers.sums(layer, model.format, length)
         if known is None:
             net = check_layers.Recurrence(model.format, layer, layer.start)
-            found = walk(net, net.machine, limits, length, last=False)
+            found = walk(
+                Hidden(net, layer.start), net.machine, limits, length, last=False
+            )
             limits = limits._replace(letters=limits.letters - found.letters)
             known = check_layers.Reached(found.nodes, found.edges, 0)
             evidence.append(simulation_evidence(found, length is not None))
@@ -34,11 +70,5 @@ def layers(model: Model, machine: Machine | None) -> list[dict[str, Any]]:
         reached.append(known)
     network = check.stacked(model.format, stack, reached)
     found = walk(network, machine, TUPLES, length)
-    return [
-        {
-            "simulation": {
-                "layers": evidence,
-                **simulation_evidence(found, length is not None),
-            }
-        }
-    ]
+    stacked = simulation_evidence(found, length is not None)
+    return [{"simulation": {"layers": evidence, **stacked}}]

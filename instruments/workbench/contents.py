@@ -16,10 +16,6 @@ import numpy as np
 
 from krohn import evidence
 from krohn.algebra.errors import KrohnError
-from krohn.architectures.disguise.engine import (
-    is_disguised,
-    running_tensors,
-)
 from krohn.architectures.exports import circuit
 from krohn.architectures.exports.commands import export
 from krohn.architectures.exports.destinations import destination
@@ -38,6 +34,10 @@ from krohn.instruments.workbench.models import (
     Level,
 )
 from krohn.network import ExportError, modelfile
+from krohn.network.directions import (
+    is_disguised,
+    running_tensors,
+)
 from krohn.network.modelfile import ModelFile
 from krohn.open_model import Model
 from krohn.verification import verify

@@ -13,7 +13,6 @@ import torch
 from torch import Tensor
 
 from krohn.algebra.errors import KrohnError
-from krohn.architectures.disguise.engine import running_tensors
 from krohn.architectures.exports import circuit as circuits
 from krohn.architectures.exports.circuit import (
     EMBEDDING,
@@ -21,6 +20,7 @@ from krohn.architectures.exports.circuit import (
 )
 from krohn.instruments.workbench.answers import ROUNDING
 from krohn.instruments.workbench.scoring import Edge
+from krohn.network.directions import running_tensors
 from krohn.network.meaning.attention import View
 from krohn.network.meaning.forward import feed, look, read_out
 from krohn.network.meaning.net import Net

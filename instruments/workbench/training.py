@@ -12,7 +12,6 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from krohn.architectures.disguise.engine import directions
 from krohn.architectures.exports.circuit import (
     READ_OUT,
     Variable,
@@ -25,6 +24,7 @@ from krohn.instruments.workbench.edge_patching import (
     Components,
     Written,
 )
+from krohn.network.directions import directions
 from krohn.network.modelfile import ModelFile
 from krohn.open_model import Model
 from krohn.program.domains import IntArray

@@ -8,7 +8,6 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from krohn.algebra.wording import count
-from krohn.architectures.disguise.engine import refuse
 from krohn.drawing.canvas import (
     FAINT,
     INK,
@@ -31,6 +30,7 @@ from krohn.drawing.residual_stream import (
 )
 from krohn.drawing.rnn import draw_rnn, draw_state_space
 from krohn.network.architecture import kind_of, parameters
+from krohn.network.directions import refuse
 from krohn.network.modelfile import ModelFile
 
 # Drawing the channels of a residual stream: a bar where and while each of them lives.

@@ -6,19 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from krohn.architectures.gated.check import (
-    Cell,
-    Images,
-    Nodes,
-)
-from krohn.architectures.gated.check_affine_forms import AffineForm
-from krohn.architectures.pruned.check import Steps
 from krohn.program.domains import FloatArray
 from krohn.program.errors import Refused, demand
 from krohn.verify.checker.arithmetic import Interval
 from krohn.verify.checker.model_file import Machine
 from krohn.verify.checker.simulation import CELLS, led, rights
-from krohn.verify.errors import WrongWord
 from krohn.verify.search.exact_walk import packed
 
 MOST_VISITS, MOST_WORK, APART = 24, 2**38, 8
@@ -34,7 +26,8 @@ class Boxes:
     """All boxes that were found, each with a state of the machine.
 
     Attributes:
-        net: The network, as the checker reads it.
+        net: The network, a dataclass as the checker reads it: ``nodes`` are what it can
+            remember, ``follow`` says where letters lead from these.
         machine: The machine.
         steps: How many letters make an edge.
         number: Of each box, by its state and about where it is.
@@ -46,7 +39,7 @@ class Boxes:
         certain: Whether right logits were ahead wherever a letter led.
     """
 
-    net: Cell | Steps
+    net: Any
     machine: Machine
     steps: int = 1
     number: dict[bytes, int] = field(default_factory=dict)
@@ -89,15 +82,13 @@ class Boxes:
         Raises:
             Refused: If boxes go on growing, or there are too many.
         """
-        start = self.net.start
-        first = start.form.base if isinstance(start, Images) else start
-        self.enter(first[0], self.machine.start, (-1, -1))
+        self.enter(self.around(self.net.start)[0], self.machine.start, (-1, -1))
         waiting, visits, work = [0], list[int](), 0
         while waiting:
             visits += [0] * (len(self.low) - len(visits))
             for at in waiting:
                 visits[at] += 1
-            self.net = self._at(waiting)
+            self.net = self.at(self.some(waiting))
             cost, cells = self.net.cost
             work += len(waiting) * cost
             settled = max(visits) <= MOST_VISITS and work <= MOST_WORK
@@ -115,7 +106,7 @@ class Boxes:
         after = led(self.machine, states, self.steps)
         images, ahead = self.net.follow(some, rights(self.machine, after))
         self.certain &= bool((ahead > 0).all())
-        found = images.form.base if isinstance(images, Images) else images
+        found = self.around(images)
         demand(np.isfinite(found.size), "a hidden state has no bound")
         count = len(after[-1]) // len(some)
         for row, state in enumerate(after[-1].tolist()):
@@ -126,31 +117,22 @@ class Boxes:
             if (new := self.enter(here, state, (at, letter))) is not None:
                 yield new
 
-    def _some(self, numbers: list[int]) -> Interval:
+    def some(self, numbers: list[int]) -> Interval:
+        """Boxes by their numbers."""
         low, high = (np.stack([x[at] for at in numbers]) for x in (self.low, self.high))
         return Interval(low, high)
 
-    def _at(self, numbers: list[int]) -> Cell | Steps:
-        some, net = self._some(numbers), self.net
-        if isinstance(net, Steps):
-            return replace(net, nodes=some)
-        return replace(net, nodes=Nodes(some, None, np.full(len(numbers), -1)))
+    def at(self, boxes: Interval) -> Any:
+        """The network with boxes as its nodes."""
+        return replace(self.net, nodes=boxes)
 
-    def refute(self, cell: Cell) -> None:
-        """Look for a box in which another logit is surely ahead.
+    def around(self, images: Any) -> Interval:
+        """Boxes around what the network says that letters lead to."""
+        found: Interval = images
+        return found
 
-        Raises:
-            WrongWord: If there is one but the first, with a word that leads there.
-        """
-        for at in range(1, len(self.low)):
-            said = cell.said(AffineForm.of(self._some([at]))).base[0]
-            right = int(self.machine.shows[self.states[at]])
-            demand(right < len(said.low), "the network has no logit for a state")
-            others = np.delete(said.low, right)
-            if (said.high[right] < others).any():
-                raise WrongWord(self._word(at))
-
-    def _word(self, at: int) -> tuple[int, ...]:
+    def word(self, at: int) -> tuple[int, ...]:
+        """A word that leads to a box."""
         found = list[int]()
         while self.words[at][0] >= 0:
             at, letter = self.words[at]

@@ -8,12 +8,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from krohn.architectures.recurrent.check import Network
-from krohn.architectures.state_space.check import Stack
-from krohn.architectures.state_space.check_layers import (
-    Recurrence,
-    Step,
-)
 from krohn.program.domains import BoolArray, FloatArray, IntArray
 from krohn.program.errors import demand
 from krohn.verify.checker.model_file import Machine
@@ -61,7 +55,7 @@ def _behind(ahead: FloatArray) -> BoolArray:
 
 
 def walk(
-    net: Network | Recurrence | Stack,
+    net: Any,
     machine: Machine,
     limits: Limits,
     length: int | None = None,
@@ -71,7 +65,8 @@ def walk(
     """Walk on from the start until nothing is new, or the longest word is read.
 
     Args:
-        net: The network, as the checker reads it.
+        net: The network, a dataclass as the checker reads it: ``nodes`` are hidden states,
+            ``follow`` says where letters lead from these, ``cost`` how costly that is.
         machine: The machine.
         limits: How far to go.
         length: The longest word; None for words of every length.
@@ -82,7 +77,7 @@ def walk(
         Refused: If a limit is reached.
         WrongWord: With a shortest word after which the network is wrong.
     """
-    front, states = _entries(net.start), np.array([machine.start])
+    front, states = net.start, np.array([machine.start])
     number = {key: i for i, key in enumerate(_keys(front, states))}
     nodes, reached, edges, origins = [front], [states], list[IntArray](), [states * 0]
     letters, read, work = len(machine.transitions), 0, 0
@@ -92,7 +87,7 @@ def walk(
             edges.append(np.full((len(states), letters), -1))
             break
         demand(read < limits.letters, f"new hidden states come after {read} letters")
-        net, base = _at(net, front), len(number) - len(states)
+        net, base = replace(net, nodes=front), len(number) - len(states)
         cost, cells = net.cost
         work += len(states) * cost
         demand(work <= limits.work, limits.reason)
@@ -108,7 +103,7 @@ def walk(
             if end:
                 edges.append(np.full((len(at), letters), -1))
                 continue
-            new, rows, to = _new(_entries(images), after[1], number)
+            new, rows, to = _new(images, after[1], number)
             demand(len(number) <= limits.nodes, limits.reason)
             edges.append(to.reshape(-1, letters))
             origins.append((base + low) * letters + rows)
@@ -150,16 +145,6 @@ def _word(origins: Sequence[IntArray], row: int, letters: int) -> tuple[int, ...
         if row == 0:
             return tuple(reversed(word))
         row = int(every[row])
-
-
-def _at(net: Any, nodes: Any) -> Any:
-    if isinstance(net, Recurrence):
-        return replace(net, values=nodes)
-    return replace(net, nodes=nodes)
-
-
-def _entries(images: Any) -> Any:
-    return images.after if isinstance(images, Step) else images
 
 
 def _some(nodes: Any, rows: IntArray) -> Any:

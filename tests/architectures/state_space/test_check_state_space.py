@@ -64,7 +64,9 @@ def file_of(
 def reached(layer: Layer, length: int | None, dtype: str = "float32") -> Reached:
     """The hidden states that words lead to."""
     net = Recurrence(FORMATS[dtype], layer, layer.start)
-    found = walk(net, net.machine, finding.LAYER, length, last=False)
+    found = walk(
+        finding.Hidden(net, net.values), net.machine, finding.LAYER, length, last=False
+    )
     return Reached(found.nodes, found.edges, 0)
 
 
@@ -473,7 +475,7 @@ def test_hidden_states_are_followed_at_a_bounded_cost(
     ):
         net = Recurrence(FORMATS["float32"], layer, layer.start)
         with pytest.raises(Refused, match=reason):
-            walk(net, net.machine, limits, None, last=False)
+            walk(finding.Hidden(net, net.values), net.machine, limits, None, last=False)
 
 
 @pytest.mark.parametrize(

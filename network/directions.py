@@ -1,4 +1,4 @@
-"""Disguised networks: where variables lie, and which heads and units carry them."""
+"""Directions of variables: where they lie in a disguised network, and what carries them."""
 
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
