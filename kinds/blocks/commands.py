@@ -15,7 +15,6 @@ from krohn.compiler.compiled_network import CompiledNetwork, as_written
 from krohn.compiler.constructions.scan import MOST_POINTS, levels
 from krohn.kinds.blocks.build import NAME, blocks
 from krohn.kinds.blocks.source import (
-    BLANK,
     blanks,
     completed_texts,
     states_after,
@@ -40,6 +39,7 @@ from krohn.network.reading import Opened
 from krohn.program.domains import IntArray
 from krohn.program.inputs import WordsInBlocks
 from krohn.program.retelling import told_as
+from krohn.program.word_texts import BLANK
 from krohn.report import Progress
 from krohn.schemas.parts import Dtype, Sizes
 from krohn.source_kinds.base import Built, R, ReadableKind, letters_in, sizes

@@ -70,10 +70,13 @@ class IncreasingSubsequences(LineKind[Increasing]):
         "ShortLIS20": "longest increasing subsequence, one number a number"
     }
     source = Increasing
-    text_of = staticmethod(text_of)
     called = "a longest increasing subsequence"
     claim = "generates"
     measured = True
+
+    def text_of(self, source: Increasing, line: Sequence[int], most: int) -> list[int]:
+        """The first tokens of the text of a line, by the reference."""
+        return text_of(source, line, most)
 
     def named(self, text: str) -> Increasing | None:
         """``ShortLIS20``, or ``ShortLIS20,30`` for numbers from 0 to 30."""

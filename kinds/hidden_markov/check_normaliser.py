@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from krohn.kinds.linear_systems.check_matrix_errors import MatrixErrors
 from krohn.kinds.linear_systems.check_product_gates import (
     Gates,
     single,
@@ -83,6 +84,7 @@ def written(mlp: "Mlp", channel: Channel) -> FloatArray:
     spans = source.span, channel.span
     units = normaliser(mlp.layers, mlp.activations, *spans, vector)
     noise, errors = stream.noise[source.name], stream.of_matrices
+    assert isinstance(errors, MatrixErrors)
     return errors.normalised(channel.name, noise, units, stream.form)
 
 

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from krohn.kinds.linear_systems.check_matrix_errors import MatrixErrors
 from krohn.program.domains import FloatArray, IntArray
 from krohn.program.errors import demand
 from krohn.program.statement import Channel
@@ -86,6 +87,7 @@ def written(mlp: "Mlp", channel: Channel) -> FloatArray:
     """The noise of a product of matrices."""
     mlp.check_fresh(channel)
     stream, errors = mlp.stream, mlp.stream.of_matrices
+    assert isinstance(errors, MatrixErrors)
     left, right = (stream.channel(n) for n in channel.inputs)
     spans, noise = (left.span, right.span), stream.noise
     units = gates(mlp.layers, mlp.activations, spans, channel.span, errors.size)

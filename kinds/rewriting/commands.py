@@ -118,13 +118,16 @@ class Rewritings(LineKind[Rewriting]):
     stated_type = StatedRewriting
     examples = rewriting.EXAMPLES
     source = Rewriting
-    text_of = staticmethod(text_of)
     refusal = "{0}: {1}"
     of_name = staticmethod(rewriting.named)
     called = "a rewriting system"
     claim = "generates"
     formats = BY_NEED
     takes = frozenset({"strict", "keep", "activation", "attention"})
+
+    def text_of(self, source: Rewriting, line: Sequence[int], most: int) -> list[int]:
+        """The first tokens of the text of a line, by the reference."""
+        return text_of(source, line, most)
 
     def build(self, source: Rewriting, asked: Asked) -> Built:
         """The network for texts of which ``length`` tokens are read at most."""

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 
@@ -215,13 +215,11 @@ def row_of(end: int, line: Line, length: int) -> Row:
 
 
 class LineKind(TextKind[R], ReadableKind[R]):
-    """A source whose texts begin with a line that is chosen, of any length.
+    """A source whose texts begin with a line that is chosen, of any length."""
 
-    Attributes:
-        text_of: The first tokens of the text of a line of a source, so many or all.
-    """
-
-    text_of: ClassVar[Callable[[Any, Sequence[int], int], list[int]]]
+    @abstractmethod
+    def text_of(self, source: R, line: Sequence[int], most: int) -> list[int]:
+        """The first tokens of the text of a line, ``most`` of them or all."""
 
     def is_longest(self, file: ModelFile, length: int) -> bool:
         """Whether no line has more letters."""

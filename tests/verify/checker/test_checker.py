@@ -229,7 +229,7 @@ def test_the_trusted_base_imports_nothing_else() -> None:
     trusted = ("krohn.verify.checker", "krohn.program", "numpy.")
     beside = {n for n in names if not n.startswith(trusted)}
     # Packages that are called as functions are come with Krohn itself, and are empty.
-    assert beside == {"krohn", "krohn.compare", "krohn.verify"}
+    assert beside == {"krohn", "krohn.verify"}
 
 
 def test_the_small_checker_runs_alone(
