@@ -20,8 +20,6 @@ from krohn.architectures.generator.build import (
     generator,
 )
 from krohn.architectures.pruned import build as pruned
-from krohn.architectures.recurrent.build import RECURRENT, compile_rnn
-from krohn.architectures.state_space import build as state_space
 from krohn.compilation import Asked, check_one_of
 from krohn.compiled_model import (
     Choice,
@@ -189,6 +187,8 @@ def _recurrent(
     machine: Automaton, construction: str, precision: Precision, arch: str
 ) -> CompiledNetwork:
     """A recurrent network of a machine."""
+    from krohn.architectures.recurrent.build import RECURRENT, compile_rnn
+
     known, _ = RECURRENT[arch]
     if construction in ("auto", known):
         return compile_rnn(machine, precision, arch)
@@ -215,6 +215,8 @@ def _recurrent(
 def _state_space(
     machine: Automaton, asked: Asked, precision: Precision
 ) -> CompiledNetwork:
+    from krohn.architectures.state_space import build as state_space
+
     form = state_space.ROUNDING if asked.construction == "auto" else asked.construction
     check_one_of("--construction", form, state_space.FORMS)
     if asked.length is not None:
