@@ -8,7 +8,7 @@ from typing import Unpack, cast, overload
 from krohn.algebra import formats, observation, zoo as named_machines
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.errors import MachineError
-from krohn.algebra.formats import Complete, Kind, from_regex, no_choice
+from krohn.algebra.formats import Complete, Kind, no_choice
 from krohn.algebra.formats.files import STANDARD_INPUT
 from krohn.algebra.minimisation import moore
 from krohn.algebra.wording import near
@@ -83,6 +83,8 @@ def _by_name(text: str) -> Automaton | None:
     """The machine of a pattern, a name or a model; None for the file of a machine."""
     if text.startswith((REGEX, FORMAL)):
         form, _, pattern = text.partition(":")
+        from krohn.algebra.formats.regex import from_regex
+
         return replace(from_regex(pattern, f"{form}:" == FORMAL), name=text)
     if (other := found(text)) is not None:
         return other[0].machine(other[1])

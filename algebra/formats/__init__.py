@@ -2,28 +2,14 @@
 
 import gzip
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.errors import MachineError
-from krohn.algebra.formats import (
-    att,
-    aut,
-    dot,
-    dot_graph,
-    gap,
-    hoa,
-    jflap,
-    json_format,
-    kiss2,
-    learnlib,
-    scxml,
-    table,
-)
 from krohn.algebra.formats.assembly import Complete, Kind, with_remark
 from krohn.algebra.formats.files import STANDARD_INPUT, problem, read_text
-from krohn.algebra.formats.regex import from_regex
 from krohn.program.known_files import recognise
 from krohn.program.writing import atomic_write
 
@@ -35,103 +21,92 @@ __all__ = [
     "Format",
     "Kind",
     "form_of_text",
-    "from_regex",
     "no_choice",
     "read",
     "write",
 ]
 
 
-_Reader = Callable[[str, str, Complete, Kind | None], Automaton]
-
-
 class Format(NamedTuple):
-    """A format of machine files.
+    """A format of machine files, whose module is imported when a file may be of it.
 
     Attributes:
         called: Its name in messages.
         suffixes: How names of such files end.
-        has_sign: Whether a text is of this format and no other, in linear time. It need
-            not know every such text: a name with the suffix says as much.
-        read: The machine of a text; it takes the text, the name of the file in messages,
-            the treatment of missing transitions, and the kind that is asked for.
-        write: The text of a machine; None where none is written.
-        has_kinds: Whether a text can be read as an acceptor or as a Mealy machine.
+        module: The module of this package that reads and writes it.
+        reader: The function that reads a text. It takes the first of these: the text, the
+            name of the file in messages, the treatment of missing transitions, and the
+            kind that is asked for.
+        takes: How many of them it takes.
+        sign: The function that says whether a text is of this format and no other, in
+            linear time. It need not know every such text: a name with the suffix says as
+            much. Empty if any text may be of this format.
+        is_written: Whether the module writes it, too.
     """
 
     called: str
     suffixes: tuple[str, ...]
-    has_sign: Callable[[str], bool]
-    read: _Reader
-    write: Callable[[Automaton], str] | None = None
-    has_kinds: bool = False
+    module: str
+    reader: str = "read"
+    takes: int = 3
+    sign: str = "has_sign"
+    is_written: bool = False
 
+    @property
+    def has_kinds(self) -> bool:
+        """Whether a text can be read as an acceptor or as a Mealy machine."""
+        return self.takes == 4
 
-def _without_kind(read: Callable[[str, str, Complete], Automaton]) -> _Reader:
-    """A reader of files that can be read in one way, for the table of formats."""
-    return lambda text, name, complete, _: read(text, name, complete)
+    def has_sign(self, text: str) -> bool:
+        """Whether a text is of this format and no other."""
+        return bool(self.sign) and bool(self._function(self.sign)(text))
+
+    def read(
+        self, text: str, name: str, complete: Complete, kind: Kind | None
+    ) -> Automaton:
+        """The machine of a text.
+
+        Raises:
+            MachineError: If there is none.
+        """
+        machine: Automaton = self._function(self.reader)(
+            *(text, name, complete, kind)[: self.takes]
+        )
+        return machine
+
+    def write(self, machine: Automaton) -> str:
+        """The text of a machine.
+
+        Raises:
+            MachineError: If the format cannot carry the machine.
+        """
+        text: str = self._function("write")(machine)
+        return text
+
+    def _function(self, name: str) -> Callable[..., Any]:
+        function: Callable[..., Any] = getattr(
+            import_module(f"{__name__}.{self.module}"), name
+        )
+        return function
 
 
 FORMATS = (
-    Format(
-        "JSON",
-        (".json",),
-        json_format.has_sign,
-        _without_kind(json_format.read),
-        json_format.write,
-    ),
-    Format(
-        "GraphViz DOT",
-        (".dot", ".gv"),
-        dot_graph.has_sign,
-        dot.read,
-        dot.write,
-        has_kinds=True,
-    ),
-    Format(
-        "KISS2",
-        (".kiss2", ".kiss"),
-        kiss2.has_sign,
-        _without_kind(kiss2.read),
-        kiss2.write,
-    ),
-    Format(
-        "GAP",
-        (".g", ".gap"),
-        gap.has_sign,
-        lambda text, name, *_: gap.read(text, name),
-        gap.write,
-    ),
-    Format(
-        "LearnLib's .dfa",
-        (".dfa",),
-        learnlib.has_sign,
-        lambda text, name, *_: learnlib.read(text, name),
-        learnlib.write,
-    ),
-    Format(
-        "AT&T text",
-        (".att", ".fst.txt"),
-        att.has_sign,
-        att.read,
-        att.write,
-        has_kinds=True,
-    ),
-    Format("SCXML", (".scxml",), scxml.has_sign, _without_kind(scxml.read)),
-    Format("JFLAP", (".jff",), jflap.has_sign, _without_kind(jflap.read)),
-    Format("HOA", (".hoa",), hoa.has_sign, _without_kind(hoa.read)),
-    Format("Aldébaran's AUT", (".aut",), aut.is_aut, _without_kind(aut.read_aut)),
-    Format("BA", (".ba",), aut.is_ba, _without_kind(aut.read_ba)),
-    Format("MATA", (".mata",), aut.is_mata, _without_kind(aut.read_mata)),
-    Format(
-        "a table of transitions",
-        (".csv", ".tsv"),
-        lambda _: False,  # any table may begin so
-        _without_kind(table.read),
-    ),
+    Format("JSON", (".json",), "json_format", is_written=True),
+    Format("GraphViz DOT", (".dot", ".gv"), "dot", takes=4, is_written=True),
+    Format("KISS2", (".kiss2", ".kiss"), "kiss2", is_written=True),
+    Format("GAP", (".g", ".gap"), "gap", takes=2, is_written=True),
+    Format("LearnLib's .dfa", (".dfa",), "learnlib", takes=2, is_written=True),
+    Format("AT&T text", (".att", ".fst.txt"), "att", takes=4, is_written=True),
+    Format("SCXML", (".scxml",), "scxml"),
+    Format("JFLAP", (".jff",), "jflap"),
+    Format("HOA", (".hoa",), "hoa"),
+    Format("Aldébaran's AUT", (".aut",), "aut", "read_aut", sign="is_aut"),
+    Format("BA", (".ba",), "aut", "read_ba", sign="is_ba"),
+    Format("MATA", (".mata",), "aut", "read_mata", sign="is_mata"),
+    Format("a table of transitions", (".csv", ".tsv"), "table", sign=""),
 )
 SUFFIXES = {suffix: form for form in FORMATS for suffix in form.suffixes}
-WRITTEN_SUFFIXES = tuple(suffix for suffix, form in SUFFIXES.items() if form.write)
+WRITTEN_SUFFIXES = tuple(suffix for suffix, form in SUFFIXES.items() if form.is_written)
 
 
 def read(
@@ -168,9 +143,11 @@ def read(
     if known is not None:
         raise problem(name, 0, f"not {form.called}: {known}")
     machine = form.read(text, name, complete, kind)
-    if form.read is not att.read or _form_of_name(name) is not None:
+    if form.module != "att" or _form_of_name(name) is not None:
         return machine
-    return with_remark(machine, att.remark_on_numbers(text, name))
+    from krohn.algebra.formats.att import remark_on_numbers
+
+    return with_remark(machine, remark_on_numbers(text, name))
 
 
 def no_choice(name: str) -> MachineError:
@@ -191,7 +168,7 @@ def write(machine: Automaton, path: str | Path) -> None:
             or the file cannot be written.
     """
     form = _form_of_name(str(path))
-    if form is None or form.write is None:
+    if form is None or not form.is_written:
         what = "unknown format" if form is None else f"{form.called} is only read"
         raise problem(str(path), 0, f"{what}; {_by_name(WRITTEN_SUFFIXES)}")
     text = form.write(machine)

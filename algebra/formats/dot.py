@@ -27,6 +27,7 @@ from krohn.algebra.formats.dot_graph import (
     decode_entities,
     dot_label,
     dot_string,
+    has_sign as has_sign,  # the table of formats asks for it
     label_text,
     parse,
     plain,

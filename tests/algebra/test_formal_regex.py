@@ -7,7 +7,7 @@ import pytest
 from regexes import accepted, matched
 
 from krohn.algebra.errors import MachineError
-from krohn.algebra.formats import from_regex
+from krohn.algebra.formats.regex import from_regex
 
 NOTHING = "(?!)"
 

@@ -9,8 +9,9 @@ import pytest
 
 from krohn.algebra.automaton import Automaton, Output, Semiautomaton
 from krohn.algebra.errors import KrohnError, MachineError
-from krohn.algebra.formats import acceptors, from_regex, read, write
+from krohn.algebra.formats import acceptors, read, write
 from krohn.algebra.formats.files import MAX_CELLS
+from krohn.algebra.formats.regex import from_regex
 from krohn.program import files
 from krohn.program.writing import atomic_write
 

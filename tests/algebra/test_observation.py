@@ -5,7 +5,7 @@ import pytest
 
 from krohn.algebra import zoo
 from krohn.algebra.errors import MachineError
-from krohn.algebra.formats import from_regex
+from krohn.algebra.formats.regex import from_regex
 from krohn.algebra.minimisation import minimise
 from krohn.algebra.observation import OBSERVATIONS, observe
 

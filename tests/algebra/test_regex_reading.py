@@ -9,7 +9,7 @@ from regexes import accepted
 
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.errors import MachineError
-from krohn.algebra.formats import from_regex
+from krohn.algebra.formats.regex import from_regex
 
 PRINTABLE = "".join(map(chr, range(0x20, 0x7F)))
 

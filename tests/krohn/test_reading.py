@@ -10,7 +10,8 @@ import pytest
 
 from krohn import cli, read, zoo
 from krohn.algebra.automaton import Automaton, Output, Semiautomaton
-from krohn.algebra.formats import from_regex, write
+from krohn.algebra.formats import write
+from krohn.algebra.formats.regex import from_regex
 
 PREFIXES = "0 0 b b\n0 1 a a\n1 0 b b\n0\n1\n"
 

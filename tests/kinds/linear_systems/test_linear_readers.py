@@ -16,7 +16,8 @@ from reader_patterns import ROOT, Use, pattern_uses
 
 from krohn import machines
 from krohn.algebra.errors import KrohnError
-from krohn.algebra.formats import FORMATS, SUFFIXES, from_regex
+from krohn.algebra.formats import FORMATS, SUFFIXES
+from krohn.algebra.formats.regex import from_regex
 from krohn.program.slices import slice_sources
 
 LENGTH = 10_000
@@ -62,7 +63,7 @@ ENDS = ("\x01", "", "!", "\n")
 FAST, FAST_READER = 0.05, 0.2
 """CPU seconds that nothing need take longer than; what does is measured again."""
 ACCEPTOR = from_regex("a*b")
-WRITTEN = {s: form.write for s, form in SUFFIXES.items() if form.write is not None}
+WRITTEN = {s: form.write for s, form in SUFFIXES.items() if form.is_written}
 RIGHT = {
     **{s: write(ACCEPTOR) for s, write in WRITTEN.items() if "kiss" not in s},
     **dict.fromkeys((".kiss2", ".kiss"), ".i 1\n.o 1\n1 p q 1\n1 q p 1\n- p p 1\n"),
