@@ -12,7 +12,6 @@ from krohn.algebra.errors import MachineError
 from krohn.algebra.formats import (
     acceptors,
     dot,
-    from_regex,
     gap,
     kiss2,
     learnlib,
@@ -20,6 +19,7 @@ from krohn.algebra.formats import (
     write,
 )
 from krohn.algebra.formats.att import read as read_att
+from krohn.algebra.formats.regex import from_regex
 
 MACHINES = Path(__file__).parents[3] / "shared" / "machines"
 
