@@ -16,6 +16,7 @@ from report import Row, Table, each, parser, publish
 
 from krohn.algebra.errors import KrohnError
 from krohn.architectures.generator.build import Freedom
+from krohn.architectures.generator.commands import compile_generator
 from krohn.instruments.compare.measures.attention_variation import (
     Reader,
     baseline,
@@ -29,7 +30,6 @@ from krohn.instruments.limits.balance import (
     balance,
     pumping_distances,
 )
-from krohn.machine_compilation import compile_generator
 from krohn.network.modelfile import ModelFile
 
 DTYPES = ("float64", "float32", "float16", "bfloat16")

@@ -26,6 +26,9 @@ if TYPE_CHECKING:  # for type checkers and editors; a test holds it equal to PUB
         export as export,
     )
     from krohn.architectures.gated.commands import from_torch as from_torch
+    from krohn.architectures.generator.commands import (
+        compile_generator as compile_generator,
+    )
     from krohn.compilation import (
         compile as compile,  # noqa: A004  (the command)
         explain as explain,
@@ -59,7 +62,6 @@ if TYPE_CHECKING:  # for type checkers and editors; a test holds it equal to PUB
     from krohn.kinds.kernels.commands import kernel as kernel
     from krohn.kinds.sequence_functions.source import program as program
     from krohn.loading import load as load
-    from krohn.machine_compilation import compile_generator as compile_generator
     from krohn.machines import automaton as automaton, read as read, zoo as zoo
     from krohn.network import (
         ExportError as ExportError,
@@ -81,7 +83,6 @@ PUBLIC = {
     "Automaton": "krohn.algebra.automaton",
     "automaton": "krohn.machines",
     "compile": "krohn.compilation",
-    "compile_generator": "krohn.machine_compilation",
     "CompiledModel": "krohn.compiled_model",
     "CompileError": "krohn.compiler",
     "decompose": "krohn.decomposition",

@@ -30,7 +30,6 @@ OWN = {
     "verify": "krohn.commands.verify:verify",
     "recheck": "krohn.commands.verify:recheck",
     "run": "krohn.commands.run:run",
-    "attention": "krohn.commands.draw:attention",
     "draw": "krohn.commands.draw:draw",
     "schema": "krohn.commands.explain:schema",
 }

@@ -51,10 +51,12 @@ class Architecture:
     Attributes:
         statement: The module that declares its sizes and tensors (trusted).
         meaning: The module that says how its networks run.
+        draw: The function that draws them.
     """
 
     statement: str
     meaning: str
+    draw: str = ""
 
 
 @dataclass(frozen=True)

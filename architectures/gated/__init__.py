@@ -4,7 +4,11 @@ from krohn.program.slices import Architecture, Slice
 
 SLICE = Slice(
     architectures={
-        name: Architecture(f"{__name__}.statement_{name}", f"{__name__}.meaning_{name}")
+        name: Architecture(
+            f"{__name__}.statement_{name}",
+            f"{__name__}.meaning_{name}",
+            "krohn.architectures.recurrent.draw:draw_rnn",
+        )
         for name in ("elman", "gru", "lstm")
     },
     rules={"gated_recurrent": f"{__name__}.check"},

@@ -10,6 +10,7 @@ SLICE = Slice(
     rules={"generator": f"{__name__}.check"},
     parts={
         "laws": f"{__name__}.commands:GeneratorTarget",
-        "generator": f"{__name__}.build",
+        "laws by balanced": f"{__name__}.commands",
     },
+    public={"compile_generator": f"{__name__}.commands"},
 )

@@ -1,10 +1,34 @@
-"""Verifying a generator: its laws are held against those of brackets."""
+"""Compiling generators, and verifying them: laws are held against those of brackets."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import islice
+from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
+from krohn.algebra.automaton import Automaton
+from krohn.algebra.brackets import BracketDistribution, distribution
 from krohn.algebra.errors import KrohnError
+from krohn.algebra.formats import json_format
+from krohn.architectures.generator.build import (
+    NAME as GENERATOR,
+    Freedom,
+    generator,
+)
+from krohn.compilation import Asked
+from krohn.compiled_model import (
+    CompiledModel,
+    halves,
+    there_is,
+    with_evidence,
+)
+from krohn.compiler import CompileError
+from krohn.machine_objects import MachineKeywords, MachineReading
+from krohn.machines import machine_of, with_outputs
+from krohn.network.modelfile import ModelFile
+from krohn.network.precision import PRECISIONS, Precision
+from krohn.verify.proof import prove
 from krohn.verify.testing.simulation_result import Simulation
 
 if TYPE_CHECKING:
@@ -68,3 +92,105 @@ class GeneratorTarget(Target):
         letters = self.machine.encode(word)
         found = find_words.replay(self.file, self.machine, letters)
         return along(word, found, "(the right law)")
+
+
+DEFAULT_OPENING = Fraction(1, 2)
+
+
+def compile_generator(
+    machine: object,
+    length: int | None,
+    free: Freedom | None = None,
+    *,
+    opening: Fraction = DEFAULT_OPENING,
+    dtype: object = "float32",
+    proved: bool = True,
+    progress: Callable[[int, int], None] | None = None,
+    **reading: Unpack[MachineKeywords],
+) -> CompiledModel:
+    """Derive a network whose output is the law of the next bracket, and prove it.
+
+    Args:
+        machine: A stack of bounded depth that starts empty, such as ``Dyck4,2``.
+        length: The longest prefix (T).
+        free: The free parameters: attention pattern, first layer, seed and scale.
+        opening: q, the probability of opening a bracket where both is possible.
+        dtype: The number format it is stored and run in.
+        proved: Whether to prove it.
+        progress: Called by the proof with steps done and in all.
+        **reading: How it is read, by the names in `krohn.machine_objects.MachineReading`.
+
+    Raises:
+        KrohnError: If it cannot be compiled or cannot be proved.
+    """
+    began, how = time.monotonic(), MachineReading(**reading)
+    source = with_outputs(machine_of(machine, how), how.observe)
+    law = distribution(source, opening)
+    asked = Asked(length, dtype=dtype).of(("float32",))
+    longest = asked.longest("a generator needs the longest prefix")
+    wanted = Wanted(free or Freedom(), longest, asked.options.precision)
+    file = _file(source, law, wanted)
+    proof = prove(file, source, progress) if proved else None
+    if proof is not None and proof.verdict != "verified":
+        works = (
+            option
+            for option, each in _easier_laws(wanted)
+            if prove(_file(source, law, each), source, progress).verdict == "verified"
+        )
+        raise CompileError(
+            f"{source.name} cannot be certified in {asked.formats[0]} at length {length}, "
+            f"so nothing was written ({proof.reason}){there_is(islice(works, 2))}"
+        )
+    seconds = time.monotonic() - began
+    return CompiledModel(with_evidence(file, proof), GENERATOR, proof, seconds)
+
+
+class Wanted(NamedTuple):
+    """What is asked for of a generator: its free parameters, T, and the number format."""
+
+    free: Freedom
+    length: int
+    precision: Precision
+
+
+def _easier_laws(wanted: Wanted) -> Iterator[tuple[str, Wanted]]:
+    """Options that may lead to a generator, and what they ask for."""
+    free = wanted.free
+    if wanted.precision.name != "float64":
+        yield "--dtype float64", wanted._replace(precision=PRECISIONS["float64"])
+    if free.pattern == "random":
+        symmetric = replace(free, pattern="symmetric")
+        yield "--attention symmetric", wanted._replace(free=symmetric)
+    if free.pattern != "uniform":
+        smaller = replace(free, scale=free.scale / 4)
+        yield f"--scale {smaller.scale:g}", wanted._replace(free=smaller)
+    for length in halves(wanted.length):
+        yield f"-T {length}", wanted._replace(length=length)
+
+
+def _file(machine: Automaton, law: BracketDistribution, wanted: Wanted) -> ModelFile:
+    free, length, precision = wanted
+    built = generator(law, length, free, precision)
+    header = {
+        "architecture": built.architecture,
+        "machine": json_format.claimed_machine(machine),
+        "construction": GENERATOR,
+        "claim": {
+            "start": machine.states[machine.start],
+            "dtype": precision.name,
+            "length": length,
+            "opening": str(law.opening),
+            # A probability is stored with one rounding, and nothing else is lost.
+            "tolerance": precision.unit,
+        },
+        "freedom": _freedom(free),
+    }
+    tensors = {n: precision.round(t) for n, t in built.tensors.items()}
+    return ModelFile(header, tensors, precision)
+
+
+def _freedom(free: Freedom) -> dict[str, Any]:
+    chosen: dict[str, Any] = {"attention": free.pattern, "depth": free.depth}
+    if free.pattern != "uniform":
+        chosen |= {"seed": free.seed, "scale": free.scale}
+    return chosen

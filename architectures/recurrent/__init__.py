@@ -3,7 +3,11 @@
 from krohn.program.slices import Architecture, Slice
 
 SLICE = Slice(
-    architectures={"rnn": Architecture(f"{__name__}.statement", f"{__name__}.meaning")},
+    architectures={
+        "rnn": Architecture(
+            f"{__name__}.statement", f"{__name__}.meaning", f"{__name__}.draw:draw_rnn"
+        )
+    },
     rules={"recurrent": f"{__name__}.check"},
     finders={f"{__name__}.check": f"{__name__}.find:simulation"},
 )

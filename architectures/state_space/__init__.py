@@ -3,7 +3,13 @@
 from krohn.program.slices import Architecture, Slice
 
 SLICE = Slice(
-    architectures={"ssm": Architecture(f"{__name__}.statement", f"{__name__}.meaning")},
+    architectures={
+        "ssm": Architecture(
+            f"{__name__}.statement",
+            f"{__name__}.meaning",
+            f"{__name__}.draw:draw_state_space",
+        )
+    },
     rules={"state_space": f"{__name__}.check"},
     finders={f"{__name__}.check": f"{__name__}.find:layers"},
 )

@@ -3,13 +3,22 @@
 from krohn.program.slices import Schema, Slice
 
 SLICE = Slice(
-    commands={"compare": f"{__name__}.commands:compare"},
+    commands={
+        "compare": f"{__name__}.commands:compare",
+        "attention": f"{__name__}.commands_attention:attention",
+    },
     schemas={
+        "attention": Schema(
+            "`krohn attention --json`", f"{__name__}.commands_schemas:Attention"
+        ),
         "compare": Schema(
             "`krohn compare --json`", f"{__name__}.commands_schemas:COMPARISON", 2
         ),
     },
-    parts={"trained networks": f"{__name__}.models.files:load"},
+    parts={
+        "trained networks": f"{__name__}.models.files:load",
+        "attention of laws": f"{__name__}.commands_attention:attention_picture",
+    },
     public={
         "compare": f"{__name__}.comparison.compare",
         "Comparison": f"{__name__}.comparison.result",

@@ -20,6 +20,7 @@ from krohn.commands.options import (
 )
 from krohn.commands.progress import progress
 from krohn.option_rules import IN_BLOCKS, one_of_architectures, refuse_others
+from krohn.program.slices import needed_part
 
 if TYPE_CHECKING:
     from krohn.algebra.automaton import Automaton
@@ -187,9 +188,8 @@ def _generator(
 ) -> "CompiledModel":
     """Compile a network that says the law of the next bracket."""
     from krohn.algebra.wording import probability
-    from krohn.architectures.generator.build import Freedom
-    from krohn.machine_compilation import compile_generator
 
+    laws = needed_part("laws by balanced", "a generator")
     free: dict[str, Any] = {
         "pattern": networks.attention,
         "depth": law.depth_layer,
@@ -197,12 +197,13 @@ def _generator(
         "scale": law.scale,
     }
     with progress() as report:
-        return compile_generator(
+        model: CompiledModel = laws.compile_generator(
             machine,
             networks.length,
-            Freedom(**{name: v for name, v in free.items() if v is not None}),
+            laws.Freedom(**{name: v for name, v in free.items() if v is not None}),
             opening=probability("1/2" if law.opening is None else law.opening),
             dtype=dtype or "float32",
             proved=networks.proof,
             progress=partial(report, "proving"),
         )
+    return model

@@ -28,10 +28,10 @@ from krohn.drawing.residual_stream import (
     plan_of,
     stream,
 )
-from krohn.drawing.rnn import draw_rnn, draw_state_space
 from krohn.network.architecture import kind_of, parameters
 from krohn.network.directions import refuse
 from krohn.network.modelfile import ModelFile
+from krohn.program.slices import find, slice_architectures
 
 # Drawing the channels of a residual stream: a bar where and while each of them lives.
 
@@ -242,11 +242,9 @@ def draw_model(file: ModelFile) -> Figure:
     """
     refuse(file, "a picture of a residual stream")
     canvas = Canvas()
-    kind = kind_of(file.architecture)
-    if kind.bounded:
-        remarks = draw_state_space(canvas, file)
-    elif kind.recurrent:
-        remarks = draw_rnn(canvas, file)
+    brought = slice_architectures().get(file.architecture.kind)
+    if brought is not None and brought.draw:
+        remarks = find(brought.draw)(canvas, file)
     else:
         plan = plan_of(stream(file))
         remarks = _draw_stream(canvas, plan, file)

@@ -8,7 +8,6 @@ from krohn.algebra.wording import near
 from krohn.program.slices import slice_schemas
 
 _ABOUT = {
-    "attention": "`krohn attention --json`",
     "cascade": "the file of `krohn decompose -o F.json`",
     "compile": "`krohn compile --json`",
     "decompose": "`krohn decompose --json`",

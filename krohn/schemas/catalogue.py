@@ -9,7 +9,6 @@ from krohn.program.slices import find, slice_schemas
 from krohn.schemas import model_files
 from krohn.schemas.answers import Checked, Run, Sublayer, Verified
 from krohn.schemas.commands import (
-    Attention,
     File,
 )
 from krohn.schemas.machines import MACHINES, Compiled, Decomposed, Zoo
@@ -138,7 +137,6 @@ STATED = sorted(
 )
 """Of each kind of source but machines its name, and what a model file states."""
 PRINTED: dict[str, Any] = {
-    "attention": Attention,
     "compile": Compiled,
     "decompose": Decomposed,
     "draw": File,

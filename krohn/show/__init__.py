@@ -10,7 +10,6 @@ from krohn.show.machine import (
 )
 from krohn.show.network import (
     answers as answers,
-    attention as attention,
     compiled as compiled,
     evidence as evidence,
     program as program,

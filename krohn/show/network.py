@@ -10,7 +10,7 @@ from krohn.algebra.wording import LONGEST, count, cut, in_runs
 from krohn.notebook import operation
 from krohn.program import Program
 from krohn.program.quoting import on_a_terminal
-from krohn.program.word_texts import join_letters, write_letter
+from krohn.program.word_texts import write_letter
 from krohn.program.wording import at_least, at_most
 from krohn.show.tables import console, cut_short, new_table, print_table, tried
 
@@ -255,32 +255,6 @@ def steps(told: list[dict[str, Any]]) -> Iterator[str]:
         reads = ", ".join(f"{name} {token}" for name, token in step["reads"].items())
         after = f"   of {reads}" if reads else ""
         yield f"{step['token']:>6}  {step['is']}{after}".rstrip()
-
-
-def attention(result: dict[str, Any]) -> None:
-    """Networks of one function, and how differently they attend."""
-    out = console()
-    table = new_table("network", "attention", " scale", " β", " on top", " variation")
-    others = max(1, len(result["networks"]) - 1)
-    for network, row in zip(result["networks"], result["variations"], strict=True):
-        table.add_row(
-            *(network["file"], network.get("attention", "stack-like")),
-            *(f"{network[k]:.3g}" if k in network else "" for k in ("scale", "beta")),
-            *(f"{network['weight on top']:.3f}", f"{sum(row) / others:.3g}"),
-        )
-    print_table(table)
-    out.print(f"On {join_letters(result['word'])}:")
-    if result["mean variation"] is not None:
-        out.print(
-            f"  attention variation {result['mean variation']:.4g} in the mean of all "
-            f"pairs; of random patterns {result['random baseline']:.4g}"
-        )
-    out.print(
-        f"  on {result['words']} random prefixes of {result['length']} letters the laws "
-        f"differ by at most {at_most(result['function error'])}"
-    )
-    if "picture" in result:
-        out.print(f"drew {result['picture']}")
 
 
 def program(name: str, written: Program) -> None:

@@ -17,7 +17,7 @@ from krohn.network.modelfile import ModelFile
 from krohn.network.reading import Opened
 from krohn.option_rules import COMPILE, refuse, spelled
 from krohn.program.claim import Shows
-from krohn.program.slices import part, slice_sources
+from krohn.program.slices import brought, needed_part, slice_sources
 from krohn.source_kinds import KINDS
 from krohn.source_kinds.kind import Kind, Runs
 
@@ -59,8 +59,7 @@ class Machines(Kind[Automaton]):
 
     def says_laws(self, construction: str) -> bool:
         """Whether it makes a generator."""
-        generator = part("generator")
-        return generator is not None and construction == generator.NAME
+        return brought("parts", f"laws by {construction}") is not None
 
     def turned(self, source: Automaton, asked: Asked) -> tuple[Kind[Any], Any]:
         """The source to compile, with its kind."""
@@ -112,9 +111,8 @@ class Machines(Kind[Automaton]):
         """The picture of a generator's attention along a prefix; it writes no texts."""
         if not isinstance(source, ModelFile) or not _says_laws(source):
             return super().draw_text(source, words)
-        from krohn.attention import attention_picture
-
-        return attention_picture(source, words[0] if words else None)
+        draw = needed_part("attention of laws", "a picture of what a generator reads")
+        return draw(source, words[0] if words else None)  # type: ignore[no-any-return]
 
     def letters_and_classes(
         self, file: ModelFile, machine: Automaton | None

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from krohn.architectures.generator.build import Freedom
+from krohn.architectures.generator.commands import compile_generator
 from krohn.compilation import compile as compiled
 from krohn.instruments.compare.measures.attention_variation import (
     baseline,
@@ -16,7 +17,6 @@ from krohn.instruments.compare.measures.attention_variation import (
     reader,
     variation,
 )
-from krohn.machine_compilation import compile_generator
 
 
 def test_the_baseline_is_the_mean_variation_of_random_patterns() -> None:

@@ -8,11 +8,11 @@ import pytest
 from krohn.algebra import zoo
 from krohn.algebra.errors import KrohnError
 from krohn.architectures.generator.build import Freedom
+from krohn.architectures.generator.commands import compile_generator
 from krohn.instruments.limits.balance import (
     balance,
     pumping_distances,
 )
-from krohn.machine_compilation import compile_generator
 from krohn.network.modelfile import ModelFile
 
 MACHINE = zoo.machine("Dyck3,2")

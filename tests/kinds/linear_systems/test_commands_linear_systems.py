@@ -110,7 +110,7 @@ def test_an_rnn_whose_claim_is_too_small_is_refused(tmp_path: Path) -> None:
 
 
 def test_the_picture_of_an_rnn_names_its_blocks() -> None:
-    from krohn.drawing.rnn import sides_of
+    from krohn.architectures.recurrent.draw import sides_of
 
     file = krohn.compile("MatMul5,5@3", 5, arch="rnn").file
     sides = sides_of(file)

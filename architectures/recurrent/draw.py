@@ -1,4 +1,4 @@
-"""Drawing a recurrent network: its matrices, or the layers of a state space model."""
+"""Drawing a recurrent network: its recurrence, and its matrices side by side."""
 
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -6,10 +6,7 @@ import numpy as np
 
 from krohn.algebra.automaton import Automaton, IntArray
 from krohn.algebra.errors import KrohnError
-from krohn.algebra.wording import count
-from krohn.architectures.gated.statement_lstm import Gated
 from krohn.architectures.recurrent.statement import MATRICES
-from krohn.architectures.state_space.statement import Layer
 from krohn.drawing.canvas import (
     INK,
     SIGNED,
@@ -23,14 +20,10 @@ from krohn.drawing.canvas import (
 from krohn.foreign import own_machine
 from krohn.network.architecture import kind_of, sparse_matrices
 from krohn.network.modelfile import ModelFile
-from krohn.network.precision import FloatArray
 from krohn.network.sparse import Sparse
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
-
-# Drawing a recurrent network: its recurrence, and its matrices side by side.
-
 
 MOST = 5.2
 MOST_CELLS = 500
@@ -65,7 +58,7 @@ def draw_rnn(canvas: Canvas, file: ModelFile) -> list[str]:
     hidden, pruned = shape.hidden, sparse_matrices(shape)
     inputs, weight, out = _sparse(file) if pruned else _dense(file)
     kind = kind_of(shape)
-    gates = kind.declared.gates if issubclass(kind.declared, Gated) else ""
+    gates: str = getattr(kind.declared, "gates", "")
     cell = min(0.3, MOST / hidden)
     side = cell * hidden
     broad = side * max(1, len(gates))
@@ -268,69 +261,3 @@ def _recurrence(canvas: Canvas, sides: Sides, middle: str) -> None:
         canvas.arrow(np.array([[first.right, y], [last.left, y]]))
         canvas.text((first.right + last.left) / 2, y + 0.13, name)
     canvas.to_itself(boxes[1], "W")
-
-
-# Drawing a state space model: its layers, what they multiply by and what they add.
-
-
-MOST_LAYERS, MOST_VALUES = 64, 4
-
-
-def draw_state_space(canvas: Canvas, file: ModelFile) -> list[str]:
-    """Draws the layers from left to right, each with its coordinates and its table.
-
-    Returns:
-        Remarks to put below.
-    """
-    shape = file.architecture
-    x, last = 0.0, _box(canvas, 0.0, [f"{shape.vocabulary} letters"])
-    for i, layer in enumerate(shape.layers[:MOST_LAYERS]):
-        x = last.right + 0.55
-        box = _box(canvas, x, _lines(file, i, layer))
-        _arrow(canvas, last, box)
-        canvas.to_itself(box, "a")
-        last = box
-    end = _box(canvas, last.right + 0.55, [f"{shape.outputs} outputs"])
-    _arrow(canvas, last, end)
-    left = len(shape.layers) - MOST_LAYERS
-    more = [f"{count(left, 'layer')} more not shown."] if left > 0 else []
-    how = "a letter of the layer chooses a" if shape.selective else "a is fixed"
-    return [
-        f"h ← a ⊙ h + b(letter), {how}; a table of the letter and of h before it says the "
-        "letter of the next layer.",
-        *more,
-    ]
-
-
-def _lines(file: ModelFile, i: int, layer: Layer) -> list[str]:
-    a, b = (file.tensors[f"layers.{i}.{name}"] for name in ("decay", "input"))
-    return [
-        f"layer {i}",
-        f"{count(layer.coordinates, 'coordinate')}",
-        f"a = {_values(a)}",
-        f"b = {_values(b)}",
-        f"table of {layer.hidden:,} units",
-        f"says {count(layer.symbols, 'letter')}",
-    ]
-
-
-def _values(numbers: FloatArray) -> str:
-    """The different numbers of a tensor, the first ones of many."""
-    every = np.unique(numbers)
-    said = ", ".join(f"{x:.10g}" for x in every[:MOST_VALUES])
-    return said if len(every) <= MOST_VALUES else f"{said}, …"
-
-
-def _box(canvas: Canvas, x: float, lines: list[str]) -> Box:
-    width = max(measure(legible(line, 60), 9)[0] for line in lines) + 0.3
-    high = 0.19 * len(lines) + 0.16
-    box = Box(x, -high / 2, x + width, high / 2)
-    canvas.rectangle(box, fill="#e6e8eb", edge=INK)
-    for i, line in enumerate(lines):
-        y = box.high - 0.17 - 0.19 * i
-        canvas.text(x + width / 2, y, legible(line, 60), color=INK if i else SOFT)
-    return box
-
-
-def _arrow(canvas: Canvas, first: Box, last: Box) -> None:
-    canvas.arrow(np.array([[first.right, 0], [last.left, 0]]))

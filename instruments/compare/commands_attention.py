@@ -1,14 +1,19 @@
-"""Comparing the attention of networks that follow nested brackets."""
+"""``krohn attention``: the attention of networks that follow nested brackets."""
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+import typer
 from matplotlib.figure import Figure
 
 from krohn.algebra.errors import KrohnError
 from krohn.algebra.wording import probability
+from krohn.commands.options import (
+    Json,
+    emit,
+)
 from krohn.drawing import check_suffix, save
 from krohn.drawing.attention import draw_attention
 from krohn.instruments.compare.measures.attention_variation import (
@@ -23,8 +28,10 @@ from krohn.instruments.compare.measures.attention_variation import (
 )
 from krohn.network import modelfile
 from krohn.network.modelfile import ModelFile
+from krohn.program.word_texts import join_letters
 from krohn.program.wording import at_most
 from krohn.running import letters_of
+from krohn.show.tables import console, new_table, print_table
 
 SAMPLES = 64
 
@@ -143,3 +150,57 @@ def title(network: dict[str, Any]) -> str:
     if network["attention"] == "uniform":
         return f"uniform, depth {network['depth']}"
     return f"{network['attention']}, seed {network['seed']}, scale {network['scale']:g}"
+
+
+def attention(
+    files: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="F…", help="Models of one machine: constructions balanced and dyck."
+        ),
+    ],
+    word: Annotated[
+        str | None,
+        typer.Option(help="A prefix (default: one with all kinds and depths)."),
+    ] = None,
+    seed: Annotated[
+        int,
+        typer.Option(
+            min=0, help="Seed of the prefixes on which functions are compared."
+        ),
+    ] = 0,
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", help="A picture: .svg, .png or .pdf."),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Compare what networks of one function attend to: variation, balance, a picture."""
+    result = attended(files, word, seed, output)
+    emit("attention", result, as_json, lambda: show_attention(result))
+
+
+def show_attention(result: dict[str, Any]) -> None:
+    """Networks of one function, and how differently they attend."""
+    out = console()
+    table = new_table("network", "attention", " scale", " β", " on top", " variation")
+    others = max(1, len(result["networks"]) - 1)
+    for network, row in zip(result["networks"], result["variations"], strict=True):
+        table.add_row(
+            *(network["file"], network.get("attention", "stack-like")),
+            *(f"{network[k]:.3g}" if k in network else "" for k in ("scale", "beta")),
+            *(f"{network['weight on top']:.3f}", f"{sum(row) / others:.3g}"),
+        )
+    print_table(table)
+    out.print(f"On {join_letters(result['word'])}:")
+    if result["mean variation"] is not None:
+        out.print(
+            f"  attention variation {result['mean variation']:.4g} in the mean of all "
+            f"pairs; of random patterns {result['random baseline']:.4g}"
+        )
+    out.print(
+        f"  on {result['words']} random prefixes of {result['length']} letters the laws "
+        f"differ by at most {at_most(result['function error'])}"
+    )
+    if "picture" in result:
+        out.print(f"drew {result['picture']}")

@@ -1,0 +1,124 @@
+"""Delete slices in turn, and look whether the rest goes on: ``make walls``.
+
+For each slice the repository is copied, without the slice, without those that use it, and
+without their tests. What is left must import, have its tests collected, compile and verify
+a machine; with ``--tests`` its quick tests must pass, too.
+"""
+
+import argparse
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from krohn.program.slices import GROUPS, slices
+
+ROOT = Path(__file__).parents[1]
+IMPORTS = """
+import importlib, pkgutil, krohn
+from krohn.program.slices import slices
+for name in slices():
+    for module in pkgutil.iter_modules(importlib.import_module(name).__path__):
+        importlib.import_module(f"{name}.{module.name}")
+for module in pkgutil.iter_modules(krohn.__path__):
+    if module.name not in ("__main__", "kinds", "architectures", "instruments"):
+        importlib.import_module(f"krohn.{module.name}")
+"""
+"""Imports all modules of slices, and those of the face."""
+
+
+def short(package: str) -> str:
+    """The name of a slice as `Slice.uses` has it."""
+    return package.removeprefix("krohn.")
+
+
+def users(name: str) -> set[str]:
+    """A slice and all that cannot do without it, as ``group.name``."""
+    gone = {name}
+    while more := {
+        short(package)
+        for package, each in slices().items()
+        if gone & {*each.uses} and short(package) not in gone
+    }:
+        gone |= more
+    return gone
+
+
+def copy_without(gone: Iterable[str], place: Path) -> None:
+    """Copy what git tracks, but for slices, their tests and their pages."""
+    listed = subprocess.check_output(["git", "ls-files", "-z"], cwd=ROOT, text=True)
+    away = [name.replace(".", "/") for name in gone]
+    folders = tuple(f"{top}{path}/" for path in away for top in ("", "tests/"))
+    pages = {f"docs/{path}.md" for path in away}
+    for name in filter(None, listed.split("\0")):
+        if name.startswith(folders) or name in pages or not (ROOT / name).exists():
+            continue
+        (place / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(ROOT / name, place / name, follow_symlinks=False)
+
+
+def commands(place: Path, tests: bool) -> Iterator[tuple[str, list[str]]]:
+    """What must succeed without the slices, by what it is."""
+    python, model = sys.executable, str(place / "f.safetensors")
+    krohn = [python, "-m", "krohn"]
+    pytest = [python, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+    yield "imports", [python, "-c", IMPORTS]
+    yield "help", [*krohn, "--help"]
+    yield "compile", [*krohn, "compile", "FlipFlop", "-T", "8", "-o", model]
+    yield "verify", [*krohn, "verify", model, "--sample", "10", "--proof"]
+    yield "collect", [*pytest, "--co", "-m", "not slow", "tests"]
+    if tests:
+        yield "tests", [*pytest, "-m", "not slow", "tests"]
+
+
+def check(name: str, tests: bool) -> bool:
+    """Whether all goes on without a slice; what fails is printed."""
+    gone, began = users(name), time.monotonic()
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder)
+        copy_without(gone, place)
+        broken = []
+        for what, command in commands(place, tests):
+            path = {"PYTHONPATH": str(place), "PYTHONDONTWRITEBYTECODE": "1"}
+            done = subprocess.run(
+                command,
+                cwd=place,
+                env={**_environment(), **path},
+                capture_output=True,
+                text=True,
+            )
+            if done.returncode:
+                broken.append(what)
+                last = [*done.stdout.splitlines(), *done.stderr.splitlines()][-12:]
+                print("\n".join(f"    {line}" for line in last))
+    others = len(gone) - 1
+    print(
+        f"{name}: {'broken: ' + ', '.join(broken) if broken else 'goes on'} "
+        f"({others} others deleted, {time.monotonic() - began:.0f} s)",
+        flush=True,
+    )
+    return not broken
+
+
+def _environment() -> dict[str, str]:
+    from os import environ
+
+    return {name: value for name, value in environ.items() if name != "PYTHONPATH"}
+
+
+def main() -> int:
+    """Delete the slices that are named, or each in turn."""
+    every = [short(package) for package in slices() if package.startswith("krohn.")]
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("slice", nargs="*", help=f"as {GROUPS[0]}.kernels")
+    parser.add_argument("--tests", action="store_true", help="run the quick tests")
+    asked = parser.parse_args()
+    results = [check(name, asked.tests) for name in asked.slice or every]
+    return int(not all(results))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
