@@ -34,7 +34,6 @@ PRIVATE = re.compile(r"`(?:\w+\.)?(_[a-z]\w*)[`(]")
 EXAMPLES = {
     "reader.py",
     *("network.inside", "network.layers", "network.longest"),
-    *("krohn.workbench.graph", "krohn.workbench.score"),  # names of a public module
 }
 
 
@@ -69,7 +68,16 @@ def is_name(name: str) -> bool:
     while rest and ((path / rest[0]).is_dir() or (path / f"{rest[0]}.py").is_file()):
         path /= rest.pop(0)
     module = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
-    return not rest or {*rest} <= defined(module)
+    return not rest or {*rest} <= defined(module) or is_public(name)
+
+
+def is_public(name: str) -> bool:
+    """Whether it is public, or an attribute of a public name of `krohn`."""
+    try:
+        pkgutil.resolve_name(name)
+    except (AttributeError, ImportError):
+        return False
+    return True
 
 
 @cache
