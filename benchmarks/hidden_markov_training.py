@@ -20,8 +20,8 @@ from report import Row, Table, publish
 from krohn.algebra.errors import KrohnError
 from krohn.drawing import render
 from krohn.instruments.compare.comparison.belief_comparison import (
-    Looked,
-    derived,
+    BeliefMeasurements,
+    derive_beliefs,
     look,
     rules,
     triangle,
@@ -139,11 +139,11 @@ def beside(name: str) -> list[BeliefModel]:
     """The n-gram, the exact filter, and a compiled network if there is one."""
     found = rules(task(name), LENGTH)[::-1]
     with suppress(KrohnError, Refused):  # nothing can be certified
-        found.append(derived(task(name), LENGTH)[0])
+        found.append(derive_beliefs(task(name), LENGTH).model)
     return found
 
 
-def row(title: str, looked: Sequence[Looked]) -> Row:
+def row(title: str, looked: Sequence[BeliefMeasurements]) -> Row:
     """The measurements of one kind of network over its seeds."""
     found = [one.scores for one in looked]
     line: Row = {"network": title}
@@ -159,7 +159,8 @@ def table(results: Sequence[Result], name: str, others: Sequence[BeliefModel]) -
     """All that is known of one model."""
     looked = {
         shape[0]: [
-            from_object(Looked, r.measured, name) for r in those(results, name, shape)
+            from_object(BeliefMeasurements, r.measured, name)
+            for r in those(results, name, shape)
         ]
         for shape in SHAPES[name]
     }
@@ -167,7 +168,7 @@ def table(results: Sequence[Result], name: str, others: Sequence[BeliefModel]) -
     for model in others:
         one = model.ones[0]
         title = f"{model.title} ({model.about})"
-        rows.append(row(title, [Looked(one.scores, (), (), 0)]))
+        rows.append(row(title, [BeliefMeasurements(one.scores, (), (), 0)]))
     floor = others[0].ones[0].scores.floor or 0.0
     note = f"Floor of the cross entropy: {floor:.3f} nats. Mixing time: {mixing(name)}."
     return Table(name, rows, note)
@@ -188,11 +189,13 @@ def probed(results: Sequence[Result], others: Sequence[BeliefModel]) -> Table:
     for shape in SHAPES[CYCLES]:
         found = those(results, CYCLES, shape)[:1]
         if found:
-            shown[shape[0]] = from_object(Looked, found[0].measured, CYCLES)
+            shown[shape[0]] = from_object(BeliefMeasurements, found[0].measured, CYCLES)
     for model in others:
         if model.key == "compiled":
             one = model.ones[0]
-            shown["compiled"] = Looked(one.scores, one.probes[::2], one.moved, 0)
+            shown["compiled"] = BeliefMeasurements(
+                one.scores, one.probes[::2], one.moved, 0
+            )
     rows: list[Row] = [
         {
             "network": title,

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -15,10 +15,6 @@ from krohn.commands.options import Json, Machine, StartedReading, emit, grouped
 from krohn.commands.progress import progress, waiting
 from krohn.instruments.compare import commands_text
 from krohn.program.writing import atomic_write
-
-if TYPE_CHECKING:
-    from krohn.instruments.compare.comparison.belief_result import BeliefComparison
-    from krohn.instruments.compare.comparison.result import Comparison
 
 
 @dataclass(frozen=True)
@@ -120,20 +116,13 @@ def compare(
     if output is not None:
         with waiting("writing the page"):
             atomic_write(output, found.html())
-    emit("compare", found.to_object(), as_json, lambda: _show(found, output))
+    emit(
+        "compare", found.to_object(), as_json, lambda: commands_text.show(found, output)
+    )
 
 
 def _announce(cost: object) -> None:
     print(f"krohn: {cost}", file=sys.stderr)
-
-
-def _show(found: "Comparison | BeliefComparison", output: Path | None) -> None:
-    from krohn.instruments.compare.comparison.result import Comparison
-
-    if isinstance(found, Comparison):
-        commands_text.comparison(found, output)
-    else:
-        commands_text.beliefs(found, output)
 
 
 def _check(output: Path | None) -> None:

@@ -162,6 +162,18 @@ def _placed(beliefs: FloatArray) -> FloatArray:
     return placed
 
 
+ON_PAGES = ("parameters", "training")
+"""Columns that a terminal has no room for."""
+
+
+def table(found: BeliefComparison) -> list[list[str]]:
+    """The table on a terminal: the columns, and a row for each kind of network."""
+    rows = lines(found)
+    columns = [column for column in rows[0].cells if column not in ON_PAGES]
+    shown = [[row.title, *(row.cells[column] for column in columns)] for row in rows]
+    return [["network", *columns], *shown]
+
+
 # The page of a comparison on a hidden Markov model.
 
 

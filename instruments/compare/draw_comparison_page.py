@@ -79,6 +79,13 @@ def summary(found: Comparison) -> tuple[Measure, ...]:
     )
 
 
+def table(found: Comparison) -> list[list[str]]:
+    """The same on a terminal: the columns, and a row for each measure."""
+    columns = ["measure", *(network.title for network in found.contestants)]
+    rows = [[row.title, *(e.main for e in row.entries)] for row in summary(found)]
+    return [columns, *rows]
+
+
 def amount(number: int | None) -> str:
     """A large number with three digits."""
     if number is None:

@@ -15,7 +15,7 @@ import krohn
 from krohn.checks import Checks, VerifyKeywords
 from krohn.compilation import Asked, CompileKeywords, ExplainKeywords
 from krohn.examination import Search, SearchKeywords
-from krohn.instruments.compare.comparison.measurements import (
+from krohn.instruments.compare.comparison.settings import (
     SettingKeywords,
     Settings,
 )

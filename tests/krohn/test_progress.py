@@ -12,11 +12,9 @@ import pytest
 from krohn.algebra import zoo
 from krohn.commands import progress as said
 from krohn.commands.progress import Log, lines, progress, waiting, watched
-from krohn.instruments.compare.comparison.measurements import Settings
-from krohn.instruments.compare.comparison.trained_networks import (
-    cells,
-    in_turn,
-)
+from krohn.instruments.compare.comparison.machines import MachineQuestion
+from krohn.instruments.compare.comparison.pipeline import in_turn
+from krohn.instruments.compare.comparison.settings import Settings
 from krohn.instruments.compare.tasks.catalogue import task
 from krohn.instruments.compare.training.run import (
     Cell,
@@ -174,7 +172,7 @@ def test_a_log_is_written_by_a_thread_and_ends_with_the_work(
 
 def wanted(seeds: int) -> list[Cell]:
     settings = Settings(preset="desk", seeds=seeds, length=4, width=16, steps=40)
-    return in_turn(cells(task(zoo.machine("C2")), settings))
+    return in_turn(MachineQuestion(task(zoo.machine("C2")), settings).cells())
 
 
 def test_the_cost_is_that_of_measured_steps(tmp_path: Path) -> None:

@@ -1,14 +1,11 @@
 """From a hidden Markov model or a linear system to a comparison, with its networks."""
 
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 from krohn.algebra.errors import KrohnError
 from krohn.compilation import compile as compile_source
-from krohn.instruments.compare.comparison.assembling import origin
 from krohn.instruments.compare.comparison.belief_result import (
     BeliefComparison,
     BeliefModel,
@@ -16,16 +13,11 @@ from krohn.instruments.compare.comparison.belief_result import (
     BeliefSeed,
     Geometry,
 )
-from krohn.instruments.compare.comparison.measurements import (
-    Settings,
-    run_folder,
-)
-from krohn.instruments.compare.comparison.result import (
-    Training,
-)
-from krohn.instruments.compare.comparison.trained_networks import (
-    ENDED,
-    in_turn,
+from krohn.instruments.compare.comparison.pipeline import (
+    Plan,
+    Question,
+    Sitting,
+    TrainedNetwork,
 )
 from krohn.instruments.compare.measures.baselines import TOKENS
 from krohn.instruments.compare.measures.beliefs import (
@@ -54,19 +46,10 @@ from krohn.instruments.compare.training.beliefs import (
     outputs,
 )
 from krohn.instruments.compare.training.presets import preset
-from krohn.instruments.compare.training.provenance import usable
-from krohn.instruments.compare.training.run import (
-    Cell,
-    Job,
-    Run,
-)
-from krohn.instruments.compare.training.sweep import (
-    Result,
-    cost_of,
-    sweep,
-)
-from krohn.program.results import from_object, to_object
-from krohn.report import Announce, Progress, silent
+from krohn.instruments.compare.training.recipe import Recipe
+from krohn.instruments.compare.training.run import Measure, Run
+from krohn.program.results import to_object
+from krohn.report import Progress
 
 # The networks of a comparison on a hidden Markov model: trained, compiled, and rules.
 
@@ -77,7 +60,7 @@ WORDS = 1024
 
 
 @dataclass(frozen=True)
-class Looked:
+class BeliefMeasurements:
     """The measurements of a network, made in the process that trained it.
 
     Attributes:
@@ -94,7 +77,7 @@ class Looked:
 
 
 def look(run: Run) -> Any:
-    """Measure a network and return `Looked` as JSON; other processes call this."""
+    """`BeliefMeasurements` of a network as JSON; other processes call this."""
     task, network, length = run.task, run.network, run.recipe.length
     assert isinstance(task, BeliefTask)
     found = scores(
@@ -102,119 +85,149 @@ def look(run: Run) -> Any:
     )
     probes = layer_probes(network, task, length, PROBED)
     moved = attention_moved(network, task, length, PROBED)
-    return to_object(Looked(found, probes, moved, cost(network, length).parameters))
-
-
-def plans(
-    settings: Settings,
-) -> dict[str, tuple[str, int | None, Architecture, BeliefRecipe]]:
-    """By key: title, depth, architecture and recipe, with what a user changed.
-
-    Raises:
-        KrohnError: If there is no such preset, or a number makes no sense.
-    """
-    found = preset(settings.preset)
-    length = settings.length or found.recipe.length
-    steps = settings.steps or found.recipe.steps
-    recipe = replace(
-        found.recipe,
-        length=length,
-        steps=steps,
-        warmup=min(found.recipe.warmup, steps),
-        every=min(found.recipe.every, steps),
+    return to_object(
+        BeliefMeasurements(found, probes, moved, cost(network, length).parameters)
     )
-    shape = replace(
-        found.transformer,
-        width=settings.width or found.transformer.width,
-        positions=settings.known or found.transformer.positions,
-    )
-    deepest = settings.depth or found.deepest
-    own = replace(found, deepest=deepest, transformer=shape, recipe=recipe)
-    all_plans: dict[str, tuple[str, int | None, Architecture, BeliefRecipe]] = {
-        "rnn": ("RNN", None, own.recurrent, recipe)
-    }
-    for depth in range(1, deepest + 1):
-        all_plans[f"gpt{depth}"] = (
-            f"depth {depth}",
-            depth,
-            *own.of_depth(depth),
+
+
+Trained = TrainedNetwork[BeliefMeasurements]
+
+
+class BeliefQuestion(Question[BeliefMeasurements, BeliefComparison]):
+    """The belief after each letter, or the law of the next letter."""
+
+    task: BeliefTask
+    measurement = BeliefMeasurements
+
+    @property
+    def look(self) -> Measure:
+        """What measures a network."""
+        return look
+
+    @property
+    def name(self) -> str:
+        """Of the source."""
+        return str(self.task.source.name)
+
+    def plans(self) -> dict[str, Plan]:
+        """An RNN, Transformers of each depth, and one that reads its own answers."""
+        known, chosen = preset(self.settings.preset), self.settings
+        length = chosen.length or known.recipe.length
+        steps = chosen.steps or known.recipe.steps
+        recipe = replace(
+            known.recipe,
+            length=length,
+            steps=steps,
+            warmup=min(known.recipe.warmup, steps),
+            every=min(known.recipe.every, steps),
         )
-    all_plans["blocks"] = ("block CoT", None, *own.in_blocks())
-    return all_plans
+        shape = replace(
+            known.transformer,
+            width=chosen.width or known.transformer.width,
+            positions=chosen.known or known.transformer.positions,
+        )
+        deepest = chosen.depth or known.deepest
+        own = replace(known, deepest=deepest, transformer=shape, recipe=recipe)
+        deep = {
+            f"gpt{depth}": Plan(f"depth {depth}", *own.of_depth(depth), depth)
+            for depth in range(1, deepest + 1)
+        }
+        recurrent = Plan("RNN", own.recurrent, recipe)
+        return {"rnn": recurrent, **deep, "blocks": Plan("block CoT", *own.in_blocks())}
+
+    @property
+    def length(self) -> int:
+        """How many letters the words have that are measured."""
+        return self.plans()["rnn"].recipe.length
+
+    def derive(self, report: Progress) -> "DerivedBeliefs | str":
+        """The compiled network, or why there is none."""
+        report("proving", 0, 1)
+        try:
+            return derive_beliefs(self.task, self.length)
+        except KrohnError as error:
+            return f"There is no compiled network to compare with: {error}"
+        finally:
+            report("proving", 1, 1)
+
+    def result(
+        self,
+        derived: "DerivedBeliefs | str",
+        trained: Sequence[Trained],
+        sitting: Sitting,
+    ) -> BeliefComparison:
+        """The compiled network, rules, and trained networks beside the exact filter."""
+        task, length = self.task, self.length
+        proved = None if isinstance(derived, str) else derived
+        groups = [[x for x in trained if x.key == key] for key in self.plans()]
+        network = None if proved is None else proved.network
+        models = {group[0].key: _model(group) for group in groups if group}
+        return BeliefComparison(
+            name=task.source.name,
+            task=_question(task),
+            states=len(task.process.entries),
+            letters=len(task.letters),
+            probabilities=task.probabilities,
+            length=length,
+            preset=self.settings.preset,
+            proved=None if proved is None else proved.proof,
+            models=(
+                *([proved.model] if proved else ()),
+                *rules(task, length),
+                *models.values(),
+            ),
+            geometry=_geometry(task, length, network, models, trained),
+            origin=sitting.origin([derived] if isinstance(derived, str) else ()),
+        )
 
 
-def cells_of(task: BeliefTask, settings: Settings) -> dict[str, list[Cell]]:
-    """The networks that are to be trained, by model, a cell for each seed."""
-    return {
-        key: [Cell(task, shape, recipe, seed) for seed in range(settings.seeds)]
-        for key, (_, _, shape, recipe) in plans(settings).items()
-    }
-
-
-def trained(
-    task: BeliefTask,
-    settings: Settings,
-    folder: Path,
-    command: str,
-    told: Progress,
-) -> list[tuple[BeliefModel, list[Result]]]:
-    """Train what is not trained yet: each kind of network, with its results by seed.
-
-    Raises:
-        KrohnError: If training is interrupted, or fails.
-    """
-    chosen, cells = plans(settings), cells_of(task, settings)
-    results = sweep(
-        in_turn(cells),
-        folder,
-        look,
-        settings.jobs,
-        seconds=settings.seconds,
-        device=settings.device,
-        command=command,
-        report=told,
-    )
-    by_name = {r.cell.name: r for r in results}
-    models = []
-    for key, (title, depth, shape, recipe) in chosen.items():
-        done = [by_name[c.name] for c in cells[key] if c.name in by_name]
-        if done:
-            about = _about(shape, recipe)
-            models.append((_model(key, title, about, depth, done), done))
-    return models
-
-
-def _about(shape: Architecture, recipe: BeliefRecipe) -> str:
+def _about(shape: Architecture, recipe: Recipe) -> str:
+    assert isinstance(recipe, BeliefRecipe)
     stages = ", ".join(map(str, recipe.stages)) or str(recipe.length)
     fed = f"; reads its own answer after every {recipe.block} letters"
     return f"{shape.description}; words of {stages} letters" + fed * bool(recipe.block)
 
 
-def _model(
-    key: str, title: str, about: str, depth: int | None, done: Sequence[Result]
-) -> BeliefModel:
-    looked = [from_object(Looked, r.measured, "what was measured") for r in done]
-    ones = tuple(_seed(r, found) for r, found in zip(done, looked, strict=True))
-    return BeliefModel(key, title, about, depth, looked[0].parameters, ones)
+def _model(group: Sequence[Trained]) -> BeliefModel:
+    """The networks of one kind."""
+    plan, first = group[0].plan, group[0].measured
+    about = _about(plan.architecture, plan.recipe)
+    ones = tuple(map(_seed, group))
+    return BeliefModel(
+        group[0].key, plan.title, about, plan.depth, first.parameters, ones
+    )
 
 
-def _seed(result: Result, found: Looked) -> BeliefSeed:
-    history: list[Mapping[str, Any]] = result.record["history"]
+def _seed(network: Trained) -> BeliefSeed:
+    measured, history = network.measured, network.result.record["history"]
     errors = [tuple(point["errors"]) for point in history]
-    training = Training(
-        tuple(point["step"] for point in history),
-        tuple(point["loss"] for point in history),
-        tuple(point["accuracy"] for point in history),
-        history[-1]["seconds"],
-        ENDED[result.record["outcome"]].format(steps=result.record["steps"]),
-    )
-    since = fit(errors, 0.05).since
+    since = fit(errors, THRESHOLDS[0]).since
     return BeliefSeed(
-        result.cell.seed, found.scores, since, found.probes, found.moved, training
+        network.seed,
+        measured.scores,
+        since,
+        measured.probes,
+        measured.moved,
+        network.training,
     )
 
 
-def derived(task: BeliefTask, length: int) -> tuple[BeliefModel, BeliefProof, Compiled]:
+@dataclass(frozen=True)
+class DerivedBeliefs:
+    """A network that was compiled and proved.
+
+    Attributes:
+        model: Its measurements.
+        proof: What is proved.
+        network: It, ready to run.
+    """
+
+    model: BeliefModel
+    proof: BeliefProof
+    network: Compiled
+
+
+def derive_beliefs(task: BeliefTask, length: int) -> DerivedBeliefs:
     """A network that is compiled and proved for the length of training.
 
     If no finite machine has the beliefs, it is one that is never off by more than 0.05.
@@ -249,11 +262,8 @@ def derived(task: BeliefTask, length: int) -> tuple[BeliefModel, BeliefProof, Co
     )
     size = cost(network, length).parameters
     about = f"{found.construction}, {proof.dtype}"
-    return (
-        BeliefModel("compiled", "compiled", about, None, size, (one,)),
-        proof,
-        network,
-    )
+    model = BeliefModel("compiled", "compiled", about, None, size, (one,))
+    return DerivedBeliefs(model, proof, network)
 
 
 def _beliefs(network: Compiled, task: BeliefTask, words: Any) -> Any:
@@ -300,65 +310,6 @@ SHOWN = 400
 """Beliefs of a triangle."""
 
 
-def compare_beliefs(
-    task: BeliefTask,
-    settings: Settings,
-    command: str | None = None,
-    progress: Progress | None = None,
-    announce: Announce | None = None,
-) -> BeliefComparison:
-    """Compile a network, train others, and set them beside the exact filter.
-
-    Args:
-        task: What is asked of every network.
-        settings: What is trained, and how; `depth` is that of the deepest Transformer.
-        command: What does it again; None for a call of `krohn.compare`.
-        progress: Called with what is being done, how much is done, and of how much.
-        announce: Called with the cost of training, before anything is proved or trained.
-
-    Raises:
-        KrohnError: If a number makes no sense, or training is interrupted.
-    """
-    began, told = time.monotonic(), progress or silent
-    usable(settings.device)
-    source, chosen = task.source, plans(settings)
-    length = chosen["rnn"][3].length
-    again = command or f"krohn.compare({source.name!r}, preset={settings.preset!r}, …)"
-    remarks, models, proved, network = list[str](), list[BeliefModel](), None, None
-    with run_folder(settings.runs) as folder:
-        if announce is not None:
-            job = Job(folder, look, settings.device, again)
-            announce(cost_of(job, in_turn(cells_of(task, settings))))
-        told("proving", 0, 1)
-        try:
-            model, proved, network = derived(task, length)
-            models.append(model)
-        except KrohnError as error:
-            remarks.append(f"There is no compiled network to compare with: {error}")
-        told("proving", 1, 1)
-        found = trained(task, settings, folder, again, told)
-        geometry = _geometry(task, length, network, found)
-    models += [*rules(task, length), *(model for model, _ in found)]
-    missing = {k: t for k, (t, *_) in chosen.items()}
-    missing = {k: t for k, t in missing.items() if all(m.key != k for m in models)}
-    if missing:
-        names = "; ".join(missing.values())
-        remarks.append(f"Not trained, because the time was up: {names}")
-    return BeliefComparison(
-        name=source.name,
-        task=_question(task),
-        states=len(BeliefTask(source).classes),
-        letters=len(task.letters),
-        probabilities=task.probabilities,
-        length=length,
-        preset=settings.preset,
-        proved=proved,
-        models=tuple(models),
-        geometry=geometry,
-        origin=origin(settings, again, time.monotonic() - began, tuple(remarks)),
-    )
-
-
 def _question(task: BeliefTask) -> str:
     if task.asks == "next":
         after = "" if task.after is None else " where it comes after " + task.after[0]
@@ -372,19 +323,20 @@ def _geometry(
     task: BeliefTask,
     length: int,
     network: Network | None,
-    found: Sequence[tuple[BeliefModel, list[Result]]],
+    models: Mapping[str, BeliefModel],
+    trained: Sequence[Trained],
 ) -> tuple[Geometry, ...]:
     """Beliefs in a triangle: of the compiled network, the RNN, the deepest Transformer."""
     if len(BeliefTask(task.source).classes) != 3 or not task.probabilities:
         return ()
     shown = [("compiled", network)] if network is not None else []
-    deepest = max((model.depth or 0 for model, _ in found), default=0)
-    for model, results in found:
-        if model.key in ("rnn", f"gpt{deepest}"):
-            errors = [one.scores.error for one in model.ones]
-            best = results[errors.index(min(errors))]
-            title = f"{model.title}, seed {best.cell.seed}"
-            shown.append((title, best.run().network))
+    deepest = max((model.depth or 0 for model in models.values()), default=0)
+    for key in ("rnn", f"gpt{deepest}"):
+        group = [network for network in trained if network.key == key]
+        if group:
+            best = min(group, key=lambda each: each.measured.scores.error)
+            title = f"{best.plan.title}, seed {best.seed}"
+            shown.append((title, best.result.run().network))
     return tuple(triangle(title, task, length, each) for title, each in shown)
 
 

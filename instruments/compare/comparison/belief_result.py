@@ -131,7 +131,7 @@ class BeliefComparison(Written):
     geometry: tuple[Geometry, ...]
     origin: Origin
     version: int = 1
-    page: ClassVar[str] = "draw_belief_page"
+    drawing: ClassVar[str] = "draw_belief_page"
 
     def of(self, key: str) -> BeliefModel | None:
         """The result of a model, if it takes part."""

@@ -2,32 +2,27 @@
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Unpack
+from typing import Any, Unpack
 
 from krohn.algebra import zoo
 from krohn.algebra.observation import OBSERVATIONS
-from krohn.instruments.compare.comparison.assembling import assemble
-from krohn.instruments.compare.comparison.belief_comparison import compare_beliefs
+from krohn.instruments.compare.comparison.belief_comparison import BeliefQuestion
 from krohn.instruments.compare.comparison.belief_result import BeliefComparison
 from krohn.instruments.compare.comparison.derived import unrolled_task
-from krohn.instruments.compare.comparison.measurements import (
-    SettingKeywords,
-    Settings,
-    check,
-    run_folder,
-)
+from krohn.instruments.compare.comparison.machines import MachineQuestion, check
+from krohn.instruments.compare.comparison.pipeline import Question, compare_networks
 from krohn.instruments.compare.comparison.result import Comparison
+from krohn.instruments.compare.comparison.settings import SettingKeywords, Settings
 from krohn.instruments.compare.tasks.beliefs import belief_task
 from krohn.instruments.compare.tasks.catalogue import (
     names,
     task,
 )
 from krohn.instruments.compare.tasks.task import Task
-from krohn.instruments.compare.training.provenance import usable
 from krohn.machine_objects import AS_IT_IS, MachineReading
 from krohn.machines import machine_of, with_outputs
 from krohn.option_rules import refuse_others, spelled
-from krohn.report import Announce, Progress, silent
+from krohn.report import Announce, Progress
 
 
 def named_task(source: object, reading: MachineReading = AS_IT_IS) -> Task:
@@ -70,7 +65,7 @@ def compare(
             anything is, and with the cost before it starts, a `TrainingCost`; a few steps
             are measured for it.
         **options: What is trained, by the names of the `Settings` in
-            `krohn.instruments.compare.comparison.measurements`, and how a
+            `krohn.instruments.compare.comparison.settings`, and how a
             machine is read, by those in
             `krohn.machine_objects.MachineReading`.
 
@@ -78,30 +73,39 @@ def compare(
         KrohnError: If there is no such machine, preset or device, a number makes no sense,
             nothing can be certified, or a run is interrupted.
     """
-    settings = Settings(preset, **options)
-    model = belief_task(machine)
-    if model is not None:
-        refuse_others(
-            settings.reading_options, (), f"{model.source.name}, which is no machine"
-        )
-        return compare_beliefs(model, settings, command, progress, announce)
-    counting = unrolled_task(machine, preset, settings.length)
-    asked = counting or named_task(machine, settings)
-    if counting is not None:
-        refuse_others(
-            settings.reading_options, (), f"{asked.name}, which is no machine"
-        )
-    else:
-        named = _machine_arguments(machine, asked, settings)
-        settings = replace(settings, named=named)
-    check(asked)
-    if announce is not None and asked.machine.remark:
-        announce(asked.machine.remark)
-    usable(settings.device)
-    told = progress or silent
-    again = command or f"krohn.compare({asked.name!r}, preset={preset!r}, …)"
-    with run_folder(settings.runs) as folder:
-        return assemble(asked, settings, folder, again, told, announce)
+    question = ask(machine, Settings(preset, **options))
+    if announce is not None and question.remark:
+        announce(question.remark)
+    again = command or f"krohn.compare({question.name!r}, preset={preset!r}, …)"
+    result: Comparison | BeliefComparison = compare_networks(
+        question, again, progress, announce
+    )
+    return result
+
+
+def ask(source: object, settings: Settings) -> Question[Any, Any]:
+    """What a comparison asks of networks about a source.
+
+    Raises:
+        KrohnError: If there is no such source, or it cannot be compared.
+    """
+    if (beliefs := belief_task(source)) is not None:
+        _check_no_machine(settings, beliefs.source.name)
+        return BeliefQuestion(beliefs, settings)
+    unrolled = unrolled_task(source, settings.preset, settings.length)
+    if unrolled is not None:
+        _check_no_machine(settings, unrolled.name)
+        check(unrolled)
+        return MachineQuestion(unrolled, settings)
+    task = named_task(source, settings)
+    check(task)
+    named = _machine_arguments(source, task, settings)
+    return MachineQuestion(task, replace(settings, named=named))
+
+
+def _check_no_machine(settings: Settings, name: str) -> None:
+    """Refuse options that say how a machine is read."""
+    refuse_others(settings.reading_options, (), f"{name}, which is no machine")
 
 
 def _machine_arguments(

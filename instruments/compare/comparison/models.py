@@ -15,6 +15,7 @@ from krohn.instruments.compare.comparison.measurements import (
     first_failure,
     measure,
 )
+from krohn.instruments.compare.comparison.pipeline import TrainedNetwork
 from krohn.instruments.compare.comparison.result import (
     COMPILED,
     GPT,
@@ -27,7 +28,7 @@ from krohn.instruments.compare.comparison.result import (
     Size,
     Sweep,
 )
-from krohn.instruments.compare.comparison.trained_networks import TrainedNetwork
+from krohn.instruments.compare.comparison.trained_networks import RunMeasurements
 from krohn.instruments.compare.measures.baselines import baselines
 from krohn.instruments.compare.models import (
     Gpt,
@@ -65,7 +66,7 @@ def affordable(network: Network, length: int) -> float:
 
 def measured_models(
     derived: Derived,
-    trained: Sequence[TrainedNetwork],
+    trained: Sequence[MeasuredModel],
     task: Task,
     length: int,
     share: float,
@@ -81,7 +82,7 @@ def measured_models(
     """
     return (
         _compiled(derived, task, length, share),
-        *_trained(trained),
+        *trained,
         *_baselines(task, length),
     )
 
@@ -101,19 +102,6 @@ def _compiled(derived: Derived, task: Task, length: int, share: float) -> Measur
     return MeasuredModel(COMPILED, "compiled", about, (entry,))
 
 
-def _trained(trained: Sequence[TrainedNetwork]) -> tuple[MeasuredModel, ...]:
-    """The networks of each kind that were trained."""
-    models = []
-    for key, title in TITLES.items():
-        group = [t for t in trained if t.key == key]
-        if group:
-            about = group[0].result.cell.architecture.description
-            models.append(
-                MeasuredModel(key, title, about, tuple(t.entry for t in group))
-            )
-    return tuple(models)
-
-
 def _baselines(task: Task, length: int) -> tuple[MeasuredModel, ...]:
     """The models that need no learning, measured."""
     known = {b.name: b for b in baselines(task, np.random.default_rng(0), length)}
@@ -128,18 +116,21 @@ def _baselines(task: Task, length: int) -> tuple[MeasuredModel, ...]:
     )
 
 
-def best(trained: Sequence[TrainedNetwork]) -> dict[str, TrainedNetwork]:
+Trained = TrainedNetwork[RunMeasurements]
+
+
+def best(trained: Sequence[Trained]) -> dict[str, Trained]:
     """The network of each kind with most right answers; of equals, the first seed."""
     keys = dict.fromkeys(one.key for one in trained)
     return {k: max((t for t in trained if t.key == k), key=_right) for k in keys}
 
 
-def _right(one: TrainedNetwork) -> float:
-    return one.entry.measured.token.value
+def _right(one: Trained) -> float:
+    return one.measured.measured.token.value
 
 
 def opened(
-    derived: Network, chosen: Mapping[str, TrainedNetwork], device: str
+    derived: Network, chosen: Mapping[str, Trained], device: str
 ) -> dict[str, Network]:
     """The networks themselves, the compiled one first."""
     trained = {key: one.result.run(device).network for key, one in chosen.items()}

@@ -1,6 +1,6 @@
 """The result of a comparison: numbers and names, to and from JSON; nothing here runs."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, ClassVar, Self
@@ -21,12 +21,16 @@ class Written:
     """A comparison, which `krohn compare --json` writes.
 
     Attributes:
+        task: What is asked, in words.
+        origin: How to do it again.
         version: Of how it is written.
-        page: The module of `krohn.instruments.compare` that draws it.
+        drawing: The module of `krohn.instruments.compare` that draws it.
     """
 
+    task: str
+    origin: "Origin"
     version: int
-    page: ClassVar[str]
+    drawing: ClassVar[str]
 
     def to_object(self) -> dict[str, Any]:
         """Itself for JSON."""
@@ -35,8 +39,21 @@ class Written:
 
     def html(self) -> str:
         """Itself as a page: no scripts, and nothing is fetched."""
-        found: str = import_module(f"{PACKAGE}.{self.page}").render(self)
-        return found
+        page: str = self._drawn("render")
+        return page
+
+    def headline(self) -> Sequence[str]:
+        """Sentences on the proof, and on what training reached."""
+        sentences: Sequence[str] = self._drawn("headline")
+        return sentences
+
+    def table(self) -> Sequence[Sequence[str]]:
+        """The columns of the table on a terminal, and its rows."""
+        rows: Sequence[Sequence[str]] = self._drawn("table")
+        return rows
+
+    def _drawn(self, part: str) -> Any:
+        return getattr(import_module(f"{PACKAGE}.{self.drawing}"), part)(self)
 
     def _repr_html_(self) -> str:
         from krohn.notebook import framed
@@ -386,7 +403,7 @@ class Comparison(Written):
     reductions: tuple[Reduction, ...]
     origin: Origin
     version: int = 2
-    page: ClassVar[str] = "draw_comparison_page"
+    drawing: ClassVar[str] = "draw_comparison_page"
 
     @property
     def name(self) -> str:

@@ -8,7 +8,7 @@ and linear systems are such processes.
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
 
@@ -18,6 +18,9 @@ from krohn.instruments.compare.tasks.sources import source_in_form
 from krohn.instruments.compare.tasks.task import BoolArray
 from krohn.network.precision import FloatArray
 from krohn.source_kinds import named
+
+if TYPE_CHECKING:
+    from krohn.instruments.compare.training.recipe import Recipe
 
 Asks = Literal["belief", "next"]
 
@@ -109,6 +112,12 @@ class BeliefTask:
         if process is None:
             raise KrohnError(f"a {type(self.source).__name__} has no beliefs")
         return process
+
+    def objective(self, recipe: "Recipe", seed: int) -> Any:
+        """The cross entropy, or the square error, of the right vectors."""
+        from krohn.instruments.compare.training.beliefs import BeliefObjective
+
+        return BeliefObjective(self, recipe, seed)
 
     @property
     def name(self) -> str:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from string import ascii_lowercase
-from typing import Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -12,6 +12,9 @@ from krohn.algebra.automaton import IntArray
 from krohn.algebra.errors import KrohnError
 from krohn.instruments.compare.tasks.sources import source_in_form
 from krohn.instruments.compare.tasks.task import Batch
+
+if TYPE_CHECKING:
+    from krohn.instruments.compare.training.recipe import Recipe
 
 # Tasks of texts: a prompt, and its continuation token by token up to an answer.
 
@@ -127,6 +130,27 @@ class TextTask:
     def classes(self) -> tuple[str, ...]:
         """The tokens: the answer is the next token."""
         return self.texts.tokens
+
+    def objective(self, recipe: "Recipe", seed: int) -> Any:
+        """The cross entropy of the next tokens."""
+        from krohn.instruments.compare.training.objective import Objective
+
+        return Objective(self, recipe, seed)
+
+    def taught(self, recipe: "Recipe") -> "TextTask":
+        """The task of words that training draws.
+
+        Raises:
+            KrohnError: If the recipe is for words of a machine.
+        """
+        if recipe.balance or recipe.scratchpad:
+            raise KrohnError(
+                "texts have their steps in them: no scratchpad, no balance of brackets"
+            )
+        return self
+
+    def stacks(self, recipe: "Recipe") -> None:
+        """Texts keep no brackets."""
 
     @property
     def length(self) -> int:

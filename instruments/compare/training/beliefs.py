@@ -91,8 +91,29 @@ def doubling(depth: int, longest: int) -> tuple[int, ...]:
 class BeliefObjective:
     """The loss of a step, and errors on fresh words: functions of seed and step."""
 
-    def __init__(self, task: BeliefTask, recipe: BeliefRecipe, seed: int) -> None:
+    def __init__(self, task: BeliefTask, recipe: Recipe, seed: int) -> None:
+        """Check that the recipe is one for beliefs.
+
+        Raises:
+            KrohnError: If it is not.
+        """
+        if not isinstance(recipe, BeliefRecipe):
+            raise KrohnError(
+                f"{task.name} asks for vectors; its recipe is a BeliefRecipe"
+            )
         self.task, self.recipe, self.seed = task, recipe, seed
+
+    def network(self, architecture: Architecture) -> Network:
+        """A network with fresh weights, which reads its answers if the recipe says so.
+
+        Raises:
+            KrohnError: If there is no such network for the task.
+        """
+        if self.recipe.block:
+            block = self.recipe.block
+            return block_chain(self.task, architecture, block, self.longest, self.seed)
+        letters, classes = len(self.task.letters), len(self.task.classes)
+        return build(architecture, letters, classes, self.longest, self.seed)
 
     @property
     def longest(self) -> int:

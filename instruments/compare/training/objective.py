@@ -1,7 +1,7 @@
 """The objective of training, and networks that read their own answers."""
 
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -19,7 +19,6 @@ from krohn.instruments.compare.models.network import (
     Network,
     RecurrentLayerNetwork,
 )
-from krohn.instruments.compare.tasks.letters import Varied
 from krohn.instruments.compare.tasks.task import (
     Batch,
     Task,
@@ -33,7 +32,6 @@ from krohn.instruments.compare.training.recipe import (
     Recipe,
     Steadiness,
     draw_nested_pairs,
-    stacks,
 )
 
 # A network that reads its own answers between the letters (thesis, section 3.4.5.2.3).
@@ -209,22 +207,25 @@ class Objective:
             KrohnError: If it does not.
         """
         self.task, self.recipe, self.seed = task, recipe, seed
-        self.taught = task
-        if recipe.steadiness is not None and isinstance(task, Task):
-            self.taught = replace(task, inputs=Varied(task.inputs))
-        if isinstance(task, TextTask) and (recipe.balance or recipe.scratchpad):
-            raise KrohnError(
-                "texts have their steps in them: no scratchpad, no balance of brackets"
-            )
-        self.stacks = None
-        if recipe.balance and isinstance(task, Task):
-            self.stacks = stacks(task.machine)
+        self.taught, self.stacks = task.taught(recipe), task.stacks(recipe)
 
     @property
     def longest(self) -> int:
         """The longest word, with its shift, that a network must have positions for."""
         before = 2 * self.stacks.depth if self.stacks else 0
         return max(self.recipe.reads, self.recipe.length + before) + self.recipe.shift
+
+    def network(self, architecture: Architecture) -> Network:
+        """A network with fresh weights, and a scratchpad if the recipe has one.
+
+        Raises:
+            KrohnError: If there is no such network for the task.
+        """
+        if self.recipe.scratchpad:
+            assert isinstance(self.task, Task)  # texts are refused
+            return scratchpad(self.task, architecture, self.longest, self.seed)
+        letters, classes = len(self.task.letters), len(self.task.classes)
+        return build(architecture, letters, classes, self.longest, self.seed)
 
     def __call__(self, network: Network, step: int, device: torch.device) -> Tensor:
         """The loss of the batch of a step, a number with gradients."""

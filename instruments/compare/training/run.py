@@ -14,25 +14,13 @@ from krohn.instruments.compare.models import (
     Architecture,
     Derived,
     Network,
-    build,
 )
-from krohn.instruments.compare.tasks.beliefs import BeliefTask
-from krohn.instruments.compare.tasks.task import Task
-from krohn.instruments.compare.tasks.texts import TextTask
-from krohn.instruments.compare.training.beliefs import (
-    BeliefObjective,
-    BeliefRecipe,
-    block_chain,
-)
+from krohn.instruments.compare.tasks.task import TrainingTask
 from krohn.instruments.compare.training.folder import (
     RECORD,
     WEIGHTS,
     RunFolder,
     evaluation_to_json,
-)
-from krohn.instruments.compare.training.objective import (
-    Objective,
-    scratchpad,
 )
 from krohn.instruments.compare.training.provenance import (
     Json,
@@ -59,7 +47,6 @@ from krohn.program.writing import atomic_write
 # Training a network, in one sitting or several.
 
 
-AnyTask = Task | BeliefTask | TextTask
 SHARE = 100
 """Writing checkpoints takes at most one part in so many of the time."""
 
@@ -79,7 +66,7 @@ class Run:
         network: With the averaged weights, on the device, not in training mode.
     """
 
-    task: AnyTask
+    task: TrainingTask
     architecture: Architecture
     recipe: Recipe
     seed: int
@@ -99,7 +86,7 @@ class Run:
 
 
 def train(
-    task: AnyTask,
+    task: TrainingTask,
     architecture: Architecture,
     recipe: Recipe,
     seed: int,
@@ -127,8 +114,8 @@ def train(
             holds another run, is damaged, or cannot be written.
     """
     usable(device)
-    objective = _objective(task, recipe, check_seed(seed))
-    network = _network(objective, architecture)
+    objective = task.objective(recipe, check_seed(seed))
+    network = objective.network(architecture)
     kept = None
     if folder is not None:
         kept = RunFolder(folder, identity(task, architecture, recipe, seed))
@@ -149,12 +136,12 @@ def fresh(cell: "Cell") -> Trainer:
     Raises:
         KrohnError: If the recipe does not apply.
     """
-    objective = _objective(cell.task, cell.recipe, check_seed(cell.seed))
-    return Trainer(objective, _network(objective, cell.architecture), "cpu")
+    objective = cell.task.objective(cell.recipe, check_seed(cell.seed))
+    return Trainer(objective, objective.network(cell.architecture), "cpu")
 
 
 def identity(
-    task: AnyTask, architecture: Architecture, recipe: Recipe, seed: int
+    task: TrainingTask, architecture: Architecture, recipe: Recipe, seed: int
 ) -> dict[str, Json]:
     """All that the weights depend on, as JSON.
 
@@ -176,27 +163,6 @@ def identity(
 
 def _digest(file: Path) -> str:
     return hashlib.sha256(read_bytes(file, LARGEST_FILE)).hexdigest()
-
-
-def _objective(task: AnyTask, recipe: Recipe, seed: int) -> Objective | BeliefObjective:
-    if not isinstance(task, BeliefTask):
-        return Objective(task, recipe, seed)
-    if not isinstance(recipe, BeliefRecipe):
-        raise KrohnError(f"{task.name} asks for vectors; its recipe is a BeliefRecipe")
-    return BeliefObjective(task, recipe, seed)
-
-
-def _network(
-    objective: Objective | BeliefObjective, architecture: Architecture
-) -> Network:
-    longest, seed = objective.longest, objective.seed
-    task = objective.task
-    if isinstance(task, Task) and objective.recipe.scratchpad:
-        return scratchpad(task, architecture, longest, seed)
-    if isinstance(objective, BeliefObjective) and objective.recipe.block:
-        block = objective.recipe.block
-        return block_chain(objective.task, architecture, block, longest, seed)
-    return build(architecture, len(task.letters), len(task.classes), longest, seed)
 
 
 def _go(trainer: Trainer, kept: RunFolder | None, report: Report | None) -> Outcome:
@@ -248,7 +214,7 @@ Came = tuple[Json, dict[str, bytes]]
 class Cell:
     """A network to train."""
 
-    task: AnyTask
+    task: TrainingTask
     architecture: Architecture
     recipe: Recipe
     seed: int

@@ -10,12 +10,12 @@ from command import Command
 import krohn
 from krohn.algebra.errors import KrohnError
 from krohn.instruments.compare.comparison import belief_comparison
-from krohn.instruments.compare.comparison.belief_comparison import plans
+from krohn.instruments.compare.comparison.belief_comparison import BeliefQuestion
 from krohn.instruments.compare.comparison.belief_result import (
     BeliefComparison,
     over_seeds,
 )
-from krohn.instruments.compare.comparison.measurements import Settings
+from krohn.instruments.compare.comparison.settings import Settings
 from krohn.instruments.compare.draw_belief_page import render
 from krohn.instruments.compare.tasks.beliefs import belief_task
 from krohn.kinds.hidden_markov import source_files as files
@@ -98,12 +98,13 @@ def test_of_hard_instances_the_revealed_state_is_asked(tmp_path: Path) -> None:
 
 
 def test_plans_follow_the_paper() -> None:
-    chosen = plans(Settings(preset="paper"))
+    task = belief_task("RanHMM3,2@1")
+    chosen = BeliefQuestion(task, Settings(preset="paper")).plans()
     assert list(chosen) == ["rnn", *(f"gpt{d}" for d in range(1, 8)), "blocks"]
-    assert chosen["gpt6"][3].stages == (64, 120)
-    assert chosen["blocks"][2].description.startswith("GPT-2 of 3 blocks")
-    assert chosen["blocks"][3].block == 8
-    assert chosen["rnn"][3].stages == ()
+    assert chosen["gpt6"].recipe.stages == (64, 120)
+    assert chosen["blocks"].architecture.description.startswith("GPT-2 of 3 blocks")
+    assert chosen["blocks"].recipe.block == 8
+    assert chosen["rnn"].recipe.stages == ()
 
 
 def test_what_there_was_no_time_for_is_named(

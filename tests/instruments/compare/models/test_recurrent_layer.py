@@ -9,15 +9,15 @@ import torch
 from sample_comparison import sample
 
 from krohn.algebra.errors import KrohnError
-from krohn.instruments.compare.comparison.measurements import Settings
+from krohn.instruments.compare.comparison.machines import MachineQuestion
 from krohn.instruments.compare.comparison.models import headline
 from krohn.instruments.compare.comparison.result import (
     LSTM,
     TrainedProof,
 )
+from krohn.instruments.compare.comparison.settings import Settings
 from krohn.instruments.compare.comparison.trained_networks import (
-    plans,
-    proved,
+    prove_trained,
 )
 from krohn.instruments.compare.models import (
     RecurrentLayer,
@@ -140,16 +140,17 @@ def test_what_makes_no_sense_is_refused() -> None:
 
 def test_a_comparison_trains_one_and_proves_it_or_not() -> None:
     asked = task("C2")
-    usual, _ = plans(asked, Settings())[LSTM]
-    provable, recipe = plans(asked, Settings(provable=True))[LSTM]
+    usual = MachineQuestion(asked, Settings()).plans()[LSTM].architecture
+    plan = MachineQuestion(asked, Settings(provable=True)).plans()[LSTM]
+    provable, recipe = plan.architecture, plan.recipe
     assert isinstance(provable, RecurrentLayer)
     assert recipe.steadiness is not None
     assert not isinstance(usual, RecurrentLayer)
     fresh = build(RecurrentLayer("rnn", 4), 2, 2, recipe.reads, 0)
-    proof = proved(fresh.eval(), asked)
+    proof = prove_trained(fresh.eval(), asked)
     assert proof is not None
     assert proof.verdict == "refuted"
-    assert proved(build(usual, 2, 2, recipe.reads, 0).eval(), asked) is None
+    assert prove_trained(build(usual, 2, 2, recipe.reads, 0).eval(), asked) is None
 
 
 def test_the_headline_says_what_is_proved_of_trained_networks() -> None:
