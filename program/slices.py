@@ -33,6 +33,7 @@ class Source:
         objects: The modules of the classes of such sources.
         foreign: Whether objects of other libraries may be such sources.
         of_machines: The construction that takes a machine as such a source.
+        inputs: The function that says of which inputs claims about it are (trusted).
     """
 
     commands: str
@@ -42,6 +43,7 @@ class Source:
     objects: tuple[str, ...] = ()
     foreign: bool = False
     of_machines: str = ""
+    inputs: str = ""
 
 
 @dataclass(frozen=True)

@@ -8,16 +8,19 @@ SLICE = Slice(
             f"{__name__}.commands:AttentionTargets",
             r"Sine(?![\w,]*+\.[a-z])",
             objects=(f"{__name__}.source_target",),
+            inputs=f"{__name__}.statement_inputs:unit_interval",
         ),
         "grid-function": Source(
             f"{__name__}.commands_grid_functions:GridFunctions",
             r"Sorted\d|RanGrid",
             objects=(f"{__name__}.source_grid_function",),
+            inputs=f"{__name__}.statement_inputs:points",
         ),
         "selected-mean": Source(
             f"{__name__}.commands_selected_means:SelectedMeans",
             r"(Nearest|Gravity|Select)\d",
             objects=(f"{__name__}.source_selected_means",),
+            inputs=f"{__name__}.statement_inputs:selections",
         ),
     },
     readers={

@@ -14,9 +14,9 @@ from krohn.architectures.attention_layer.check import (
     Affine,
     layer_of,
 )
+from krohn.kinds.attention_targets.statement_inputs import Points
 from krohn.program.domains import FloatArray, IntArray
 from krohn.program.errors import demand
-from krohn.program.inputs import Points
 from krohn.program.strict_json import reals
 from krohn.verify.checker.affine_arithmetic import Noisy, exact
 from krohn.verify.checker.arithmetic import STEPS, Format, Interval, fits, flushed, lost

@@ -17,8 +17,8 @@ from krohn.kinds.attention_targets.check_tents import (
     Axis,
     axes_of,
 )
+from krohn.kinds.attention_targets.statement_inputs import Selections
 from krohn.program.errors import demand
-from krohn.program.inputs import Selections
 from krohn.verify.checker.arithmetic import SUM, Interval, fits, gamma, store_error
 from krohn.verify.checker.established import Established, added_up
 from krohn.verify.checker.model_file import Machine, Model

@@ -5,11 +5,14 @@ from krohn.program.slices import Slice, Source
 SLICE = Slice(
     sources={
         "text-in-blocks": Source(
-            f"{__name__}.commands:TextsInBlocks", objects=(f"{__name__}.statement",)
+            f"{__name__}.commands:TextsInBlocks",
+            objects=(f"{__name__}.statement",),
+            inputs=f"{__name__}.statement_inputs:in_blocks",
         ),
         "vectors-in-blocks": Source(
             f"{__name__}.commands:LinearSystemsInBlocks",
             objects=("krohn.kinds.linear_systems.source",),
+            inputs=f"{__name__}.statement_inputs:in_blocks",
         ),
     },
     readers={

@@ -25,6 +25,7 @@ from krohn.kinds.blocks.statement import (
     longest,
     passes,
 )
+from krohn.kinds.blocks.statement_inputs import WordsInBlocks
 from krohn.kinds.linear_systems.build_products import realise
 from krohn.kinds.linear_systems.commands import reference
 from krohn.kinds.linear_systems.source import (
@@ -37,7 +38,6 @@ from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FloatArray
 from krohn.network.reading import Opened
 from krohn.program.domains import IntArray
-from krohn.program.inputs import WordsInBlocks
 from krohn.program.retelling import told_as
 from krohn.program.word_texts import BLANK
 from krohn.report import Progress
@@ -145,6 +145,10 @@ class TextsInBlocks(InBlocks[Blocks], TextKind[Blocks]):
     source = Blocks
     claim = "generates"
     takes = frozenset(option_rules.IN_BLOCKS)
+
+    def longest(self, file: ModelFile) -> int:
+        """The most letters of a word."""
+        return longest_word(file)
 
     def of_source(self, source: Automaton, block: int | None = None) -> Blocks:
         """A machine, its reachable part, that writes its state after so many letters.
@@ -313,6 +317,10 @@ class LinearSystemsInBlocks(InBlocks[VectorsInBlocks]):
     takes = frozenset({"strict", "keep", "positions", "block"})
     formats = ("float64",)
     stays = "the network reads the vectors that it has written, which needs Krohn"
+
+    def longest(self, file: ModelFile) -> int:
+        """The most letters of a word."""
+        return longest_word(file)
 
     def of_source(self, source: Any, block: int | None = None) -> VectorsInBlocks:
         """A linear system that writes its vector after so many letters.

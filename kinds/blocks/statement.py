@@ -6,10 +6,10 @@ from typing import Any, Self
 
 import numpy as np
 
+from krohn.kinds.blocks.statement_inputs import WordsInBlocks
 from krohn.program.claim import Claim
 from krohn.program.domains import IntArray
 from krohn.program.errors import demand
-from krohn.program.inputs import WordsInBlocks
 from krohn.program.strict_json import whole
 
 KIND = "text-in-blocks"

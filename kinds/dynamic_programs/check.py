@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from krohn.kinds.dynamic_programs.statement import ChainOfThought
+from krohn.kinds.dynamic_programs.statement_inputs import Prompts
 from krohn.program.domains import IntArray
 from krohn.program.errors import demand
 from krohn.program.expressions import (
@@ -27,7 +28,6 @@ from krohn.program.expressions import (
     value,
 )
 from krohn.program.functions import Select, Table
-from krohn.program.inputs import Prompts
 from krohn.program.operations.base import LookBack
 from krohn.program.operations.block_sum import BlockSum
 from krohn.program.operations.map import Map

@@ -3,8 +3,8 @@
 from typing import Any
 
 from krohn.kinds.dynamic_programs.statement_increasing import Increasing, program_of
+from krohn.kinds.dynamic_programs.statement_inputs import Lists
 from krohn.program.errors import demand
-from krohn.program.inputs import Lists
 from krohn.program.program import statement_of
 from krohn.program.statement import Statement
 from krohn.verify.checker.model_file import Model

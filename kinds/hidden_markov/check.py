@@ -14,8 +14,8 @@ from krohn.kinds.hidden_markov.check_situations import (
     source_of,
     window,
 )
+from krohn.kinds.hidden_markov.statement_inputs import PossibleWords
 from krohn.program.errors import demand
-from krohn.program.inputs import PossibleWords
 from krohn.program.statement import Statement
 from krohn.verify.checker import refinement, sublayers
 from krohn.verify.checker.arithmetic import Interval

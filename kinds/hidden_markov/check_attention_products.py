@@ -25,9 +25,9 @@ from krohn.kinds.hidden_markov.check_situations import (
     Source,
     source_of,
 )
+from krohn.kinds.hidden_markov.statement_inputs import PossibleWords
 from krohn.program.domains import BoolArray, FloatArray
 from krohn.program.errors import demand
-from krohn.program.inputs import PossibleWords
 from krohn.program.patterns import letters_until_rectangles
 from krohn.verify.checker.arithmetic import Format, Interval, fits_between, gamma
 from krohn.verify.checker.established import Established

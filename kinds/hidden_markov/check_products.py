@@ -18,6 +18,7 @@ from krohn.kinds.hidden_markov.check_positive_operators import (
     ordinary,
 )
 from krohn.kinds.hidden_markov.check_situations import source_of
+from krohn.kinds.hidden_markov.statement_inputs import PossibleWords
 from krohn.kinds.linear_systems.check import (
     applied,
     check_window,
@@ -29,7 +30,6 @@ from krohn.kinds.linear_systems.check_product_gates import (
 )
 from krohn.program.domains import BoolArray, FloatArray
 from krohn.program.errors import demand
-from krohn.program.inputs import PossibleWords
 from krohn.program.operations.letter_matrix import LetterMatrix
 from krohn.program.statement import Statement
 from krohn.verify.checker.arithmetic import (

@@ -14,9 +14,9 @@ from krohn.architectures.recurrent.check import (
     opened,
 )
 from krohn.kinds.hidden_markov import check_situations as situations
+from krohn.kinds.hidden_markov.statement_inputs import PossibleWords
 from krohn.program.domains import FloatArray, IntArray
 from krohn.program.errors import demand
-from krohn.program.inputs import PossibleWords
 from krohn.verify.checker.arithmetic import (
     FORMATS,
     STEPS,

@@ -19,11 +19,11 @@ from krohn.kinds.in_context.check_descent import (
     Given,
     sizes_of,
 )
+from krohn.kinds.in_context.statement_inputs import WholePrompts
 from krohn.program.architectures.transformer import Block, Transformer
 from krohn.program.attention import Rectified
 from krohn.program.domains import FloatArray
 from krohn.program.errors import demand
-from krohn.program.inputs import WholePrompts
 from krohn.verify.checker.established import Established
 from krohn.verify.checker.model_file import Machine, Model, names
 from krohn.verify.checker.softmax import leak, product

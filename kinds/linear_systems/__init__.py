@@ -9,6 +9,7 @@ SLICE = Slice(
             r"(Cyclic-DET|Cyclic-RND|MatMul|RanLDS)\d",
             objects=(f"{__name__}.source",),
             of_machines="products",
+            inputs="krohn.program.inputs:words",
         )
     },
     readers={

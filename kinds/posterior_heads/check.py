@@ -14,8 +14,9 @@ from krohn.architectures.attention_layer.check import (
     Layer,
     layer_of,
 )
+from krohn.kinds.posterior_heads.statement_inputs import UnitVectors
 from krohn.program.errors import demand
-from krohn.program.inputs import Box, UnitVectors
+from krohn.program.inputs import Box
 from krohn.program.strict_json import real, reals
 from krohn.verify.checker.arithmetic import (
     STEPS,

@@ -10,6 +10,7 @@ SLICE = Slice(
             (".rules",),
             ".rules",
             (f"{__name__}.statement",),
+            inputs=f"{__name__}.statement_inputs:lines",
         )
     },
     readers={("transformer", "rewriting"): "transformer"},

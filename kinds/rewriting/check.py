@@ -4,8 +4,8 @@ from dataclasses import replace
 from typing import Any
 
 from krohn.kinds.rewriting.statement import Rewriting
+from krohn.kinds.rewriting.statement_inputs import Lines
 from krohn.kinds.rewriting.statement_program import program_of
-from krohn.program.inputs import Lines
 from krohn.program.operations.latest import Latest
 from krohn.program.program import statement_of
 from krohn.program.statement import Statement

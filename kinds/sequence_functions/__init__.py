@@ -12,6 +12,7 @@ SLICE = Slice(
                 f"{__name__}.source_builder",
                 "krohn.kinds.counting.source_program",
             ),
+            inputs="krohn.program.inputs:words",
         )
     },
     readers={("transformer", "program"): "transformer"},

@@ -39,7 +39,6 @@ from krohn.network.reading import Opened
 from krohn.option_rules import FORM, refuse, refuse_others
 from krohn.program.domains import IntArray
 from krohn.program.errors import Refused
-from krohn.program.inputs import WordsInBlocks
 from krohn.program.word_texts import letters_by_name, split_letters, write_letter
 from krohn.report import Progress, Question, Report, unrefuted
 from krohn.source_kinds import named
@@ -382,9 +381,6 @@ class SourceKind(Kind[S]):
 
     def longest(self, file: ModelFile) -> int | None:
         """The longest inputs that a file claims; None if there are none."""
-        inputs = file.claim.inputs
-        if isinstance(inputs, WordsInBlocks):
-            return inputs.length
         return file.claim.length
 
     def wanted(self, source: Any) -> Any:

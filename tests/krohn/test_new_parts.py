@@ -199,13 +199,15 @@ def test_a_kind_of_source_is_compiled_proved_run_and_explained(
     monkeypatch: Patch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     monkeypatch.setitem(
-        sys.modules, "own.gains", module(Gains=Gains, established=established)
+        sys.modules,
+        "own.gains",
+        module(Gains=Gains, established=established, unit_box=unit_box),
     )
-    entry = Source("own.gains:Gains", r"Gain\d", objects=(__name__,))
+    own = "own.gains:Gains", r"Gain\d"
+    entry = Source(*own, objects=(__name__,), inputs="own.gains:unit_box")
     monkeypatch.setitem(slice_sources(), "gain", entry)  # type: ignore[arg-type]
     brought = Slice(readers={("linear-recurrence", "gain"): "own.gains"})
     monkeypatch.setitem(slices(), "own", brought)  # type: ignore[arg-type]
-    monkeypatch.setitem(inputs.OF_SOURCES, "gain", unit_box)
     path = tmp_path / "gain.safetensors"
     assert cli.run(["compile", "Gain3", "-T", "4", "-o", str(path)]) == 0
     assert cli.run(["verify", str(path), "--proof", "--sample", "20"]) == 0
