@@ -6,10 +6,9 @@ A proof rests on what is imported to check it, so a reader of one proof reads no
 
 from collections.abc import Callable
 from importlib import import_module
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from krohn.program.errors import demand
+from krohn.program.errors import Refused, demand
 from krohn.program.slices import brought
 
 if TYPE_CHECKING:
@@ -53,9 +52,12 @@ def rule(name: str) -> Any:
     Raises:
         Refused: If no slice brings it.
     """
-    place = rule_module(name)
-    demand(find_spec(place) is not None, f"no slice brings the rules of a {name}")
-    return import_module(place)
+    try:
+        return import_module(place := rule_module(name))
+    except ModuleNotFoundError as missing:
+        if missing.name != place:
+            raise
+        raise Refused(f"no slice brings the rules of a {name}") from None
 
 
 def rule_module(name: str) -> str:
