@@ -16,7 +16,10 @@ SLICE = Slice(
         ("transformer", "linear-system"): f"{__name__}.check",
         ("rnn", "linear-system"): f"{__name__}.check_rnn",
     },
-    finders={f"{__name__}.check": f"{__name__}.find:norms"},
+    finders={
+        f"{__name__}.check": f"{__name__}.find:norms",
+        f"{__name__}.check_rnn": f"{__name__}.find:norms",
+    },
     rules={
         "matrix_norms": f"{__name__}.check_matrix_norms",
         "product_gates": f"{__name__}.check_product_gates",
