@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from typing import Any
 
-from krohn.architectures.gated.commands import Layer
 from krohn.instruments.compare.comparison.measurements import (
     Measurements,
     first_failure,
@@ -75,6 +74,8 @@ def prove_trained(network: Network, task: Task) -> TrainedProof | None:
         return None
     if shape.hidden > MOST_UNITS or shape.layers > 1:
         return None
+    from krohn.architectures.gated.commands import Layer
+
     file = Layer.of(network.state_dict()).file(task.machine, task.shows)
     report = verify(file, sample=None)
     right = report.verdict == "verified"

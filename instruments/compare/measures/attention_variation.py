@@ -16,9 +16,6 @@ from krohn.algebra.brackets import BracketDistribution, Stack, distribution
 from krohn.algebra.errors import KrohnError
 from krohn.algebra.formats import json_format
 from krohn.algebra.wording import rational
-from krohn.architectures.generator.engine import Generator
-from krohn.architectures.generator.find_words import laws_of
-from krohn.instruments.limits.balance import balance
 from krohn.network.architecture import kind_of
 from krohn.network.model import Model
 from krohn.network.modelfile import ModelFile
@@ -60,12 +57,16 @@ class Speaker(Reader):
 
     def laws(self, words: IntArray) -> FloatArray:
         """The law of the next letter at each position of words."""
+        from krohn.architectures.generator.engine import Generator
+
         with torch.inference_mode():
             said = Generator(self.file)(torch.from_numpy(words))[:, 1:]
         return np.asarray(said.double().numpy())
 
     def attention(self, word: Sequence[int]) -> FloatArray:
         """As torch computes it."""
+        from krohn.architectures.generator.engine import Generator
+
         with torch.inference_mode():
             tokens = torch.tensor([list(word)], dtype=torch.int64)
             found = Generator(self.file).attention(tokens)[-1][0]
@@ -75,6 +76,8 @@ class Speaker(Reader):
         """How well it balances, if that is defined."""
         if self.law.brackets.kinds < 2 or self.law.brackets.depth < 2:
             return {}
+        from krohn.instruments.limits.balance import balance
+
         found = balance(self.file, self.machine)
         return {"beta": found.beta, "worst S/P": found.worst}
 
@@ -84,6 +87,8 @@ class StackLike(Reader):
 
     def laws(self, words: IntArray) -> FloatArray:
         """The law of the stack that it says."""
+        from krohn.architectures.generator.find_words import laws_of
+
         with torch.inference_mode():
             states = Model(self.file)(torch.from_numpy(words)).argmax(dim=-1).numpy()
         return np.asarray(laws_of(self.law)[states])

@@ -11,7 +11,6 @@ from krohn.algebra.automaton import Automaton, IntArray
 from krohn.algebra.errors import KrohnError, MachineError
 from krohn.algebra.zoo.machines import ERROR
 from krohn.algebra.zoo.samplers import Sampler, half_periodic, legal, uniform
-from krohn.architectures.gated.find_dynamics import varied_words
 from krohn.instruments.compare.tasks.task import Inputs
 
 # Words whose letters are drawn one by one: uniformly, with a bias, by a count.
@@ -309,6 +308,8 @@ class Varied:
         self, machine: Automaton, rng: np.random.Generator, count: int, length: int
     ) -> IntArray:
         """Letter indices ``(count, length)``."""
+        from krohn.architectures.gated.find_dynamics import varied_words
+
         more = varied_words(machine.transitions, machine.start, count // 2, length, rng)
         usual = self.usual.draw(machine, rng, count - count // 2, length)
         return np.concatenate([usual, more])

@@ -133,25 +133,6 @@ def test_numbers_of_a_sequence_are_none_of_its_lengths() -> None:
         assert max(map(int, prompt)) < 40 + 150
 
 
-def test_texts_of_a_dynamic_program_are_those_that_are_compiled() -> None:
-    source = Steps("EditDistance3,3:letters=2")
-    task = TextTask(source)
-    batch = task.batch(RNG(0), 30, task.length)
-    texts = np.hstack([batch.letters, batch.labels[:, -1:]])
-    assert (source.chain.continued(texts[:, :8]) == texts).all()
-    assert (batch.trained == (np.arange(task.length) >= 7)).all()
-    answers = texts[:, source.chain.answer - 1]
-    assert (task.answers(texts) == answers).all()
-    # The public format is this text: Krohn's has words of one size.
-    public = EditDistances(4).text([0, 1, 0], [1, 1, 0])
-    told = [EditDistances(4).tokens[i] for i in public]
-    prompt = [source.tokens.index(name) for name in told[:8]]
-    (own,) = Steps("EditDistance3,3:letters=2,boundary=1").chain.continued(
-        np.array([prompt])
-    )
-    assert [source.tokens[i] for i in own] == told
-
-
 def test_padding_and_prompts_are_not_taught() -> None:
     task = TextTask(EditDistances(5))
     batch = task.batch(RNG(0), 20, task.length)
@@ -168,11 +149,7 @@ def test_padding_and_prompts_are_not_taught() -> None:
 def test_what_makes_no_sense() -> None:
     with pytest.raises(KrohnError, match="no dynamic program of the name 'Nothing3'"):
         Steps("Nothing3")
-    with pytest.raises(KrohnError, match="n is 99"):
-        Steps("LCS99,2")
     with pytest.raises(KrohnError, match="4 to 20"):
         EditDistances(40)
     with pytest.raises(KrohnError, match="3 to 298"):
         Increasing(2)
-    with pytest.raises(KrohnError, match="are read to 22 tokens"):
-        TextTask(Steps("EditDistance3,3")).batch(RNG(0), 2, 9)
