@@ -12,4 +12,5 @@ SLICE = Slice(
     },
     rules={"state_space": f"{__name__}.check"},
     finders={f"{__name__}.check": f"{__name__}.find:layers"},
+    uses=("architectures.linear_recurrence",),
 )

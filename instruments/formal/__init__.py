@@ -7,4 +7,5 @@ SLICE = Slice(
     schemas={
         "formal": Schema("`krohn formal --json`", f"{__name__}.commands:Formal"),
     },
+    uses=("architectures.recurrent",),
 )

@@ -41,5 +41,5 @@ SLICE = Slice(
         "hidden_markov": f"{__name__}.commands_objects",
         "masked": f"{__name__}.commands_objects",
     },
-    uses=("kinds.linear_systems", "kinds.dynamic_programs"),
+    uses=("architectures.recurrent", "kinds.linear_systems", "kinds.dynamic_programs"),
 )

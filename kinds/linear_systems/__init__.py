@@ -25,4 +25,5 @@ SLICE = Slice(
         "product_gates": f"{__name__}.check_product_gates",
     },
     tasks={"beliefs": f"{__name__}.task:process"},
+    uses=("architectures.recurrent",),
 )
