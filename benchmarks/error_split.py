@@ -47,7 +47,7 @@ class Population:
         Raises:
             Refused: If the model has other letters, or there are too many windows.
         """
-        p, size = source.letters, source.letters**source.segment
+        p, size = source.count, source.count**source.segment
         demand(len(model.letters) == p, f"{model.name} has other letters")
         demand(model.actions is None, f"the letters of {model.name} are chosen")
         demand(size <= MOST_WORDS, f"{size} words are too many to be listed")
@@ -106,7 +106,7 @@ def split(source: InContext, model: HiddenMarkovModel, prompts: list[Prompt]) ->
     found = Population.of(source, model)
     problem = regression(source, prompts)
     tests = np.array([prompt.history for prompt in prompts])
-    place = source.letters ** np.arange(source.window)[::-1]
+    place = source.count ** np.arange(source.window)[::-1]
     true = _following(source, model, tests)
     laws = [
         true,

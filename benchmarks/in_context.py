@@ -142,7 +142,7 @@ class Runner:
             part = (
                 shown[random.integers(len(shown))] if random.random() < 0.8 else history
             )
-            part[random.integers(len(part))] = int(random.integers(self.source.letters))
+            part[random.integers(len(part))] = int(random.integers(self.source.count))
         if random.random() < 0.3:
             at, of = random.integers(len(shown), size=2)
             shown[at] = list(shown[of])

@@ -17,7 +17,7 @@ from krohn.kinds.hidden_markov.check_doubling_tensors import (
     Scaling,
     steps,
 )
-from krohn.kinds.hidden_markov.check_situations import source_of
+from krohn.kinds.hidden_markov.statement import StatedHiddenMarkov
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FloatArray
 from krohn.verify.search.find import model_of
@@ -44,7 +44,7 @@ class Products(NamedTuple):
     @classmethod
     def of(cls, file: ModelFile) -> "Products":
         """Those of a network that `attention-products` made."""
-        source = source_of(file.header["source"])
+        source = StatedHiddenMarkov.from_wire(file.header["source"])
         place, done = steps(model_of(file), source, file.header["claim"]["length"])
         token = file.tensors["embed.token"][:, place.matrix(0)]
         held = token.reshape(len(token), place.held, place.size)

@@ -41,13 +41,17 @@ ARRAYS: Mapping[Any, Callable[[Any, int], Any]] = {FloatArray: reals, IntArray: 
 """How the arrays of a type are read."""
 
 
-@dataclass(frozen=True)
-class Part:
-    """An object of a header. The types of its fields say which values they may have."""
+class Stated:
+    """A dataclass whose fields are the keys of an object, by whose types they are read."""
 
     @classmethod
-    def of(cls, said: Any) -> Self:
-        """Read an object, all of it.
+    def fields_by_key(cls) -> dict[str, Field[Any]]:
+        """Its keys, with the fields that are called so."""
+        return {key.name: key for key in fields(cls)}  # type: ignore[arg-type]
+
+    @classmethod
+    def read_fields(cls, said: Any) -> dict[str, Any]:
+        """The values of its fields in an object, all of it.
 
         Raises:
             Refused: If a value has another type, one is missing that has no default, or
@@ -55,27 +59,43 @@ class Part:
         """
         name = getattr(cls, "kind", cls.__name__.lower())
         demand(isinstance(said, Mapping), f"a {name} is no object")
-        known = {x.name: x for x in fields(cls)}
+        known = cls.fields_by_key()
         others = sorted(map(str, said.keys() - known.keys()))
         demand(not others, f"nothing is about {str(others[:3])[:80]} of a {name}")
         needed = {key for key, x in known.items() if x.default is MISSING}
         absent = sorted(needed - said.keys())
-        demand(not absent, f"a {name} has no {', '.join(absent)}")
-        stated = [x for key, x in known.items() if key in said]
-        return cls(**{x.name: _read(x, said.get(x.name)) for x in stated})
+        demand(not absent, f"a {name} does not say its {str(absent)[1:-1]}")
+        return {known[key].name: _read(known[key], said[key]) for key in said}
 
     def to_wire(self) -> dict[str, Any]:
         """The object. What is None by default is left out if it is None."""
-        pairs = ((x.default, x.name, getattr(self, x.name)) for x in fields(self))
-        return {
-            name: _written(value)
-            for default, name, value in pairs
-            if value is not None or default is MISSING
+        stated = {
+            key: getattr(self, each.name)
+            for key, each in self.fields_by_key().items()
+            if each.default is MISSING or getattr(self, each.name) is not None
         }
+        return {key: _written(value) for key, value in stated.items()}
 
 
-class StatedSource(Part):
+@dataclass(frozen=True)
+class Part(Stated):
+    """An object of a header. The types of its fields say which values they may have."""
+
+    @classmethod
+    def of(cls, said: Any) -> Self:
+        """Read an object, all of it.
+
+        Raises:
+            Refused: As `read_fields` does; or if values do not fit together.
+        """
+        return cls(**cls.read_fields(said))
+
+
+class StatedSource(Stated):
     """The object ``source`` of a header.
+
+    What compilers and reference interpreters add stands in classes that are made of the
+    one that has the kind; fields of theirs are on no file.
 
     Attributes:
         kind: Its name on file.
@@ -84,6 +104,20 @@ class StatedSource(Part):
 
     kind: ClassVar[str]
     derived: ClassVar[tuple[str, ...]] = ()
+
+    @classmethod
+    def fields_by_key(cls) -> dict[str, Field[Any]]:
+        """Its keys, with the fields of the class that has the kind.
+
+        A field whose metadata have a ``key`` is called so on file.
+        """
+        listed = fields(cls.declaration())
+        return {x.metadata.get("key", x.name): x for x in listed}
+
+    @classmethod
+    def declaration(cls) -> Any:
+        """The class that has the kind."""
+        return next(each for each in cls.__mro__ if "kind" in vars(each))
 
     def to_wire(self) -> dict[str, Any]:
         """The object, with its kind and the names that follow."""
@@ -100,7 +134,7 @@ class StatedSource(Part):
         demand(isinstance(said, Mapping), f"a {cls.kind} is no object")
         demand(said.get("kind") == cls.kind, f"this is no {cls.kind}")
         rest = said.keys() - {"kind", *cls.derived}
-        found = cls.of({key: said[key] for key in rest})
+        found = cls(**cls.read_fields({key: said[key] for key in rest}))
         for key in cls.derived:
             right = said.get(key) == list(getattr(found, key))
             demand(right, f"of a {cls.kind} the {key} have other names")
@@ -162,6 +196,6 @@ def _written(value: Any) -> Any:
     """A value of a field, as JSON has it."""
     if hasattr(value, "to_wire"):
         return value.to_wire()
-    if isinstance(value, np.ndarray):
+    if isinstance(value, np.ndarray | np.generic):
         return value.tolist()
     return list(map(_written, value)) if isinstance(value, tuple) else value

@@ -16,16 +16,14 @@ from krohn.kinds.attention_targets.source_grid_function import (
     aggregate,
     simple,
 )
-from krohn.kinds.attention_targets.source_selected_means import (
-    GRAVITY,
-    NEAREST,
-    SelectedMean,
-)
+from krohn.kinds.attention_targets.source_selected_means import SelectedMean
 from krohn.kinds.attention_targets.source_target import (
     AttentionTarget,
-    Outer,
+    interpolate,
     joined,
 )
+from krohn.kinds.attention_targets.statement_selected_mean import GRAVITY, NEAREST
+from krohn.kinds.attention_targets.statement_target import OuterFunction
 from krohn.network.precision import FloatArray, Precision
 
 # A target of attention as one attention layer (Jiang and Li, Theorem 4.1).
@@ -136,13 +134,13 @@ def _outer(target: AttentionTarget, knots: int) -> tuple[Tensors, float]:
     return tents(axes, "output"), shift
 
 
-def _extrapolate(outer: Outer, places: FloatArray) -> FloatArray:
+def _extrapolate(outer: OuterFunction, places: FloatArray) -> FloatArray:
     """F, continued beyond its points by the lines of the last two: ``(places, n)``."""
     inside = np.clip(places, outer.low, outer.high)
     beyond = (places - inside)[:, None] / outer.step
     ends = np.diff(outer.values, axis=0)
     slope = np.where(beyond > 0, ends[-1], ends[0])
-    found = outer(np.tile(inside[:, None], outer.values.shape[1]))
+    found = interpolate(outer, np.tile(inside[:, None], outer.values.shape[1]))
     return np.asarray(found + beyond * slope)
 
 

@@ -4,9 +4,7 @@ Theorem U of docs/proofs/attention_targets.md. Each point is followed through f�
 each choice of points through the softmax and F̂, with what rounding can do (A1-A8).
 """
 
-from collections.abc import Mapping
-from math import prod
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -14,53 +12,26 @@ from krohn.architectures.attention_layer.check import (
     Affine,
     layer_of,
 )
+from krohn.kinds.attention_targets.statement_grid_function import StatedGridFunction
 from krohn.kinds.attention_targets.statement_inputs import Points
 from krohn.program.domains import FloatArray, IntArray
 from krohn.program.errors import demand
-from krohn.program.strict_json import reals
 from krohn.verify.checker.affine_arithmetic import Noisy, exact
 from krohn.verify.checker.arithmetic import STEPS, Format, Interval, fits, flushed, lost
 from krohn.verify.checker.established import REAL, Established
 from krohn.verify.checker.model_file import Machine, Model
 from krohn.verify.checker.softmax import product, weights
 
-MOST_INPUTS, MOST_LENGTH, CELLS = 2**17, 2**10, 2**24
+CELLS = 2**24
 STORED = {"float64": np.float64, "float32": np.float32}
 
 
-class Source(NamedTuple):
-    """A function as a header states it (`source_grid_function`).
-
-    Attributes:
-        points: ``(points, d)``: those of position 1, of position 2, ….
-        chosen: ``(inputs, τ)``: which point each position of an input has.
-        values: ``(inputs, τ)``: what is right.
-    """
-
-    points: FloatArray
-    chosen: IntArray
-    values: FloatArray
-
-
-def source_of(said: Mapping[str, Any]) -> Source:
-    """The function of a header.
-
-    Raises:
-        Refused: If it states none.
-    """
-    demand(type(said["pieces"]) is list, "it has no points")
-    demand(1 <= len(said["pieces"]) <= MOST_LENGTH, "too many positions, or none")
-    pieces = [reals(piece, 2) for piece in said["pieces"]]
-    for piece in pieces:
-        demand(piece.size > 0, "points are no real vectors")
-        demand(piece.shape[1] == pieces[0].shape[1], "points of several dimensions")
-    sizes = [len(piece) for piece in pieces]
-    demand(prod(sizes) <= MOST_INPUTS, "too many inputs to be looked at")
-    values = reals(said["values"], 2)
-    demand(values.shape == (prod(sizes), len(sizes)), "a value is missing")
+def inputs_of(source: StatedGridFunction) -> tuple[FloatArray, IntArray]:
+    """All points ``(points, d)``, and which of them each input has: ``(inputs, τ)``."""
+    sizes = source.sizes
     first = np.cumsum([0, *sizes[:-1]])
     chosen = np.indices(sizes).reshape(len(sizes), -1).T + first
-    return Source(np.concatenate(pieces), chosen, values)
+    return np.concatenate(source.pieces), chosen
 
 
 def established(model: Model, said: Any, machine: Machine | None) -> Established:
@@ -69,22 +40,23 @@ def established(model: Model, said: Any, machine: Machine | None) -> Established
     Raises:
         Refused: If the network is another one, or a number can overflow.
     """
-    source, layer = source_of(model.source), layer_of(model)
+    source, layer = StatedGridFunction.from_wire(model.source), layer_of(model)
+    grid, chosen = inputs_of(source)
     form, length = layer.form, source.values.shape[1]
     demand(layer.bias is None, "the layer has a memory")
     demand(not layer.code.size, "the layer sees positions")
     demand(not layer.causal, "the layer does not see later positions")
     demand(layer.length == length, "another length")
-    demand(layer.inputs == source.points.shape[1], "points of another dimension")
+    demand(layer.inputs == grid.shape[1], "points of another dimension")
     demand(layer.output[-1][1].size == 1, "it says several numbers")
-    held = source.points.astype(STORED[form.name]).astype(np.float64)
-    demand(np.array_equal(held, source.points), f"{form.name} does not hold a point")
+    held = grid.astype(STORED[form.name]).astype(np.float64)
+    demand(np.array_equal(held, grid), f"{form.name} does not hold a point")
     widest = max(bias.size for _, bias in [*layer.features, *layer.output])
-    points, keys = len(source.points), layer.query.shape[1]
+    points, keys = len(grid), layer.query.shape[1]
     wide = max(widest, length * layer.value.shape[1])
     demand(max(len(source.values), points) * wide <= CELLS, "too many inputs")
     demand(points * max(points, keys) <= CELLS, "too many points")
-    features = through(layer.features, exact(source.points, form))
+    features = through(layer.features, exact(grid, form))
     asked, offered, values = (
         _held(features.affine(weight, np.zeros(weight.shape[1])))
         for weight in (layer.query, layer.key, layer.value)
@@ -92,7 +64,7 @@ def established(model: Model, said: Any, machine: Machine | None) -> Established
     scores = product(asked, offered.each(np.transpose), form, "a score")
     error = flushed(1).most  # a claim is above 0
     for t in range(length):
-        mean = _mean(scores, values, source.chosen, t, form)
+        mean = _mean(scores, values, chosen, t, form)
         found = _held(through(layer.output, mean))[:, 0]
         off = abs(found - source.values[:, t]).most
         error = float(np.maximum(error, off))

@@ -4,7 +4,6 @@ Theorem T4 of docs/proofs/attention_targets.md. The tables must be those of the 
 some Λ, which is read from the tensors; only logarithms may be rounded.
 """
 
-from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,23 +17,19 @@ from krohn.kinds.attention_targets.check_tents import (
     axes_of,
 )
 from krohn.kinds.attention_targets.statement_inputs import Selections
+from krohn.kinds.attention_targets.statement_selected_mean import (
+    GRAVITY,
+    NEAREST,
+    SELECTION,
+    StatedSelectedMean,
+)
 from krohn.program.errors import demand
 from krohn.verify.checker.arithmetic import SUM, Interval, fits, gamma, store_error
 from krohn.verify.checker.established import Established, added_up
 from krohn.verify.checker.model_file import Machine, Model
 from krohn.verify.checker.softmax import leaked, mean_error, swayed
 
-NEAREST, GRAVITY, SELECTION = "nearest-point", "centre-of-gravity", "selection"
-SIZES = {NEAREST: ("grid",), GRAVITY: ("masses", "segments"), SELECTION: ("picks",)}
-MOST_LENGTH, MOST_SIZE, FAR = 2**8, 2**10, 4.0
-
-
-class Source(NamedTuple):
-    """A target as a header states it (`source_selected_means`)."""
-
-    form: str
-    length: int
-    sizes: tuple[int, ...]
+FAR = 4.0
 
 
 class Looks(NamedTuple):
@@ -59,29 +54,13 @@ class Looks(NamedTuple):
     kinds: int | None
 
 
-def source_of(said: Mapping[str, Any]) -> Source:
-    """The target of a header.
-
-    Raises:
-        Refused: If it states none.
-    """
-    demand(type(said["form"]) is str and said["form"] in SIZES, "an unknown form")
-    sizes = tuple(said[name] for name in SIZES[said["form"]])
-    for size in (said["length"], *sizes):
-        demand(type(size) is int and 1 <= size <= MOST_SIZE, "no sensible sizes")
-    demand(said["length"] <= MOST_LENGTH, "it is too long")
-    if said["form"] == NEAREST:
-        demand(sizes[0] & (sizes[0] - 1) == 0, "the grid is no power of two")
-    return Source(said["form"], said["length"], sizes)
-
-
 def established(model: Model, said: Any, machine: Machine | None) -> Established:
     """The least error that can be shown.
 
     Raises:
         Refused: If the network is another one.
     """
-    source, layer = source_of(model.source), layer_of(model)
+    source, layer = StatedSelectedMean.from_wire(model.source), layer_of(model)
     demand(layer.bias is None and not layer.causal, "the layer sees other positions")
     demand(layer.length == source.length, "another length")
     axes, form = axes_of(layer.features), layer.form
@@ -151,7 +130,7 @@ def _logarithms(first: float, most: int) -> Interval:
     return found.each(lambda x: np.concatenate([[first, 0.0], x]))
 
 
-def _nearest(source: Source, axes: list[Axis], unit: float) -> Looks:
+def _nearest(source: StatedSelectedMean, axes: list[Axis], unit: float) -> Looks:
     """λ(2u·v − |v|²): exact, as all are few multiples of λ/G²."""
     (grid,) = source.sizes
     demand(axes[-1].values.shape == (2, 8), "there are no such features")
@@ -173,7 +152,7 @@ def _nearest(source: Source, axes: list[Axis], unit: float) -> Looks:
     )
 
 
-def _gravity(source: Source, axes: list[Axis], unit: float) -> Looks:
+def _gravity(source: StatedSelectedMean, axes: list[Axis], unit: float) -> Looks:
     """Λ(2e_t e_s − e_s²) + ln m: a key is rounded once, and a logit of it once more."""
     masses, segments = source.sizes
     e = np.arange(max(segments, 2) * 1.0)
@@ -197,7 +176,7 @@ def _gravity(source: Source, axes: list[Axis], unit: float) -> Looks:
     )
 
 
-def _selection(source: Source, axes: list[Axis], unit: float) -> Looks:
+def _selection(source: StatedSelectedMean, axes: list[Axis], unit: float) -> Looks:
     """Ln c_v at position v, or −Λ: exact, but for logarithms."""
     length, (picks,) = source.length, source.sizes
     n = 2 * length + 2

@@ -5,7 +5,6 @@ compute are linear between knots, along each axis; so the largest difference is 
 one or the other, and is found by looking at all of them.
 """
 
-from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,10 +20,14 @@ from krohn.kinds.attention_targets.check_tents import (
     rounding,
     steepest,
 )
+from krohn.kinds.attention_targets.statement_target import (
+    MOST_POINTS,
+    OuterFunction,
+    StatedAttentionTarget,
+)
 from krohn.program.domains import FloatArray
 from krohn.program.errors import demand
 from krohn.program.inputs import Box
-from krohn.program.strict_json import real, reals
 from krohn.verify.checker.arithmetic import (
     STEPS,
     SUM,
@@ -39,40 +42,10 @@ from krohn.verify.checker.established import REAL, Established
 from krohn.verify.checker.model_file import Machine, Model
 from krohn.verify.checker.softmax import mean_error, swayed
 
-MOST_POINTS, MOST_LENGTH, MOST_WIDTH, ENTRIES = 2**12, 2**12, 2**8, 2**21
+ENTRIES = 2**21
 EXACT = 2.0**50
 """Whole numbers below, and sums of two of them, are exact in float64."""
 SEVERAL = "F̂ is not one function for each number"
-
-
-class Outer(NamedTuple):
-    """F at the points low + k·step; constant outside of them."""
-
-    low: float
-    step: float
-    values: FloatArray
-
-
-class Source(NamedTuple):
-    """A target as a header states it (`krohn.kinds.attention_targets.source_target`).
-
-    Attributes:
-        length: τ.
-        causal: Whether the sum is over s ≤ t.
-        left: ``(N + 1, r)``.
-        right: ``(N + 1, r)``.
-        f: ``(N + 1, n)``.
-        outer: F; None for the identity.
-        moduli: How far ρ, f and F may be off the tables.
-    """
-
-    length: int
-    causal: bool
-    left: FloatArray
-    right: FloatArray
-    f: FloatArray
-    outer: Outer | None
-    moduli: tuple[float, float, float]
 
 
 class Mean(NamedTuple):
@@ -101,63 +74,18 @@ class Logits(NamedTuple):
     size: Interval
 
 
-def source_of(said: Mapping[str, Any]) -> Source:
-    """The target of a header.
-
-    Raises:
-        Refused: If it states none.
-    """
-    left, right, f = (_table(said[name]) for name in ("left", "right", "f"))
-    points, moduli = len(left) - 1, said["moduli"]
-    demand(2 <= points <= MOST_POINTS and not points & (points - 1), "no such grid")
-    demand(left.shape == right.shape and len(f) == len(left), "tables of several sizes")
-    moduli = reals(moduli, 1)
-    demand(len(moduli) == 3 and np.all(moduli >= 0), "there are three moduli")
-    demand(type(said["causal"]) is bool, "the layer does not say what it sees")
-    demand(type(said["length"]) is int, "the target has no length")
-    outer = None
-    if said["outer"] is not None:
-        low, step = (real(said["outer"][name]) for name in ("low", "step"))
-        values = _table(said["outer"]["values"])
-        fine = (
-            step > 0 and np.frexp(step)[0] == 0.5 and low / step == np.rint(low / step)
-        )
-        demand(
-            fine and abs(low / step) < 2**40, "the points of F are no binary fractions"
-        )
-        demand(2 <= len(values) <= MOST_POINTS + 1, "F has too few points, or too many")
-        demand(values.shape[1] == f.shape[1], "F is not one function for each number")
-        outer = Outer(low, step, values)
-    told = (
-        said["length"],
-        said["causal"],
-        left,
-        right,
-        f,
-        outer,
-        tuple(moduli.tolist()),
-    )
-    return Source(*told)
-
-
-def _table(said: Any) -> FloatArray:
-    found = reals(said, 2)
-    demand(1 <= found.shape[1] <= MOST_WIDTH, "a table is too wide")
-    return found
-
-
 def established(model: Model, said: Any, machine: Machine | None) -> Established:
     """The least error that can be shown.
 
     Raises:
         Refused: If the network is another one.
     """
-    source, layer = source_of(model.source), layer_of(model)
+    source, layer = StatedAttentionTarget.from_wire(model.source), layer_of(model)
     demand(layer.bias is None, "the layer has a memory")
     demand(not layer.code.size, "the layer sees positions")
     demand(layer.inputs == 1, "the layer reads several numbers of each vector")
     demand(layer.causal == source.causal, "the layer sees other positions")
-    demand(layer.length == source.length <= MOST_LENGTH, "another length")
+    demand(layer.length == source.length, "another length")
     (axis,) = axes_of(layer.features)
     demand(axis.high == 1, "the knots do not span the inputs")
     asked, keys, values = (
@@ -166,12 +94,12 @@ def established(model: Model, said: Any, machine: Machine | None) -> Established
     demand(values.values.shape[1] == source.f.shape[1], "another number of values")
     spread, logits = differences(source, asked, keys), scored(layer.form, asked, keys)
     entering, moved = moved_by_inputs(layer.form, source)
-    half = spread + source.moduli[0] + logits.off + entering
+    half = spread + source.moduli.rho + logits.off + entering
     shift = _shift(layer, source, values)
     mean = means(layer, source, values, half, logits, shift, moved)
     error, of_outer = _outer(layer, source, mean, shift)
     parts = {"logits": spread.most, "logits_rounding": logits.off.most}
-    parts |= {"f_and_mean": mean.error.most, "modulus": source.moduli[0]}
+    parts |= {"f_and_mean": mean.error.most, "modulus": source.moduli.rho}
     parts |= {"outer": of_outer, "inputs": entering.most}
     box = Box(((0.0, 1.0),), 1, source.length)
     return Established(layer.form, box, {**REAL, "parts": parts}, error)
@@ -188,7 +116,7 @@ def selected(axis: Axis, matrix: FloatArray) -> Axis:
     return Axis(axis.scale, axis.values[:, matrix.argmax(axis=0)])
 
 
-def differences(source: Source, asked: Axis, keys: Axis) -> Interval:
+def differences(source: StatedAttentionTarget, asked: Axis, keys: Axis) -> Interval:
     """Half of what ρ̂ − ρ ranges over for one query, at most, as the tables say ρ."""
     size = max(len(source.left), len(asked.values)) - 1
     grid = np.arange(size + 1) / size
@@ -207,7 +135,9 @@ def _beside(one: Interval, other: Interval) -> Interval:
     return Interval(*map(np.hstack, pairs))
 
 
-def moved_by_inputs(form: Format, source: Source) -> tuple[Interval, Interval]:
+def moved_by_inputs(
+    form: Format, source: StatedAttentionTarget
+) -> tuple[Interval, Interval]:
     """By how much ρ and f of the tables move where inputs are rounded to the format."""
     steps = store_error(form, 1.0) * (len(source.f) - 1)
     left, right, f = (
@@ -230,7 +160,7 @@ def scored(form: Format, asked: Axis, keys: Axis) -> Logits:
 
 def means(
     layer: Layer,
-    source: Source,
+    source: StatedAttentionTarget,
     values: Axis,
     half: Interval,
     logits: Logits,
@@ -252,12 +182,12 @@ def means(
     spread = high - low + 2 * off
     rounded = mean_error(form, length, logits.size, spread, largest)
     swing = swayed(2 * half, spread)
-    error = swing + apart + source.moduli[1] + moved + off + rounded
+    error = swing + apart + source.moduli.f + moved + off + rounded
     more = off + rounded
     return Mean(error, high + more, largest + more)
 
 
-def _shift(layer: Layer, source: Source, values: Axis) -> FloatArray:
+def _shift(layer: Layer, source: StatedAttentionTarget, values: Axis) -> FloatArray:
     """``(n,)``: by how much f̂ is less than f, each a multiple of its `_step`.
 
     Any such number is right, for some the error is less.
@@ -274,13 +204,13 @@ def _shift(layer: Layer, source: Source, values: Axis) -> FloatArray:
     return np.asarray(apart * steps)
 
 
-def _step(outer: Outer, axis: Axis) -> float:
+def _step(outer: OuterFunction, axis: Axis) -> float:
     """All knots of F, and those of F̂ along an axis, are multiples of it (Theorem T3)."""
     return min(outer.step, 1 / axis.scale)
 
 
 def _outer(
-    layer: Layer, source: Source, mean: Mean, shift: FloatArray
+    layer: Layer, source: StatedAttentionTarget, mean: Mean, shift: FloatArray
 ) -> tuple[float, float]:
     """How far an output can be off, and by how much F̂ differs from F at worst."""
     form, n = layer.form, len(shift)
@@ -290,7 +220,7 @@ def _outer(
         size = mean.size + np.abs(shift)
         fits(size, form, "an output", STEPS)
         rounded = 2 * form.sum_unit * size * (shift != 0)
-        return (mean.error + rounded + source.moduli[2]).most, 0.0
+        return (mean.error + rounded + source.moduli.outer).most, 0.0
     axes = axes_of(layer.output)
     roundings = rounding(axes, form)
     demand(axes[0].values.shape[1] == n, SEVERAL)
@@ -301,15 +231,15 @@ def _outer(
         demand(mean.high[i] <= axis.high, "the mean can lie beyond the last knot")
         apart = _apart(source, axis, i, float(shift[i]))
         slope = axis.slope * mean.error[i]
-        total = (slope + apart + source.moduli[2] + roundings[i]).most
+        total = (slope + apart + source.moduli.outer + roundings[i]).most
         demand(np.isfinite(total), "no error is shown")
         found, worst = (float(x) for x in np.maximum((found, worst), (total, apart)))
     return found, worst
 
 
-def _apart(source: Source, axis: Axis, i: int, shift: float) -> float:
+def _apart(source: StatedAttentionTarget, axis: Axis, i: int, shift: float) -> float:
     """The largest |F̂_i(a − shift) − F_i(a)| over all means a of f."""
-    outer, off = source.outer, source.moduli[1]
+    outer, off = source.outer, source.moduli.f
     assert outer is not None
     step = _step(outer, axis)
     ends = source.f[:, i].min(), source.f[:, i].max()
@@ -321,8 +251,7 @@ def _apart(source: Source, axis: Axis, i: int, shift: float) -> float:
     demand(last - first <= 8 * MOST_POINTS, "the knots of F̂ are too close")
     # Differences are linear between knots, and so largest there or at an end.
     points = Interval.of(np.clip(step * np.arange(first, last + 1), *ends))
-    end = outer.low + outer.step * (len(outer.values) - 1)
-    demand(outer.low <= ends[0] and ends[1] <= end, "F is not said everywhere")
+    demand(outer.low <= ends[0] and ends[1] <= outer.high, "F is not said everywhere")
     demand(ends[1] - shift <= axis.high, "F̂ does not reach as far as F")
     right = joined((points - outer.low) / outer.step, outer.values[:, [i]])
     own_axis = Axis(axis.scale, axis.values[:, [i]])

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from itertools import product
-from typing import Any, Literal, TypedDict
+from typing import Any, Literal
 
 import numpy as np
 
@@ -18,10 +18,10 @@ from krohn.kinds.attention_targets.build import (
     attention_layer,
 )
 from krohn.kinds.attention_targets.source_target import (
-    KIND,
     AttentionTarget,
     joined,
 )
+from krohn.kinds.attention_targets.statement_target import StatedAttentionTarget
 from krohn.network.architecture import parameters
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FloatArray
@@ -63,32 +63,10 @@ class AttentionTargetFacts(Attended):
     bound_as_printed: dict[str, float | Literal["vacuous"]]
 
 
-class OuterFunction(TypedDict):
-    """A function by its values on a grid."""
-
-    low: float
-    step: float
-    values: list[list[float]]
-
-
-class StatedAttentionTarget(TypedDict):
-    """A weighted mean, F(Σ softmax[ρ] f)."""
-
-    kind: Literal["attention-target"]
-    name: str
-    length: int
-    causal: bool
-    left: list[list[float]]
-    right: list[list[float]]
-    f: list[list[float]]
-    outer: OuterFunction | None
-    moduli: tuple[float, float, float]
-
-
 class AttentionTargets(RealSequences[AttentionTarget]):
     """Targets by name (``Sine6,1.5``), or of `krohn.attention_target`."""
 
-    wire = KIND
+    wire = StatedAttentionTarget.kind
     facts_types = (AttentionTargetFacts,)
     stated_type = StatedAttentionTarget
     source = AttentionTarget

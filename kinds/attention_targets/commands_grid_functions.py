@@ -1,7 +1,7 @@
 """Functions on grids in the commands: encoded inputs, a network that is exact on all."""
 
 from itertools import pairwise, product
-from typing import Any, Literal, TypedDict
+from typing import Any, Literal
 
 import numpy as np
 
@@ -14,12 +14,12 @@ from krohn.kinds.attention_targets.build import (
 )
 from krohn.kinds.attention_targets.source_grid_function import (
     EXAMPLES,
-    KIND,
     GridFunction,
     named,
     simple,
     superposed,
 )
+from krohn.kinds.attention_targets.statement_grid_function import StatedGridFunction
 from krohn.network.architecture import parameters
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FloatArray
@@ -45,19 +45,10 @@ class GridFunctionFacts(Attended):
     units: tuple[list[int], list[int]]
 
 
-class StatedGridFunction(TypedDict):
-    """A function on a grid, by its values."""
-
-    kind: Literal["grid-function"]
-    name: str
-    pieces: list[list[list[float]]]
-    values: list[list[float]]
-
-
 class GridFunctions(RealSequences[GridFunction]):
     """Functions of finitely many inputs: ``Sorted3,4``, ``RanGrid3,4@5``, or an object."""
 
-    wire = KIND
+    wire = StatedGridFunction.kind
     facts_types = (GridFunctionFacts,)
     stated_type = StatedGridFunction
     examples = EXAMPLES

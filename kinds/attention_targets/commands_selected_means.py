@@ -1,6 +1,6 @@
 """Means over what is selected exactly, in the commands."""
 
-from typing import Any, Literal, NotRequired, TypedDict
+from typing import Any, Literal
 
 import numpy as np
 
@@ -12,10 +12,11 @@ from krohn.kinds.attention_targets.build import (
     SELECTED_MEAN,
     selected_mean,
 )
-from krohn.kinds.attention_targets.source_selected_means import (
+from krohn.kinds.attention_targets.source_selected_means import SelectedMean
+from krohn.kinds.attention_targets.statement_selected_mean import (
     NEAREST,
     SELECTION,
-    SelectedMean,
+    StatedSelectedMean,
 )
 from krohn.network.architecture import parameters
 from krohn.network.modelfile import ModelFile
@@ -38,23 +39,10 @@ class SelectedMeanFacts(Attended):
     features: int
 
 
-class StatedSelectedMean(TypedDict):
-    """A mean over selected positions."""
-
-    kind: Literal["selected-mean"]
-    name: str
-    form: str
-    length: int
-    grid: NotRequired[int]
-    masses: NotRequired[int]
-    segments: NotRequired[int]
-    picks: NotRequired[int]
-
-
 class SelectedMeans(RealSequences[SelectedMean]):
     """``Nearest6``, ``Gravity10``, ``Select8``."""
 
-    wire = selected_means.KIND
+    wire = StatedSelectedMean.kind
     facts_types = (SelectedMeanFacts,)
     stated_type = StatedSelectedMean
     source = SelectedMean

@@ -1,7 +1,7 @@
 """Functions of finitely many encoded inputs, and their form as attention targets."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
@@ -9,13 +9,18 @@ from math import prod
 from random import Random
 from typing import Any, TypeAlias
 
+import numpy as np
+
+from krohn.kinds.attention_targets.statement_grid_function import (
+    MOST_INPUTS,
+    StatedGridFunction,
+)
+from krohn.program.domains import FloatArray
 from krohn.program.errors import demand
-from krohn.program.strict_json import reals
 
 # Functions of finitely many encoded inputs, by name, from Python and on file.
 
 
-KIND = "grid-function"
 EXAMPLES = {
     "Sorted3,4": "position t gives the t-th smallest of 3 numbers with 4 levels",
     "RanGrid3,4@5": "random values for inputs of 3 points with 4 levels; seed 5",
@@ -27,8 +32,6 @@ Inputs: TypeAlias = tuple[Point, ...]
 _NAME = re.compile(
     r"(?P<what>Sorted|RanGrid)(?P<length>\d{1,4}),(?P<levels>\d{1,9})(@(?P<seed>\d{1,18}))?"
 )
-MOST_INPUTS = 100_000
-"""A function is checked on all inputs, which takes some seconds at most."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,14 +90,14 @@ class GridFunction:
                 yield x, t, value
 
     def to_wire(self) -> dict[str, Any]:
-        """As a model file states it; values in the order of `itertools.product`.
+        """As a model file states it.
 
         Raises:
             Refused: If a number is no binary fraction that float64 holds.
         """
-        points = [[list(map(_as_float, point)) for point in p] for p in self.pieces]
-        values = [list(map(_as_float, self.values[x])) for x in product(*self.pieces)]
-        return {"name": self.name, "pieces": points, "values": values}
+        pieces = tuple(map(_as_floats, self.pieces))
+        values = _as_floats([self.values[x] for x in product(*self.pieces)])
+        return StatedGridFunction(self.name, pieces, values).to_wire()
 
     @classmethod
     def from_wire(cls, said: Mapping[str, Any]) -> "GridFunction":
@@ -103,13 +106,14 @@ class GridFunction:
         Raises:
             Refused: If it states none.
         """
-        demand(said["kind"] == KIND, "this is no function on a grid")
-        pieces = tuple(_exactly(piece) for piece in said["pieces"])
-        values = _exactly(said["values"])
-        shape = prod(map(len, pieces)), len(pieces)
-        demand((len(values), len(values[0])) == shape, "a value is missing")
-        pairs = zip(product(*pieces), values, strict=True)
-        return cls(str(said["name"]), pieces, dict(pairs))
+        stated = StatedGridFunction.from_wire(said)
+        pieces = tuple(map(_as_fractions, stated.pieces))
+        pairs = zip(product(*pieces), _as_fractions(stated.values), strict=True)
+        return cls(stated.name, pieces, dict(pairs))
+
+
+def _as_floats(rows: Iterable[Vector]) -> FloatArray:
+    return np.array([list(map(_as_float, row)) for row in rows])
 
 
 def _as_float(x: Fraction) -> float:
@@ -117,8 +121,8 @@ def _as_float(x: Fraction) -> float:
     return float(x)
 
 
-def _exactly(rows: Any) -> tuple[Vector, ...]:
-    return tuple(tuple(map(Fraction, row)) for row in reals(rows, 2).tolist())
+def _as_fractions(rows: FloatArray) -> tuple[Vector, ...]:
+    return tuple(tuple(map(Fraction, row)) for row in rows.tolist())
 
 
 def levels(length: int, count: int) -> list[list[Point]]:

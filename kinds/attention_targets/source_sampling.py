@@ -9,14 +9,16 @@ from typing import Any, TypedDict, Unpack
 import numpy as np
 
 from krohn.kinds.attention_targets.source_target import (
-    MOST_POINTS,
-    MOST_RANK,
     NODES,
     AttentionTarget,
-    Moduli,
-    Outer,
     decompose,
     gauss_legendre,
+)
+from krohn.kinds.attention_targets.statement_target import (
+    MOST_POINTS,
+    MOST_RANK,
+    Moduli,
+    OuterFunction,
     is_power,
 )
 from krohn.program.domains import FloatArray, IntArray
@@ -328,7 +330,7 @@ def _factors(
     return left, right, missed + 2 * terms * 2.0**-53 * scale
 
 
-def _outer(F: Function, values: FloatArray, off: float, size: int) -> Outer:
+def _outer(F: Function, values: FloatArray, off: float, size: int) -> OuterFunction:
     """F at as many points as ρ has, of a range that all means of f are in."""
     low, high = float(values.min()) - off, float(values.max()) + off
     step = 2.0 ** np.ceil(np.log2(max(high - low, 2.0**-20) / size))
@@ -336,7 +338,7 @@ def _outer(F: Function, values: FloatArray, off: float, size: int) -> Outer:
     count = int(np.ceil(high / step) - first) + 1
     found = _sampled("F", F, step * (first + np.arange(count)))
     demand(found.shape == (count,), "F must give a number for each number")
-    return Outer(first * step, step, np.tile(found[:, None], values.shape[1]))
+    return OuterFunction(first * step, step, np.tile(found[:, None], values.shape[1]))
 
 
 _NAME = re.compile(r"Sine(\d+),(\d+(?:\.\d+)?)(?::(.+))?")

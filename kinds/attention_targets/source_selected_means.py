@@ -12,22 +12,21 @@ They are the demonstrations of Jiang and Li, appendix B.1, as exact functions (A
 """
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from krohn.kinds.attention_targets.statement_selected_mean import (
+    GRAVITY,
+    NEAREST,
+    SELECTION,
+    SIZES,
+    Form,
+    StatedSelectedMean,
+)
 from krohn.program.domains import FloatArray
 from krohn.program.errors import Refused, demand
 from krohn.program.retelling import told_as
-
-KIND = "selected-mean"
-NEAREST, GRAVITY, SELECTION = "nearest-point", "centre-of-gravity", "selection"
-SIZES = {NEAREST: ("grid",), GRAVITY: ("masses", "segments"), SELECTION: ("picks",)}
-"""The sizes that each form has beside its length."""
-MOST = {"grid": 1024, "masses": 256, "segments": 64, "picks": 64}
-LONGEST = 256
 
 
 @dataclass(frozen=True)
@@ -49,32 +48,8 @@ class Column:
     real: bool = False
 
 
-@dataclass(frozen=True)
-class SelectedMean:
-    """A target.
-
-    Attributes:
-        name: What it is called.
-        form: One of `NEAREST`, `GRAVITY` and `SELECTION`.
-        length: τ: how many vectors an input has, at most; of a selection: exactly.
-        sizes: As `SIZES` names them.
-    """
-
-    name: str
-    form: str
-    length: int
-    sizes: tuple[int, ...]
-
-    def __post_init__(self) -> None:
-        demand(self.form in SIZES, f"the form is one of {', '.join(SIZES)}")
-        demand(1 <= self.length <= LONGEST, f"a length lies between 1 and {LONGEST}")
-        known = SIZES[self.form]
-        demand(len(self.sizes) == len(known), f"sizes are {', '.join(known)}")
-        for size, what in zip(self.sizes, known, strict=True):
-            demand(1 <= size <= MOST[what], f"{what} lies between 1 and {MOST[what]}")
-        if self.form == NEAREST:
-            grid = self.sizes[0]
-            demand(grid & (grid - 1) == 0, "the grid divides an axis by 1, 2, 4, 8, …")
+class SelectedMean(StatedSelectedMean):
+    """A target, with its reference and its inputs."""
 
     @property
     def columns(self) -> tuple[Column, ...]:
@@ -144,27 +119,10 @@ class SelectedMean:
                 return "each vector must pick another at least once, or itself"
         return ""
 
-    def to_wire(self) -> dict[str, Any]:
-        """As a model file states it."""
-        sizes = dict(zip(SIZES[self.form], self.sizes, strict=True))
-        return {"name": self.name, "form": self.form, "length": self.length, **sizes}
-
-    @classmethod
-    def from_wire(cls, said: Mapping[str, Any]) -> "SelectedMean":
-        """The target that a header states.
-
-        Raises:
-            Refused: If it states none.
-        """
-        demand(said["kind"] == KIND and said["form"] in SIZES, "this is no such target")
-        numbers = [said["length"], *(said[size] for size in SIZES[said["form"]])]
-        demand(all(type(n) is int for n in numbers), "a size is no whole number")
-        return cls(str(said["name"]), said["form"], numbers[0], tuple(numbers[1:]))
-
 
 _NAME = re.compile(r"(Nearest|Gravity|Select)(\d+)(?::(.+))?")
 _USUAL = {NEAREST: (16,), GRAVITY: (4, 5), SELECTION: (3,)}
-_FORMS = {"Nearest": NEAREST, "Gravity": GRAVITY, "Select": SELECTION}
+_FORMS: dict[str, Form] = {"Nearest": NEAREST, "Gravity": GRAVITY, "Select": SELECTION}
 
 
 def named(text: str) -> SelectedMean | None:
@@ -189,4 +147,4 @@ def named(text: str) -> SelectedMean | None:
     demand(len(found[2]) < 9, f"{text}: too long")
     length = int(found[2]) * (2 if form == NEAREST else 1)
     with told_as(Refused, f"{text}: "):
-        return SelectedMean(text, form, length, tuple(told.values()))
+        return SelectedMean(text, form, length, **told)

@@ -1,6 +1,6 @@
 """Targets of attention that a file can state, by the decomposition of their coupling."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property, reduce
 from math import prod
@@ -9,9 +9,14 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.polynomial import legendre
 
+from krohn.kinds.attention_targets.statement_target import (
+    Moduli,
+    OuterFunction,
+    StatedAttentionTarget,
+    is_power,
+)
 from krohn.program.domains import FloatArray
 from krohn.program.errors import demand
-from krohn.program.strict_json import real, reals
 
 # The proper orthogonal decomposition of a coupling: ρ(u, v) = Σ_k σ_k φ_k(u) ψ_k(v).
 #
@@ -192,124 +197,41 @@ def decompose(coupling: Coupling, rule: Quadrature) -> Pod:
     return Pod(coupling, rule, values, sigma, left, right)
 
 
-# A target of attention that a file can state: tables, and how far they may be off.
-#
-# H_t(x) = F(Σ_s softmax_s[ρ(x(t), x(s))] f(x(s))), x(s) ∈ [0, 1] (Jiang and Li, eq.
-# 8). ρ and f are given at the points k/N, F at points of its range; between them the
-# tables are joined by lines, ρ along each axis. The *modulus* of a table says how
-# far the function that is meant may be from what the table says: 0 where the table
-# itself is meant.
+# A target of attention that a file can state, with its decomposition and its reference.
 
 
-KIND = "attention-target"
-MOST_POINTS, MOST_RANK, MOST_VALUES, LONGEST = 2**12, 64, 16, 4096
 NODES = 192
 """Of the quadrature that decomposes ρ: exact for products of sines of up to 90 periods."""
-Wire = Mapping[str, Any]
-
-
-@dataclass(frozen=True)
-class Outer:
-    """F: one function for each number that is aggregated.
-
-    Attributes:
-        low: The first point.
-        step: From point to point; a power of two, and ``low`` a multiple of it.
-        values: ``(points, n)``: F_i at low + k·step.
-    """
-
-    low: float
-    step: float
-    values: FloatArray
-
-    def __post_init__(self) -> None:
-        demand(self.values.ndim == 2, "F needs a row for each point")
-        demand(2 <= len(self.values) <= MOST_POINTS + 1, "F has too few or many points")
-        demand(np.isfinite(self.values), "F is not finite everywhere")
-        demand(self.step > 0 and np.frexp(self.step)[0] == 0.5, "no power of two")
-        demand(self.low / self.step == np.rint(self.low / self.step), "off its points")
-
-    @property
-    def high(self) -> float:
-        """The last point."""
-        return self.low + self.step * (len(self.values) - 1)
-
-    def __call__(self, a: FloatArray) -> FloatArray:
-        """``(…, n)`` to ``(…, n)``; constant outside the points."""
-        return joined((a - self.low) / self.step, self.values, own=True)
-
-
-@dataclass(frozen=True)
-class Moduli:
-    """How far the functions that are meant may be from the tables, at any point."""
-
-    rho: float = 0.0
-    f: float = 0.0
-    outer: float = 0.0
-
-    def __post_init__(self) -> None:
-        for modulus in (self.rho, self.f, self.outer):
-            demand(0 <= modulus < np.inf, "a modulus is a number from 0 on")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class AttentionTarget:
+class AttentionTarget(StatedAttentionTarget):
     """A target.
 
     Attributes:
-        name: What it is called.
-        length: τ: the most vectors of an input.
-        left: ``(N + 1, r)``: with ``right`` what ρ is: ρ(i/N, j/N) = left_i · right_j.
-        right: ``(N + 1, r)``.
-        f: ``(N + 1, n)``.
-        outer: F; None for the identity.
-        moduli: How far ρ, f and F may be off the tables.
-        causal: Whether the sum is over s ≤ t.
         rank: m_h that a network shall have; None to choose it.
         knots: How many pieces each axis of a network shall have; None to choose it.
     """
 
-    name: str
-    length: int
-    left: FloatArray
-    right: FloatArray
-    f: FloatArray
-    outer: Outer | None = None
+    outer: OuterFunction | None = None
     moduli: Moduli = field(default_factory=Moduli)
     causal: bool = False
     rank: int | None = None
     knots: int | None = None
 
     def __post_init__(self) -> None:
-        demand(1 <= self.length <= LONGEST, f"a length lies between 1 and {LONGEST}")
-        points = len(self.left) - 1
-        demand(is_power(points), "a grid has 2, 4, 8, … pieces")
-        demand(2 <= points <= MOST_POINTS, f"at most {MOST_POINTS} pieces")
-        tables = (self.left, self.right, self.f)
-        demand(all(t.ndim == 2 for t in tables), "a table has a row for each point")
-        demand(all(len(t) == points + 1 for t in tables), "tables of several sizes")
-        demand(self.left.shape == self.right.shape, "ρ has two ranks")
-        demand(1 <= self.left.shape[1] <= MOST_RANK, f"a rank of 1 to {MOST_RANK}")
-        demand(1 <= self.f.shape[1] <= MOST_VALUES, f"f has 1 to {MOST_VALUES} numbers")
-        demand(all(np.isfinite(t).all() for t in tables), "a table is not finite")
+        super().__post_init__()
         if self.rank is not None:
             demand(1 <= self.rank <= self.pod.rank, f"ρ has rank {self.pod.rank}")
         if self.knots is not None:
             demand(is_power(self.knots), "knots divide [0, 1] into 2, 4, 8, … pieces")
         if self.outer is not None:
-            same = self.outer.values.shape[1] == self.f.shape[1]
-            demand(same, "F is one function for each number of f")
             low, high = self.f.min() - self.moduli.f, self.f.max() + self.moduli.f
             inside = self.outer.low <= low and high <= self.outer.high
             demand(inside, f"F is needed from {low:g} to {high:g}")
 
     def __repr__(self) -> str:
         return f"<AttentionTarget {self.name}: {self.length} vectors, {self.points} pieces>"
-
-    @property
-    def points(self) -> int:
-        """N."""
-        return len(self.left) - 1
 
     def coupling(self, u: FloatArray, v: FloatArray) -> FloatArray:
         """ρ: points ``(a, 1)`` and ``(b, 1)`` to logits ``(a, b)``."""
@@ -334,7 +256,9 @@ class AttentionTarget:
             scores = np.where(later, -np.inf, scores)
         weights = np.exp(scores - scores.max(axis=2, keepdims=True))
         mean = (weights @ values) / weights.sum(axis=2, keepdims=True)
-        return np.asarray(mean if self.outer is None else self.outer(mean), np.float64)
+        return np.asarray(
+            mean if self.outer is None else interpolate(self.outer, mean), np.float64
+        )
 
     @property
     def rounding(self) -> float:
@@ -351,58 +275,6 @@ class AttentionTarget:
             )
         off = terms * unit * (1 + peak) * largest * slope
         return float(off + 2.0**-52 * largest)  # and the last rounding
-
-    def to_wire(self) -> dict[str, Any]:
-        """As a model file states it."""
-        outer, moduli = self.outer, self.moduli
-        return {
-            "name": self.name,
-            "length": self.length,
-            "causal": self.causal,
-            "left": self.left.tolist(),
-            "right": self.right.tolist(),
-            "f": self.f.tolist(),
-            "outer": outer
-            and {
-                "low": float(outer.low),
-                "step": float(outer.step),
-                "values": outer.values.tolist(),
-            },
-            "moduli": [float(m) for m in (moduli.rho, moduli.f, moduli.outer)],
-        }
-
-    @classmethod
-    def from_wire(cls, said: Wire) -> "AttentionTarget":
-        """The target that a header states.
-
-        Raises:
-            Refused: If it states none.
-        """
-        demand(said["kind"] == KIND, "this is no target of attention")
-        outer, moduli = said["outer"], reals(said["moduli"], 1).tolist()
-        demand(type(said["causal"]) is bool, "it is not said what is seen")
-        demand(type(said["length"]) is int, "it has no length")
-        demand(len(moduli) == 3, "there are three moduli")
-        left, right, f = (reals(said[name], 2) for name in ("left", "right", "f"))
-        made = None
-        if outer is not None:
-            values = reals(outer["values"], 2)
-            made = Outer(real(outer["low"]), real(outer["step"]), values)
-        return cls(
-            str(said["name"]),
-            said["length"],
-            left,
-            right,
-            f,
-            made,
-            Moduli(*moduli),
-            said["causal"],
-        )
-
-
-def is_power(n: int) -> bool:
-    """Whether a whole number is a power of two."""
-    return n >= 1 and n & (n - 1) == 0
 
 
 def joined(at: FloatArray, table: FloatArray, own: bool = False) -> FloatArray:
@@ -428,3 +300,8 @@ def joined(at: FloatArray, table: FloatArray, own: bool = False) -> FloatArray:
         part = part[..., None]
     found: FloatArray = table[rows[0]] * (1 - part) + table[rows[1]] * part
     return found
+
+
+def interpolate(outer: OuterFunction, a: FloatArray) -> FloatArray:
+    """F of ``(…, n)`` numbers, each by its own function; constant outside the points."""
+    return joined((a - outer.low) / outer.step, outer.values, own=True)

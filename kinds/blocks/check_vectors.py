@@ -5,26 +5,20 @@ matrix there is [[0, v/2], [0, 1]], and below each state stands 2 (Theorem W11 o
 docs/proofs/linear_systems.md).
 """
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from krohn.kinds.blocks.statement import words_of
-from krohn.kinds.linear_systems import (
-    check as linear_system,
-    check_matrix_norms as matrix_norms,
-)
-from krohn.kinds.linear_systems.check_matrix_norms import (
-    Source,
-    norm_of,
-)
+from krohn.kinds.linear_systems import check as linear_system
+from krohn.kinds.linear_systems.check_matrix_norms import norm_of
+from krohn.kinds.linear_systems.statement import StatedLinearSystem
+from krohn.kinds.linear_systems.statement_blocks import StatedVectorsInBlocks
 from krohn.program.errors import demand
 from krohn.program.operations.letter_matrix import LetterMatrix
-from krohn.program.strict_json import whole
 from krohn.verify.checker.arithmetic import settled
 from krohn.verify.checker.established import Established
-from krohn.verify.checker.model_file import Machine, Model, names
+from krohn.verify.checker.model_file import Machine, Model
 from krohn.verify.checker.sublayers import walked
 from krohn.verify.checker.transformer import stated
 
@@ -33,7 +27,7 @@ ROOM = 2.0**-8
 """How much larger a written vector may be than the largest state, for its error."""
 
 
-def affine(source: Source) -> Source:
+def affine(source: StatedVectorsInBlocks) -> StatedLinearSystem:
     """The system with one coordinate more, which is 2; and the token of written vectors.
 
     Its matrix is [[0, 0], [0, 1]] before the vector is added.
@@ -42,18 +36,8 @@ def affine(source: Source) -> Source:
     matrices = np.zeros((letters + 1, n + 1, n + 1))
     matrices[:letters, :n, :n] = source.matrices
     matrices[:, n, n] = 1.0
-    return Source(matrices, np.append(source.start, COORDINATE))
-
-
-def source_of(said: Mapping[str, Any]) -> tuple[Source, int]:
-    """The linear system of a header, and its block.
-
-    Raises:
-        Refused: If it states none.
-    """
-    block = int(whole(said["block"], 0))
-    demand(block >= 1, "a block has at least one letter")
-    return matrix_norms.source_of(said, tokens=1), block
+    start = np.append(source.start, COORDINATE)
+    return StatedLinearSystem(source.name, source.letters, matrices, start)
 
 
 def established(model: Model, said: Any, machine: Machine | None) -> Established:
@@ -62,8 +46,8 @@ def established(model: Model, said: Any, machine: Machine | None) -> Established
     Raises:
         Refused: If the network, or its Program, is another one.
     """
-    source, block = source_of(model.source)
-    letters = len(names(model.source, "letters"))
+    source = StatedVectorsInBlocks.from_wire(model.source)
+    letters, block = len(source.letters), source.block
     program = stated(model, letters, matrices=True)
     system, length = affine(source), program.length
     linear_system.check_program(program, system, block + 1)

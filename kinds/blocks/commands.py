@@ -30,10 +30,10 @@ from krohn.kinds.linear_systems.build_products import realise
 from krohn.kinds.linear_systems.commands import reference
 from krohn.kinds.linear_systems.source import (
     COORDINATE,
-    IN_BLOCKS,
     LinearSystem,
     VectorsInBlocks,
 )
+from krohn.kinds.linear_systems.statement_blocks import StatedVectorsInBlocks
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FloatArray
 from krohn.network.reading import Opened
@@ -98,18 +98,6 @@ class VectorsInBlocksFacts(TypedDict):
     mlp_width: int
     parameters: int
     dtype: Dtype
-
-
-class StatedVectorsInBlocks(TypedDict):
-    """A linear system whose vector is written after each block."""
-
-    kind: Literal["vectors-in-blocks"]
-    name: str
-    letters: list[str]
-    classes: list[str]
-    matrices: list[list[list[float]]]
-    start: list[float]
-    block: int
 
 
 class StatedTextInBlocks(TypedDict):
@@ -309,7 +297,7 @@ def _simulated(
 class LinearSystemsInBlocks(InBlocks[VectorsInBlocks]):
     """Words in blocks of letters; after each the network reads what it has said."""
 
-    wire = IN_BLOCKS
+    wire = StatedVectorsInBlocks.kind
     facts_types = (VectorsInBlocksFacts,)
     stated_type = StatedVectorsInBlocks
     source = VectorsInBlocks

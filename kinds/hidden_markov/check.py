@@ -11,9 +11,9 @@ import numpy as np
 from krohn.kinds.hidden_markov.check_situations import (
     beliefs,
     followed_by,
-    source_of,
     window,
 )
+from krohn.kinds.hidden_markov.statement import StatedHiddenMarkov
 from krohn.kinds.hidden_markov.statement_inputs import PossibleWords
 from krohn.program.errors import demand
 from krohn.program.statement import Statement
@@ -50,7 +50,7 @@ def established(model: Model, said: Any, machine: Machine | None) -> Established
 
 
 def _by_situations(model: Model, program: Statement, said: Any) -> Established:
-    source, machine = source_of(model.source), followed_by(model)
+    source, machine = StatedHiddenMarkov.from_wire(model.source), followed_by(model)
     demand(len(program.outputs) == 1, "a belief is said by one channel")
     output = program.channels[program.outputs[0]]
     demand(output.vectors is not None, "the output is not laid out as vectors")

@@ -21,10 +21,7 @@ from krohn.kinds.hidden_markov.check_positive_operators import (
     birkhoff,
     contraction,
 )
-from krohn.kinds.hidden_markov.check_situations import (
-    Source,
-    source_of,
-)
+from krohn.kinds.hidden_markov.statement import StatedHiddenMarkov
 from krohn.kinds.hidden_markov.statement_inputs import PossibleWords
 from krohn.program.domains import BoolArray, FloatArray
 from krohn.program.errors import demand
@@ -249,7 +246,7 @@ def shown(model: Model) -> Established:
     Raises:
         Refused: If the network is another one.
     """
-    source, form = source_of(model.source), model.format
+    source, form = StatedHiddenMarkov.from_wire(model.source), model.format
     demand(form.unit == form.sum_unit, f"{form.name} is too narrow for these products")
     length = model.length or 0
     demand(length > 0, "the file claims no length")
@@ -291,7 +288,9 @@ class Spread(NamedTuple):
     start: Interval
 
 
-def _spread(source: Source, letters: FloatArray, begun: FloatArray) -> Spread:
+def _spread(
+    source: StatedHiddenMarkov, letters: FloatArray, begun: FloatArray
+) -> Spread:
     """How far the file holds other operators than the source.
 
     Raises:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from krohn.kinds.hidden_markov.check_situations import Source
+from krohn.kinds.hidden_markov.statement import StatedHiddenMarkov
 from krohn.program.architectures.transformer import Block, Transformer
 from krohn.program.attention import Rectified
 from krohn.program.domains import BoolArray, FloatArray, IntArray
@@ -189,7 +189,9 @@ def rows_of(possible: BoolArray) -> IntArray:
     return rows
 
 
-def steps(model: Model, source: Source, length: int) -> tuple[Place, list[Step]]:
+def steps(
+    model: Model, source: StatedHiddenMarkov, length: int
+) -> tuple[Place, list[Step]]:
     """Steps of the blocks of a file, in order, if its tensors are as they must be.
 
     Raises:
@@ -230,7 +232,7 @@ def steps(model: Model, source: Source, length: int) -> tuple[Place, list[Step]]
     return place, found
 
 
-def _place(said: Transformer, source: Source, length: int) -> Place:
+def _place(said: Transformer, source: StatedHiddenMarkov, length: int) -> Place:
     """Where what lies: each scaling is two blocks and a number, or also a vector.
 
     Raises:

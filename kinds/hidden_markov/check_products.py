@@ -17,7 +17,7 @@ from krohn.kinds.hidden_markov.check_positive_operators import (
     apart,
     ordinary,
 )
-from krohn.kinds.hidden_markov.check_situations import source_of
+from krohn.kinds.hidden_markov.statement import StatedHiddenMarkov
 from krohn.kinds.hidden_markov.statement_inputs import PossibleWords
 from krohn.kinds.linear_systems.check import (
     applied,
@@ -392,7 +392,7 @@ def shown(model: Model, program: Statement, said: Any) -> Established:
     Raises:
         Refused: If the network, or its Program, is another one.
     """
-    source = source_of(model.source)
+    source = StatedHiddenMarkov.from_wire(model.source)
     check_window(program)
     start = np.array(program.vector)
     demand(np.array_equal(start > 0, source.start > 0), "it starts elsewhere")

@@ -14,6 +14,7 @@ from krohn.architectures.recurrent.check import (
     opened,
 )
 from krohn.kinds.hidden_markov import check_situations as situations
+from krohn.kinds.hidden_markov.statement import StatedHiddenMarkov
 from krohn.kinds.hidden_markov.statement_inputs import PossibleWords
 from krohn.program.domains import FloatArray, IntArray
 from krohn.program.errors import demand
@@ -92,7 +93,7 @@ def followed(model: Model) -> Beliefs:
         Refused: If it states none, or makes another claim.
     """
     demand(model.length is None, "an RNN has no longest word")
-    source = situations.source_of(model.source)
+    source = StatedHiddenMarkov.from_wire(model.source)
     machine = situations.followed_by(model)
     demand(machine is not None, "the file states no situations")
     assert machine is not None

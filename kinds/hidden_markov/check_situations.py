@@ -4,26 +4,24 @@ Theorems W8 to W8b of docs/proofs/beliefs.md: the beliefs of a machine, exactly;
 combinations of the beliefs that the last letters leave.
 """
 
-from collections.abc import Mapping
 from fractions import Fraction
 from math import gcd
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from krohn.kinds.hidden_markov.statement import StatedHiddenMarkov
 from krohn.program.domains import FloatArray, IntArray
 from krohn.program.errors import demand
 from krohn.program.operations.shift import Shift
 from krohn.program.operations.token import Token
 from krohn.program.statement import Channel, Statement
-from krohn.program.strict_json import reals, whole
 from krohn.verify.checker.arithmetic import FORMATS, Interval
-from krohn.verify.checker.model_file import Machine, Model, machine_of, names
+from krohn.verify.checker.model_file import Machine, Model, machine_of
 
 if TYPE_CHECKING:
     from krohn.verify.checker.sublayers import Readings
 
-KIND = "hidden-markov"
 MOST_DIGITS = 2**14
 """Binary digits of an entry of an exact belief."""
 MOST_STEPS = 2**26
@@ -33,18 +31,6 @@ MOST_NUMBERS, FEW_NUMBERS = 2**23, 2**17
 matrices of words with letters before those of the window."""
 FARTHEST = 900
 """Products of a window lie between 2 to the power of minus this, and of this."""
-
-
-class Source(NamedTuple):
-    """A hidden Markov model as a header states it.
-
-    Attributes:
-        operators: ``(letters, n, n)``, no entry negative.
-        start: ``(n,)``, no entry negative, and not 0.
-    """
-
-    operators: FloatArray
-    start: FloatArray
 
 
 class Law(NamedTuple):
@@ -61,32 +47,7 @@ class Law(NamedTuple):
     off: float
 
 
-def source_of(said: Mapping[str, Any]) -> Source:
-    """The hidden Markov model of a header.
-
-    Raises:
-        Refused: If it states none.
-    """
-    demand(said["kind"] == KIND, "this is no hidden Markov model")
-    operators, start = reals(said["matrices"], 3), reals(said["start"], 1)
-    shape = (len(names(said, "letters")), len(start), len(start))
-    demand(operators.shape == shape, "the model has other matrices")
-    for numbers in (operators, start):
-        demand(numbers >= 0, "an entry is no probability weight")
-    demand(start.any(), "the start is 0")
-    states = names(said, "states")
-    called = len(states) == len(start)
-    demand(called, "the model has another number of states than names of them")
-    demand(said["classes"] == states, "an output is not named by its state")
-    actions, final = said.get("actions"), said.get("final")
-    each = actions is None or len(whole(actions, 1)) == len(operators)
-    demand(each, "a letter is an answer to no action")
-    each = final is None or len(reals(final, 1)) == len(start)
-    demand(each, "a state has no final weight")
-    return Source(operators, start)
-
-
-def beliefs(source: Source, machine: Machine, readings: "Readings") -> Law:
+def beliefs(source: StatedHiddenMarkov, machine: Machine, readings: "Readings") -> Law:
     """The belief of each situation that a possible word leads to (Theorem W8a).
 
     Raises:
@@ -145,12 +106,12 @@ def _ray(vector: list[int]) -> list[int]:
 
 def followed_by(model: Model) -> Machine | None:
     """The machine of situations that a file states; None if it states none."""
-    if model.claim.kind != KIND or "machine" not in model.program:
+    if model.claim.kind != StatedHiddenMarkov.kind or "machine" not in model.program:
         return None
     return machine_of(model.program["machine"], len(model.claim.letters), least=-1)
 
 
-def window(program: Statement, output: Channel, source: Source) -> Law:
+def window(program: Statement, output: Channel, source: StatedHiddenMarkov) -> Law:
     """The beliefs that are possible after the last few letters (Theorem W8b).
 
     Raises:
@@ -182,7 +143,7 @@ def window(program: Statement, output: Channel, source: Source) -> Law:
     return Law(value, belief, abs(every - belief).most)
 
 
-def _seen(program: Statement, width: int, source: Source) -> int:
+def _seen(program: Statement, width: int, source: StatedHiddenMarkov) -> int:
     """How many letters are looked at: those of the table, and some before them.
 
     Raises:
@@ -219,7 +180,7 @@ def _back(program: Statement, name: str) -> int:
     return by
 
 
-def _range(source: Source) -> tuple[float, float]:
+def _range(source: StatedHiddenMarkov) -> tuple[float, float]:
     """The binary logarithms of the least and the largest number that is not 0."""
     numbers = np.concatenate([source.operators.ravel(), source.start])
     exponents = np.log2(numbers[numbers > 0])

@@ -8,7 +8,7 @@ from functools import partial
 from itertools import islice
 from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NotRequired, TypedDict
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NotRequired
 
 import numpy as np
 
@@ -51,6 +51,7 @@ from krohn.kinds.hidden_markov.source_truncation import (
     truncation_to,
     truncations,
 )
+from krohn.kinds.hidden_markov.statement import StatedHiddenMarkov
 from krohn.kinds.linear_systems import build_products as products
 from krohn.kinds.linear_systems.commands import as_model
 from krohn.network.architecture import kind_of, parameters
@@ -120,20 +121,6 @@ class HiddenMarkovFacts(Chain, Sizes):
     remark: NotRequired[str]
 
 
-class StatedHiddenMarkov(TypedDict):
-    """A hidden Markov model, or a weighted automaton."""
-
-    kind: Literal["hidden-markov"]
-    name: str
-    states: list[str]
-    letters: list[str]
-    classes: list[str]
-    matrices: list[list[list[float]]]
-    start: list[float]
-    final: NotRequired[list[float]]
-    actions: NotRequired[list[int]]
-
-
 class Alternative(NamedTuple):
     """A network that may be there where the one that is asked for is not.
 
@@ -151,7 +138,7 @@ class Alternative(NamedTuple):
 class HiddenMarkovModels(ReadableKind[HiddenMarkovModel]):
     """Beliefs, which are multiplied by the operator of each letter and made to sum to 1."""
 
-    wire = hidden_markov.KIND
+    wire = StatedHiddenMarkov.kind
     facts_types = (HiddenMarkovFacts, UncompiledModelFacts)
     stated_type = StatedHiddenMarkov
     examples = hidden_markov.EXAMPLES | grammars.FAMILIES

@@ -22,10 +22,8 @@ from krohn.kinds.hidden_markov.source_decompile import (
     Decompiled,
     decompiled,
 )
-from krohn.kinds.hidden_markov.source_masked import (
-    Task,
-    factors,
-)
+from krohn.kinds.hidden_markov.source_masked import factors
+from krohn.kinds.hidden_markov.statement_masked import Task
 from krohn.kinds.posterior_heads.source import (
     NEXT,
     PosteriorHead,

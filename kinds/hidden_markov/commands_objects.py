@@ -28,7 +28,7 @@ from krohn.kinds.hidden_markov.source import (
     HiddenMarkovModel,
     driven,
 )
-from krohn.kinds.hidden_markov.source_masked import Task
+from krohn.kinds.hidden_markov.statement_masked import Task
 from krohn.kinds.linear_systems.commands import as_model
 from krohn.kinds.linear_systems.source import LinearSystem
 from krohn.kinds.posterior_heads.source import (

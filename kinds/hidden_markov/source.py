@@ -7,16 +7,13 @@ from random import Random
 
 import numpy as np
 
-from krohn.kinds.hidden_markov.source_model import (
-    KIND,
-    HiddenMarkovModel,
-)
+from krohn.kinds.hidden_markov.source_model import HiddenMarkovModel
 from krohn.kinds.linear_systems import source as linear_systems
 from krohn.kinds.linear_systems.source import LinearSystem
 from krohn.program.domains import LARGEST_MATRIX, FloatArray, IntArray
 from krohn.program.errors import demand
 
-__all__ = ["EXAMPLES", "FAMILIES", "KIND", "HiddenMarkovModel", "named"]
+__all__ = ["EXAMPLES", "FAMILIES", "HiddenMarkovModel", "named"]
 
 
 # One process as different hidden Markov models: driven or not, said by edges or states.

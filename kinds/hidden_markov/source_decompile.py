@@ -16,13 +16,13 @@ import numpy as np
 import numpy.typing as npt
 
 from krohn.kinds.hidden_markov.source_masked import (
-    Task,
     moves,
     nearest,
     predictor,
     reversed_chain,
 )
 from krohn.kinds.hidden_markov.source_model import HiddenMarkovModel
+from krohn.kinds.hidden_markov.statement_masked import Task
 from krohn.program.domains import FloatArray
 from krohn.program.errors import demand
 from krohn.program.user_input import real_array

@@ -16,10 +16,7 @@ from krohn.kinds.hidden_markov import (
     source_pomdp as pomdp,
     source_weighted as weighted,
 )
-from krohn.kinds.hidden_markov.source_model import (
-    KIND,
-    HiddenMarkovModel,
-)
+from krohn.kinds.hidden_markov.source_model import HiddenMarkovModel
 from krohn.program import strict_json
 from krohn.program.errors import Refused
 from krohn.program.files import read_bytes
@@ -27,7 +24,7 @@ from krohn.program.retelling import told_as
 from krohn.program.user_input import decode_utf8, read_text
 
 SIGNS = (
-    KIND,
+    HiddenMarkovModel.kind,
     arrays.SAVED_CLASS,
     arrays.START,
     *arrays.OTHER_NAMES,
@@ -86,7 +83,7 @@ def _json(path: Path) -> HiddenMarkovModel | None:
         return None  # the reader of machines says what is wrong with it
     if not isinstance(said, dict):
         return None
-    if said.get("kind") == KIND:
+    if said.get("kind") == HiddenMarkovModel.kind:
         return _own(said)
     if said.get("class") == arrays.SAVED_CLASS:
         return arrays.saved_model(said, path.stem)
@@ -96,8 +93,15 @@ def _json(path: Path) -> HiddenMarkovModel | None:
 
 
 def _own(said: dict[str, Any]) -> HiddenMarkovModel:
+    """A model in Krohn's JSON, in which names may be numbers, and other keys are notes."""
     try:
-        return HiddenMarkovModel.from_wire(said)
+        stated = {
+            key: said[key] for key in HiddenMarkovModel.fields_by_key() if key in said
+        }
+        stated |= {key: list(map(str, said[key])) for key in ("states", "letters")}
+        more = {"kind": said["kind"], "name": str(said["name"])}
+        names = {"classes": stated["states"]}
+        return HiddenMarkovModel.from_wire({**stated, **more, **names})
     except LookupError as error:
         raise Refused(f"it does not say its {error}") from None
     except (TypeError, ValueError, OverflowError, AttributeError):

@@ -1,17 +1,12 @@
 """Masked prediction, which models it determines, and models that predict the same."""
 
-import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from math import cos, pi, sin, sqrt
-from typing import Self
 
 import numpy as np
 
-from krohn.kinds.hidden_markov.source_model import (
-    SUM,
-    HiddenMarkovModel,
-)
+from krohn.kinds.hidden_markov.source_model import HiddenMarkovModel
+from krohn.kinds.hidden_markov.statement_masked import SUM, Task
 from krohn.program.domains import FloatArray
 from krohn.program.errors import demand
 
@@ -21,51 +16,6 @@ from krohn.program.errors import demand
 # guess of x_a, or of x_a ⊗ x_b, after x_c alone is linear in the posterior φ of the
 # state h_c: E[x_a ⊗ x_b | x_c] = Σ_j φ_j(x_c) E[x_a ⊗ x_b | h_c = j]. Letters are unit
 # vectors here, so their mean is their law.
-
-
-LATEST = 9
-"""The last time that a task names: times are digits."""
-_TASK = re.compile(r"(?P<predicted>[1-9]{1,2})given(?P<given>[1-9])")
-
-
-@dataclass(frozen=True)
-class Task:
-    """The token that is predicted, and the tokens that are given.
-
-    Attributes:
-        predicted: One time, or two that ascend.
-        given: The time of the token that is known; another one.
-    """
-
-    predicted: tuple[int, ...]
-    given: int
-
-    def __post_init__(self) -> None:
-        times = (*self.predicted, self.given)
-        ascends = list(self.predicted) == sorted(set(self.predicted))
-        few = len(self.predicted) in (1, 2) and all(1 <= t <= LATEST for t in times)
-        apart = self.given not in self.predicted
-        demand(
-            few and ascends and apart,
-            f"{self} is no task: one time from 1 to {LATEST} is predicted, or two that "
-            "ascend, given another, as 2given1 or 13given2",
-        )
-
-    def __str__(self) -> str:
-        return f"{''.join(map(str, self.predicted))}given{self.given}"
-
-    @classmethod
-    def of(cls, text: str) -> Self:
-        """The task of a name such as ``23given1``.
-
-        Raises:
-            Refused: If it is none.
-        """
-        found = _TASK.fullmatch(text)
-        known = "one time or two that ascend, given another, as 2given1 or 13given2"
-        demand(found is not None, f"{text!r} is no task; say {known}")
-        assert found is not None
-        return cls(tuple(map(int, found["predicted"])), int(found["given"]))
 
 
 def stationary(transitions: FloatArray, near: float | None = None) -> FloatArray:

@@ -4,18 +4,19 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 import numpy.typing as npt
 
+from krohn.kinds.hidden_markov.statement import StatedHiddenMarkov
+from krohn.kinds.hidden_markov.statement_masked import SUM, check_sums
 from krohn.program.domains import BoolArray, FloatArray, IntArray
 from krohn.program.errors import demand
 from krohn.program.exact_products import (
     Ratios,
     products,
 )
-from krohn.program.strict_json import reals, whole
 from krohn.program.user_input import real_array
 
 # Models whose start says the first letter, as models that step before they say it.
@@ -86,12 +87,6 @@ def _whole(row: list[float]) -> list[int]:
 # A hidden Markov model by its operators, and its filter, predictor and sampler.
 
 
-KIND = "hidden-markov"
-"""Its name in the header of a model file."""
-SUM = 1e-9
-"""How far probabilities may add up to something else than 1, for they are rounded."""
-
-
 def _check_laws(what: str, matrix: FloatArray) -> None:
     demand(matrix.ndim == 2, f"the {what} are no matrix")
     demand(np.isfinite(matrix) & (matrix >= 0), f"the {what} have a negative entry")
@@ -106,41 +101,21 @@ def _first_law(first: npt.ArrayLike, step: FloatArray) -> FloatArray:
     return law
 
 
-def check_sums(what: str, columns: FloatArray) -> None:
-    """Refuse columns that do not add up to 1, by the name of the worst."""
-    sums = columns.sum(axis=0)
-    off = int(np.abs(sums - 1).argmax())
-    demand(
-        abs(sums[off] - 1) <= SUM,
-        f"column {off + 1} of the {what} adds up to {sums[off]:.9g}, not to 1",
-    )
-
-
 @dataclass(frozen=True, eq=False)
-class HiddenMarkovModel:
-    """A hidden Markov model: letter o turns the belief b into A_o b, made to sum to 1.
+class HiddenMarkovModel(StatedHiddenMarkov):
+    """A hidden Markov model, with its filter, predictor and sampler.
 
     A_o[s', s] = Pr(s', o | s): the model goes from s to s' and then says o. So
     A_o = diag(O[o]) P for transitions P and emissions O, and Σ_o A_o = P. The first letter
     is said after the first step (Hu et al. 2024, App. C, where o_0 is a placeholder).
 
     If letters are chosen and not said, as in a POMDP or an automaton, then the columns of
-    the operators add up to 1 over the letters of each action. All numbers are float64 and
-    stand for themselves; a belief does not change if all operators are scaled.
+    the operators add up to 1 over the letters of each action.
 
     With ``final`` it is a weighted automaton (`weighted`): its entries are weights, which
     need not add up to 1. A belief is then the vector of weights, made to sum to 1.
 
     Attributes:
-        name: What it is called.
-        states: The name of each state.
-        letters: The name of each letter.
-        operators: ``(letters, n, n)``: A_o; no entry is negative.
-        start: ``(n,)``: b_0, the law of the state before the first letter.
-        actions: For each letter, the number of the action that it is an answer to. Absent
-            if nothing is chosen: the model says all letters by itself.
-        final: ``(n,)``: what the weight of each state counts at the end of a word, with
-            any sign. Absent of a hidden Markov model.
         remark: How it was read, where that could be done in another way.
 
     Raises:
@@ -148,40 +123,16 @@ class HiddenMarkovModel:
             first that is wrong.
     """
 
-    name: str
-    states: tuple[str, ...]
-    letters: tuple[str, ...]
-    operators: FloatArray
-    start: FloatArray
-    actions: tuple[int, ...] | None = None
-    final: FloatArray | None = None
     remark: str = ""
 
     def __post_init__(self) -> None:
-        shape = (len(self.letters), len(self.states), len(self.states))
-        demand(min(shape) > 0, f"{self.name} has no states or no letters")
-        for what, names in (("letter", self.letters), ("state", self.states)):
-            demand(len(set(names)) == len(names), f"{self.name} has a {what} twice")
-        demand(self.operators.shape == shape, "its operators have another shape")
-        demand(self.start.shape == shape[1:2], "its start has another shape")
-        for what, numbers in (("operator", self.operators), ("start", self.start)):
-            real = numbers.dtype == np.float64 and np.isfinite(numbers).all()
-            demand(real, f"an entry of the {what} is no number")
-            demand(numbers >= 0, f"an entry of the {what} is negative")
+        super().__post_init__()
         if self.final is None:
             self._demand_laws()
-            return
-        fits = self.final.shape == shape[1:2] and np.isfinite(self.final).all()
-        demand(
-            fits, "its final vector has another shape, or an entry that is no number"
-        )
-        some = self.start.any() and self.operators.any()
-        demand(some, f"every word of {self.name} has the weight 0")
 
     def _demand_laws(self) -> None:
         off = abs(self.start.sum() - 1)
         demand(off <= SUM, f"the start adds up to {self.start.sum():.9g}, not to 1")
-        demand(len(self._actions) == len(self.letters), "a letter has no action")
         for action in sorted(set(self._actions)):
             said = self.operators[np.array(self._actions) == action].sum(axis=(0, 1))
             worst = int(np.abs(said - 1).argmax())
@@ -414,37 +365,3 @@ class HiddenMarkovModel:
             demand(possible, f"letter {at + 1}, {name!r}, is impossible at its place")
             found.append([Fraction(x, belief.under) for x in belief.over])
         return found
-
-    def to_wire(self) -> dict[str, Any]:
-        """As the header of a model file states it."""
-        said: dict[str, Any] = {
-            "kind": KIND,
-            "name": self.name,
-            "states": list(self.states),
-            "letters": list(self.letters),
-            "classes": list(self.states),
-            "matrices": self.operators.tolist(),
-            "start": self.start.tolist(),
-        }
-        if self.final is not None:
-            said["final"] = self.final.tolist()
-        return said if self.actions is None else said | {"actions": list(self.actions)}
-
-    @classmethod
-    def from_wire(cls, said: Mapping[str, Any]) -> Self:
-        """From the header of a model file.
-
-        Raises:
-            Refused: If it states no hidden Markov model.
-        """
-        demand(said["kind"] == KIND, "this is no hidden Markov model")
-        actions, final = said.get("actions"), said.get("final")
-        return cls(
-            str(said["name"]),
-            tuple(map(str, said["states"])),
-            tuple(map(str, said["letters"])),
-            reals(said["matrices"], 3),
-            reals(said["start"], 1),
-            None if actions is None else tuple(whole(actions, 1).tolist()),
-            None if final is None else reals(final, 1),
-        )

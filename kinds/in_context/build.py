@@ -61,7 +61,7 @@ class Rows:
             end += count
             return range(end - count, end)
 
-        size, targets = source.letters + 1, source.targets
+        size, targets = source.count + 1, source.targets
         token, position, (one, last, test) = take(size), take(2), take(3)
         past = tuple(take(size) for _ in range(source.window - 1))
         future = tuple(take(size) for _ in range(source.ahead))
@@ -167,7 +167,7 @@ def _copying(
 
 def _joint(source: InContext, rows: Rows) -> Tensors:
     """One ReLU for each tuple of M letters: all of its letters are there, or 0."""
-    shape = (source.letters,) * source.ahead
+    shape = (source.count,) * source.ahead
     weight = np.zeros((rows.width, source.targets))
     tuples = np.unravel_index(np.arange(source.targets), shape)
     for block, letters in zip(rows.future, tuples, strict=True):
@@ -226,7 +226,7 @@ def _heads(source: InContext) -> list[tuple[int, int]]:
 
 def _ends(source: InContext, rows: Rows) -> Tensors:
     """The embedding, where BOS is a delimiter, and the read-out of the prediction."""
-    token = _selection(rows, rows.token).T[[*range(source.letters + 1), source.letters]]
+    token = _selection(rows, rows.token).T[[*range(source.count + 1), source.count]]
     t, angle = np.arange(source.length + 1), _angle(source)
     position = np.zeros((len(t), rows.width))
     position[:, rows.position] = np.stack(

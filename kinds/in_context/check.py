@@ -5,50 +5,47 @@ to a few numbers that are read from the file: points of positions and how they a
 the limit R and the step. `krohn.kinds.in_context.check_descent` has the errors.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import partial
-from itertools import product as tuples_of, repeat
+from itertools import repeat
 from operator import eq
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from krohn.kinds.in_context.check_descent import (
-    Descent,
-    Given,
-    sizes_of,
-)
+from krohn.kinds.in_context.check_descent import Descent
+from krohn.kinds.in_context.statement import StatedInContext
 from krohn.kinds.in_context.statement_inputs import WholePrompts
 from krohn.program.architectures.transformer import Block, Transformer
 from krohn.program.attention import Rectified
 from krohn.program.domains import FloatArray
 from krohn.program.errors import demand
 from krohn.verify.checker.established import Established
-from krohn.verify.checker.model_file import Machine, Model, names
+from krohn.verify.checker.model_file import Machine, Model
 from krohn.verify.checker.softmax import leak, product
 
 ATTENTION = ("query", "key", "value", "out")
 Tensors = dict[str, FloatArray]
 
 
-def check_architecture(said: Transformer, given: Given) -> None:
+def check_architecture(said: Transformer, given: StatedInContext) -> None:
     """Refuse a shape that is not the one of prompts of this form.
 
     Blocks are compared one by one: what a header claims may be far larger than its file.
     """
     reason = "the architecture is another one than prompts of this form need"
-    sizes = Place.of(given).width, given.letters + 2, given.length + 1, given.targets
+    sizes = Place.of(given).width, given.count + 2, given.length + 1, given.targets
     demand(said == Transformer(*sizes, said.blocks, strict=True), reason)
     demand(len(said.blocks) == given.copies + given.steps + 1, reason)
     demand(all(map(eq, said.blocks, _blocks(given))), reason)
 
 
-def _blocks(given: Given) -> Iterator[Block]:
+def _blocks(given: StatedInContext) -> Iterator[Block]:
     for b in range(given.copies):
         ends = b == given.copies - 1 and given.ahead > 1
         mlp, back = (given.targets,) if ends else (), b < given.window - 1
-        yield Block(1, 2, given.letters + 1, mlp, causal=(back,))
+        yield Block(1, 2, given.count + 1, mlp, causal=(back,))
     heads, m = 2 * given.targets, given.features
     ahead = (False,) * heads
     step = Block(heads, m + 2, m, (), causal=ahead, attention=Rectified())
@@ -79,9 +76,9 @@ class Place(NamedTuple):
     width: int
 
     @classmethod
-    def of(cls, given: Given) -> "Place":
+    def of(cls, given: StatedInContext) -> "Place":
         """The layout."""
-        letter = given.letters + 1
+        letter = given.count + 1
         past = letter + 5
         future = past + (given.window - 1) * letter
         free = future + given.ahead * letter
@@ -98,22 +95,22 @@ class Place(NamedTuple):
         first = 0 if number < 0 else self.past + number * self.letter
         return range(first, first + self.letter)
 
-    def windows(self, given: Given) -> list[int]:
+    def windows(self, given: StatedInContext) -> list[int]:
         """The dimensions of z."""
         blocks = [self.block(b) for b in range(-1, given.window - 1)]
         return [d for block in blocks for d in block[:-1]]
 
-    def delimiters(self, given: Given) -> list[int]:
+    def delimiters(self, given: StatedInContext) -> list[int]:
         """The dimensions that say of each letter of a window and target if it is none."""
         return [self.block(b)[-1] for b in range(-1, given.copies)]
 
-    def row(self, given: Given, target: int) -> range:
+    def row(self, given: StatedInContext, target: int) -> range:
         """One row of W."""
         first = self.weights + target * given.features
         return range(first, first + given.features)
 
 
-def free(model: Model, given: Given, place: Place) -> tuple[float, float]:
+def free(model: Model, given: StatedInContext, place: Place) -> tuple[float, float]:
     """R and the step, from one entry each.
 
     Raises:
@@ -129,7 +126,7 @@ def free(model: Model, given: Given, place: Place) -> tuple[float, float]:
 
 
 def right(
-    model: Model, given: Given, place: Place, limit: float, step: float
+    model: Model, given: StatedInContext, place: Place, limit: float, step: float
 ) -> Tensors:
     """All tensors as they must be, with the points of positions that the file has."""
     found = _ends(model, given, place)
@@ -150,7 +147,7 @@ def _named(block: int, matrices: tuple[FloatArray, ...]) -> Tensors:
     return {f"blocks.{block}.attention.{name}": matrix for name, matrix in both}
 
 
-def _ends(model: Model, given: Given, place: Place) -> Tensors:
+def _ends(model: Model, given: StatedInContext, place: Place) -> Tensors:
     """Embeddings and read-out: BOS is a delimiter."""
     token = np.eye(place.width)[[*range(place.letter), place.letter - 1]]
     at = range(place.position, place.position + 2)
@@ -175,14 +172,14 @@ def _copying(model: Model, place: Place, block: int, of: range) -> Tensors:
     return _named(block, (query, key, one[None][:, :, of], into[None]))
 
 
-def _joint(given: Given, place: Place) -> Tensors:
+def _joint(given: StatedInContext, place: Place) -> Tensors:
     """A unit for each tuple, the last letter fastest."""
     weight = np.zeros((place.width, given.targets))
     for k in range(given.ahead):
         first = place.block(given.window - 1 + k)[0]
         for target in range(given.targets):
-            faster = given.letters ** (given.ahead - 1 - k)
-            weight[first + target // faster % given.letters, target] = 1
+            faster = given.count ** (given.ahead - 1 - k)
+            weight[first + target // faster % given.count, target] = 1
     at = f"blocks.{given.copies - 1}.mlp"
     last = place.target + given.targets
     return {
@@ -194,7 +191,7 @@ def _joint(given: Given, place: Place) -> Tensors:
 
 
 def _descending(
-    given: Given, place: Place, limit: float, step: float
+    given: StatedInContext, place: Place, limit: float, step: float
 ) -> tuple[FloatArray, ...]:
     m, heads, one = given.features, 2 * given.targets, np.eye(place.width)
     query, key = (np.zeros((heads, place.width, m + 2)) for _ in range(2))
@@ -211,7 +208,9 @@ def _descending(
     return query, key, value, out
 
 
-def _answering(given: Given, place: Place, limit: float) -> tuple[FloatArray, ...]:
+def _answering(
+    given: StatedInContext, place: Place, limit: float
+) -> tuple[FloatArray, ...]:
     m, heads, one = given.features, 2 * given.targets, np.eye(place.width)
     query, key = (np.zeros((heads, place.width, m + 1)) for _ in range(2))
     value, out = np.zeros((heads, place.width, 1)), np.zeros((heads, 1, place.width))
@@ -225,23 +224,7 @@ def _answering(given: Given, place: Place, limit: float) -> tuple[FloatArray, ..
     return query, key, value, out
 
 
-MOST_POSITIONS, ROWS = 4097, 256
-
-
-def source_of(said: Mapping[str, Any]) -> Given:
-    """Which prompts a header speaks of, and how many steps.
-
-    Raises:
-        Refused: If it is not said, or classes are no tuples of letters in their order.
-    """
-    letters, classes = names(said, "letters"), names(said, "classes")
-    given = sizes_of(len(letters) - 1, said)
-    demand(given.length < MOST_POSITIONS, "its prompts are too long to be checked")
-    demand(len(classes) == given.targets, "there are not as many classes as tuples")
-    tuples = tuples_of(letters[:-1], repeat=given.ahead)
-    same = all(a == " ".join(b) for a, b in zip(classes, tuples, strict=True))
-    demand(same, "a class is not the tuple of its number")
-    return given
+ROWS = 256
 
 
 def established(model: Model, said: Any, machine: Machine | None) -> Established:
@@ -251,7 +234,7 @@ def established(model: Model, said: Any, machine: Machine | None) -> Established
         Refused: If the network is another one.
     """
     shape = model.network(Transformer)
-    given, form = source_of(model.source), model.format
+    given, form = StatedInContext.from_wire(model.source), model.format
     demand(not form.narrow, f"{form.name} is too narrow for real numbers")
     demand(model.length == given.length, "it claims another length")
     check_architecture(shape, given)
@@ -272,7 +255,7 @@ def established(model: Model, said: Any, machine: Machine | None) -> Established
     return Established(form, WholePrompts(*sizes), told, errors.answer)
 
 
-def _looking(model: Model, given: Given) -> Iterable[tuple[int, bool]]:
+def _looking(model: Model, given: StatedInContext) -> Iterable[tuple[int, bool]]:
     """A block for each way in which copying heads look; and whether they look back."""
     ways: dict[tuple[bytes, bool], tuple[int, bool]] = {}
     for b in range(given.copies):

@@ -1,58 +1,15 @@
 """How far gradient descent by ReLU attention can be off: the recursion of Theorem W12."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from krohn.kinds.in_context.statement import StatedInContext
 from krohn.program.errors import demand
 from krohn.verify.checker.arithmetic import Format, Interval, flushed, gamma, sum_error
-
-SIZES = ("window", "demonstrations", "history", "steps", "ahead")
-MOST = 4096
-
-
-class Given(NamedTuple):
-    """Prompts and steps: p, L, n, H, T_0 and M.
-
-    A prompt has at most n demonstrations of L + M letters, each with a delimiter after it,
-    and a history of L to H letters. It is laid out in N = n(L + M + 1) + H tokens.
-    """
-
-    letters: int
-    window: int
-    demonstrations: int
-    history: int
-    steps: int
-    ahead: int
-
-    @property
-    def features(self) -> int:
-        """P·L."""
-        return self.letters * self.window
-
-    @property
-    def targets(self) -> int:
-        """p^M."""
-        return int(self.letters**self.ahead)
-
-    @property
-    def copies(self) -> int:
-        """L − 1 + M: the letters around a position that are copied to it."""
-        return self.window - 1 + self.ahead
-
-    @property
-    def examples(self) -> int:
-        """n(L + M + 1)."""
-        return self.demonstrations * (self.window + self.ahead + 1)
-
-    @property
-    def length(self) -> int:
-        """N."""
-        return self.examples + self.history
 
 
 class Errors(NamedTuple):
@@ -69,23 +26,6 @@ class Errors(NamedTuple):
     answer: float
 
 
-def sizes_of(letters: int, said: Mapping[str, Any]) -> Given:
-    """The sizes that a header states.
-
-    Raises:
-        Refused: If they are none, or too large to be checked.
-    """
-    sizes = [said[name] for name in SIZES]
-    fair = all(type(n) is int and 1 <= n <= MOST for n in sizes)
-    demand(
-        fair and 1 < letters <= MOST, "the file does not say which prompts it is for"
-    )
-    given = Given(letters, *sizes)
-    demand(given.ahead <= 12 and given.targets <= MOST, "too many tuples")
-    demand(given.window <= given.history, "a history may be shorter than a window")
-    return given
-
-
 @dataclass(frozen=True)
 class Descent:
     """The network's T_0 steps beside exact ones.
@@ -98,7 +38,7 @@ class Descent:
         step: What is multiplied, η/n nearly.
     """
 
-    given: Given
+    given: StatedInContext
     form: Format
     leak: float
     limit: float

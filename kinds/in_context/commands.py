@@ -22,6 +22,7 @@ from krohn.kinds.in_context.source import (
     InContext,
     Prompt,
 )
+from krohn.kinds.in_context.statement import StatedInContext
 from krohn.network.architecture import parameters
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FloatArray
@@ -72,9 +73,9 @@ class InContextFacts(TypedDict):
 class InContexts(ReadableKind[InContext]):
     """Gradient descent on the windows of a prompt."""
 
-    wire = contexts.KIND
+    wire = StatedInContext.kind
     facts_types = (InContextFacts,)
-    stated_type = InContext
+    stated_type = StatedInContext
     examples = contexts.EXAMPLES
     source = InContext
     of_name = staticmethod(contexts.named)
@@ -118,7 +119,7 @@ class InContexts(ReadableKind[InContext]):
         shape = built.network.architecture
         return {
             "error": claim["error"],
-            "letters": join_letters(source.names),
+            "letters": join_letters(source.letters),
             "demonstrations": f"1 to {source.demonstrations}, of {source.segment} letters",
             "history": f"{source.window} to {source.history} letters",
             "window": source.window,
@@ -149,7 +150,7 @@ class InContexts(ReadableKind[InContext]):
             lines += ["the next letter alone:"]
             lines += [
                 f"{name:>{2 * source.ahead}}  {x: .9f}"
-                for name, x in zip(source.names, following, strict=False)
+                for name, x in zip(source.letters, following, strict=False)
             ]
         notes = [
             f"κ of this prompt is {kappa:.3g}: after {source.steps} steps at most "
@@ -158,7 +159,7 @@ class InContexts(ReadableKind[InContext]):
         result = {
             "word": list(source.written(prompt)),
             "law": rows,
-            "next": dict(zip(source.names[:-1], following, strict=True)),
+            "next": dict(zip(source.letters[:-1], following, strict=True)),
             "condition": kappa,
             "left": left,
             "shown": "\n".join([*lines, *notes]),
@@ -184,7 +185,7 @@ class InContexts(ReadableKind[InContext]):
         if not sizes:
             least = source.segment + source.window
             raise KrohnError(f"a prompt has at least {least} letters; say --sample N")
-        total = sum(source.letters**size for size in sizes)
+        total = sum(source.count**size for size in sizes)
         if total > MOST_PROMPTS:
             raise KrohnError(
                 f"there are {total:,} prompts of up to {length} letters, too many to run; "
@@ -193,7 +194,7 @@ class InContexts(ReadableKind[InContext]):
         return [
             _split_prompt(source, letters, shown)
             for (shown, _), size in zip(shapes, sizes, strict=True)
-            for letters in product(range(source.letters), repeat=size)
+            for letters in product(range(source.count), repeat=size)
         ]
 
     def held(
@@ -212,7 +213,7 @@ class InContexts(ReadableKind[InContext]):
         def rows(some: slice) -> IntArray:
             return source.laid_out(prompts[some])
 
-        return Whole(source.length, len(prompts), rows, None, source.names)
+        return Whole(source.length, len(prompts), rows, None, source.letters)
 
 
 def _split_prompt(source: InContext, letters: tuple[int, ...], shown: int) -> Prompt:
@@ -248,7 +249,9 @@ def _prompt(source: InContext, words: list[str]) -> Prompt:
 
 def _names(line: str, source: InContext) -> list[str]:
     """Letters and delimiters; between two of these is a word."""
-    words = [names_in([word], source.names) for word in line.split(contexts.DELIMITER)]
+    words = [
+        names_in([word], source.letters) for word in line.split(contexts.DELIMITER)
+    ]
     between = [[contexts.DELIMITER, *word] for word in words]
     return [name for part in between for name in part][1:]
 

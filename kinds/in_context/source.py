@@ -1,13 +1,19 @@
 """Learning in context: prompts, and the gradient descent that a network does on them."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple
 
 import numpy as np
 
+from krohn.kinds.in_context.statement import (
+    DELIMITER,
+    MOST_LETTERS,
+    StatedInContext,
+    numbered,
+)
 from krohn.program.domains import FloatArray, IntArray
 from krohn.program.errors import Refused, demand
 from krohn.program.retelling import told_as
@@ -15,16 +21,11 @@ from krohn.program.retelling import told_as
 # Prompts of a bounded form: demonstrations and a test history, between delimiters.
 
 
-KIND = "context-learner"
-"""The kind in the header of a model file."""
-DELIMITER = "|"
 EXAMPLES = {
     "InContext3,2": "learns in context which of 3 letters follows the last 2",
     "InContext3,2:ahead=2,steps=4": "the law of the next 2 letters, by 4 gradient steps",
 }
 """An example of each family, with what it is."""
-MOST_LETTERS, MOST_TARGETS, MOST_FEATURES = 64, 64, 256
-MOST_STEPS, MOST_POSITIONS, MOST_SCORES = 256, 4096, 2**27
 _NAME = re.compile(r"InContext(\d{1,9}),(\d{1,9})((?::|,)[a-z]+=\d{1,9})*")
 _OPTION = re.compile(r"(?<![a-z])([a-z]++)=(\d++)")
 
@@ -36,110 +37,8 @@ class Prompt(NamedTuple):
     history: tuple[int, ...]
 
 
-@dataclass(frozen=True)
-class InContext:
-    """Learning in context: a prompt of demonstrations, and steps of gradient descent.
-
-    A window is L letters in a row; its target is the tuple of the M letters after it. A
-    prompt has 1 to n demonstrations of one window and its target each, and a test history
-    of L to H letters. It asks for the law of what follows the history's last window.
-
-    Laid out it has always N = n(L + M + 1) + H tokens: each demonstration is followed by
-    a delimiter, those that are not there are delimiters, and so is what a short history
-    leaves free before it. In front of a prompt there is BOS, a delimiter as well.
-
-    Attributes:
-        letters: p, how many letters there are beside the delimiter.
-        window: L.
-        demonstrations: n, the most demonstrations; they are averaged over n.
-        history: H, the most letters of a test history.
-        steps: T_0.
-        ahead: M.
-
-    Raises:
-        Refused: If a number is too small or too large.
-    """
-
-    letters: int
-    window: int
-    demonstrations: int
-    history: int
-    steps: int
-    ahead: int
-
-    def __post_init__(self) -> None:
-        numbers = [getattr(self, f.name) for f in fields(self)]
-        demand(all(type(n) is int and n > 0 for n in numbers), "a number is below 1")
-        demand(2 <= self.letters <= MOST_LETTERS, f"2 to {MOST_LETTERS} letters")
-        demand(self.ahead <= 8, "at most 8 letters are predicted at once")
-        demand(
-            self.targets <= MOST_TARGETS,
-            f"{self.letters} letters, {self.ahead} ahead, are {self.targets} targets; "
-            f"{MOST_TARGETS} is the most",
-        )
-        demand(self.features <= MOST_FEATURES, f"at most {MOST_FEATURES} features")
-        demand(self.steps <= MOST_STEPS, f"at most {MOST_STEPS} steps")
-        demand(
-            self.history >= self.window,
-            f"the history is at least one window: history={self.window}",
-        )
-        demand(
-            self.length <= MOST_POSITIONS,
-            f"its prompts have {self.length} tokens; {MOST_POSITIONS} is the most",
-        )
-        demand(
-            2 * self.targets * (self.length + 1) ** 2 <= MOST_SCORES,
-            f"{self.targets} targets and {self.length} tokens are too many at once",
-        )
-
-    @property
-    def name(self) -> str:
-        """As `named` reads it; what is usual is left out."""
-        numbers = asdict(self)
-        told = [
-            f"{name}={numbers[name]}"
-            for name, usual in _usual(self.window).items()
-            if numbers[name] != usual
-        ]
-        options = ":" + ",".join(told) if told else ""
-        return f"InContext{self.letters},{self.window}{options}"
-
-    @property
-    def features(self) -> int:
-        """P·L: the length of a window as one-hot letters, latest first."""
-        return self.letters * self.window
-
-    @property
-    def targets(self) -> int:
-        """p^M: how many tuples there are."""
-        return int(self.letters**self.ahead)
-
-    @property
-    def segment(self) -> int:
-        """L + M: the letters of a demonstration."""
-        return self.window + self.ahead
-
-    @property
-    def examples(self) -> int:
-        """n(L + M + 1): the tokens before the history."""
-        return self.demonstrations * (self.segment + 1)
-
-    @property
-    def length(self) -> int:
-        """N: the tokens of a prompt without BOS."""
-        return self.examples + self.history
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The letters by name, the delimiter last."""
-        return (*(str(a + 1) for a in range(self.letters)), DELIMITER)
-
-    @property
-    def classes(self) -> tuple[str, ...]:
-        """The tuples by name: the first letter counts most."""
-        shape = (self.letters,) * self.ahead
-        rows = np.stack(np.unravel_index(np.arange(self.targets), shape), axis=1)
-        return tuple(" ".join(self.names[a] for a in row) for row in rows.tolist())
+class InContext(StatedInContext):
+    """Learning in context, and prompts for it."""
 
     def laid_out(self, prompts: Iterable[Prompt]) -> IntArray:
         """``(prompts, N)``: token numbers.
@@ -148,7 +47,7 @@ class InContext:
             Refused: If a prompt is not of the form; the message says what is wrong.
         """
         rows = list(prompts)
-        tokens = np.full((len(rows), self.length), self.letters)
+        tokens = np.full((len(rows), self.length), self.count)
         for row, prompt in zip(tokens, rows, strict=True):
             self._check(prompt)
             for k, shown in enumerate(prompt.demonstrations):
@@ -159,11 +58,11 @@ class InContext:
 
     def _check(self, prompt: Prompt) -> None:
         count, last = len(prompt.demonstrations), len(prompt.history)
-        known = range(self.letters)
+        known = range(self.count)
         every = (*prompt.demonstrations, prompt.history)
         demand(
             all(a in known for part in every for a in part),
-            f"a letter is not one of {' '.join(self.names[:-1])}",
+            f"a letter is not one of {' '.join(self.letters[:-1])}",
         )
         demand(
             1 <= count <= self.demonstrations,
@@ -187,9 +86,9 @@ class InContext:
         Raises:
             Refused: If a name is unknown.
         """
-        index = {name: a for a, name in enumerate(self.names)}
+        index = {name: a for a, name in enumerate(self.letters)}
         unknown = next((n for n in names if n not in index), None)
-        known = " ".join(self.names)
+        known = " ".join(self.letters)
         demand(unknown is None, f"there is no letter {unknown!r}; there are {known}")
         parts: list[list[int]] = [[]]
         for name in names:
@@ -204,42 +103,21 @@ class InContext:
         """The names of a prompt's tokens, as `parsed` reads them."""
         found: list[str] = []
         for part in prompt.demonstrations:
-            found += [*(self.names[a] for a in part), DELIMITER]
-        return (*found, *(self.names[a] for a in prompt.history))
+            found += [*(self.letters[a] for a in part), DELIMITER]
+        return (*found, *(self.letters[a] for a in prompt.history))
 
     def sampled(self, count: int, generator: np.random.Generator) -> list[Prompt]:
         """Random prompts; some repeat one demonstration, so that the curvature is L."""
         found = []
         for k in range(count):
             shown = 1 if k % 8 == 7 else self.demonstrations
-            rows = generator.integers(self.letters, size=(shown, self.segment))
+            rows = generator.integers(self.count, size=(shown, self.segment))
             rows = np.repeat(rows, self.demonstrations // shown, axis=0)
             if k % 4 == 1:
                 rows = rows[: generator.integers(1, len(rows) + 1)]
             last = generator.integers(self.window, self.history + 1)
-            test = generator.integers(self.letters, size=last)
+            test = generator.integers(self.count, size=last)
             found.append(Prompt(tuple(map(tuple, rows.tolist())), tuple(test.tolist())))
-        return found
-
-    def to_wire(self) -> dict[str, Any]:
-        """As the header of a model file states it."""
-        said = {"letters": list(self.names), "classes": list(self.classes)}
-        numbers = asdict(self)
-        del numbers["letters"]
-        return {"kind": KIND, "name": self.name, **said, **numbers}
-
-    @classmethod
-    def from_wire(cls, said: Mapping[str, Any]) -> Self:
-        """From the header of a model file.
-
-        Raises:
-            Refused: If it states no such source.
-        """
-        demand(said["kind"] == KIND, "this is no learning in context")
-        names = [f.name for f in fields(cls) if f.name != "letters"]
-        found = cls(len(said["letters"]) - 1, **{name: said[name] for name in names})
-        same = {**said, "name": found.name} == found.to_wire()
-        demand(same, "its letters or classes are others")
         return found
 
 
@@ -268,7 +146,27 @@ def named(text: str) -> InContext | None:
     demand(len(dict(options)) == len(options), f"{text!r} says an option twice")
     window, given = int(found[2]), {name: int(n) for name, n in options}
     with told_as(Refused, f"{text}: "):
-        return InContext(int(found[1]), window, **{**_usual(window), **given})
+        return of_sizes(int(found[1]), window, **{**_usual(window), **given})
+
+
+def of_sizes(count: int, window: int, **sizes: int) -> InContext:
+    """The source of so many letters and a window, by the name that `named` reads.
+
+    Args:
+        count: p.
+        window: L.
+        sizes: The others.
+
+    Raises:
+        Refused: If a number is too small or too large.
+    """
+    demand(2 <= count <= MOST_LETTERS, f"2 to {MOST_LETTERS} letters")
+    usual = _usual(window)  # what is usual is left out of the name
+    options = ",".join(
+        f"{key}={sizes[key]}" for key in usual if sizes[key] != usual[key]
+    )
+    name = f"InContext{count},{window}" + f":{options}" * bool(options)
+    return InContext(name, numbered(count), window, **sizes)
 
 
 # The reference of a network that learns in context: T_0 exact steps of gradient descent.
@@ -322,16 +220,16 @@ def regression(source: InContext, prompts: list[Prompt]) -> Regression:
     parts = tokens[:, : source.examples].reshape(shape)
     z = _one_hot(source, parts[:, :, : source.window][..., ::-1])
     asked = _one_hot(source, tokens[:, ::-1][:, : source.window])
-    place = source.letters ** np.arange(source.ahead)[::-1]
+    place = source.count ** np.arange(source.ahead)[::-1]
     target = parts[:, :, source.window : -1] @ place
-    there = parts[:, :, :1] < source.letters
+    there = parts[:, :, :1] < source.count
     y = (target[:, :, None] == np.arange(source.targets)) & there
     return Regression(source, z, y.astype(np.float64), asked)
 
 
 def _one_hot(source: InContext, letters: IntArray) -> FloatArray:
     """``(…, L)`` letters to ``(…, pL)``; a delimiter is 0."""
-    found = letters[..., None] == np.arange(source.letters)
+    found = letters[..., None] == np.arange(source.count)
     flat: FloatArray = found.reshape(*letters.shape[:-1], -1).astype(np.float64)
     return flat
 
@@ -405,5 +303,5 @@ def condition(problem: Regression) -> FloatArray:
 
 def marginal(source: InContext, laws: FloatArray) -> FloatArray:
     """``(…, p)``: the law of the next letter, from that of the next M."""
-    found: FloatArray = laws.reshape(*laws.shape[:-1], source.letters, -1).sum(axis=-1)
+    found: FloatArray = laws.reshape(*laws.shape[:-1], source.count, -1).sum(axis=-1)
     return found

@@ -16,10 +16,11 @@ from krohn.architectures.attention_layer.check import (
 )
 from krohn.architectures.attention_layer.statement import seen
 from krohn.kinds.kernels.check_rnn import (
-    Source,
     deviations,
+    exact_values,
     source_of,
 )
+from krohn.kinds.kernels.statement import StatedKernel
 from krohn.program.domains import FloatArray
 from krohn.program.errors import demand
 from krohn.verify.checker.arithmetic import (
@@ -47,10 +48,10 @@ def established(model: Model, said: Any, machine: Machine | None) -> Established
     Raises:
         Refused: If the network is another one, or nothing can be shown.
     """
-    source, layer = source_of(model.source), layer_of(model)
+    source, layer = source_of(model), layer_of(model)
     size, form = source.length, layer.form
     demand(layer.length == size <= MOST_INPUTS, "it is for another length")
-    demand(layer.causal == (source.order is None), "it sees other positions")
+    demand(layer.causal == source.causal, "it sees other positions")
     demand(layer.bias is None and layer.inputs == 1, "it reads something else")
     slots = layer.value.shape[1] - 1
     demand(slots in (1, size), "slots are one, or one for each input")
@@ -60,7 +61,7 @@ def established(model: Model, said: Any, machine: Machine | None) -> Established
     return _shown(source, form, layer.causal, looked, taken)
 
 
-def _code(layer: Layer, source: Source, slots: int) -> FloatArray:
+def _code(layer: Layer, source: StatedKernel, slots: int) -> FloatArray:
     """``(T, c)``: what f̂ hands on of positions, if it hands inputs on as they are.
 
     Raises:
@@ -71,7 +72,7 @@ def _code(layer: Layer, source: Source, slots: int) -> FloatArray:
     demand(layer.features[0][1].size >= 1 + held, "f̂ is another network")
     right = [np.eye(1 + held)]
     if slots > 1:
-        most = source.largest * (1 + 2 * layer.form.unit)
+        most = source.largest_input * (1 + 2 * layer.form.unit)
         shut, code = code[:, :slots], code[:, slots:]
         own = np.eye(slots, dtype=bool)
         demand((shut[own] == 0) & (shut[~own].max() <= -most), "a slot is left open")
@@ -106,7 +107,7 @@ def _looked(layer: Layer, code: FloatArray, slots: int) -> Weights:
 
 
 def _taken(
-    layer: Layer, slots: int, code: FloatArray, looked: Weights, source: Source
+    layer: Layer, slots: int, code: FloatArray, looked: Weights, source: StatedKernel
 ) -> FloatArray:
     """``(T, slots)``: what is taken of each slot at t: all units of other times are off.
 
@@ -139,11 +140,13 @@ def _taken(
     return taken
 
 
-def _reach(taken: FloatArray, slots: int, looked: Interval, source: Source) -> Interval:
+def _reach(
+    taken: FloatArray, slots: int, looked: Interval, source: StatedKernel
+) -> Interval:
     """``(T, T)``: how large the sum of the pair of one time can be at another."""
     more = 1 + 2.0**-8  # what is rounded on the way
     held = looked.size if slots > 1 else np.ones((looked.shape[0], 1))
-    return held @ Interval.of(np.abs(taken).T) * source.largest * more**3
+    return held @ Interval.of(np.abs(taken).T) * source.largest_input * more**3
 
 
 def _pressed(
@@ -182,10 +185,10 @@ def _pressed(
 
 
 def _shown(
-    source: Source, form: Format, causal: bool, looked: Weights, taken: FloatArray
+    source: StatedKernel, form: Format, causal: bool, looked: Weights, taken: FloatArray
 ) -> Established:
     """The error, from what is taken of each input at each time."""
-    size, most = source.length, Interval.of(source.largest)
+    size, most = source.length, Interval.of(source.largest_input)
     fits(2 * most * size, form, "a sum of inputs", STEPS)
     rows = np.broadcast_to(taken, (size, size))
     apart = looked.share * rows - _matrix(source)
@@ -206,10 +209,10 @@ def _shown(
     return Established(form, source.box, told, float(total[at]))
 
 
-def _matrix(source: Source) -> Interval:
+def _matrix(source: StatedKernel) -> Interval:
     """``(T, T)``: what the output at t takes of the input at each position."""
     size = source.length
-    values = deviations(source.exact(), [0] * size)
+    values = deviations(exact_values(source), [0] * size)
     back = np.subtract.outer(np.arange(size), np.arange(size))
     causal = np.where(back >= 0, values[np.maximum(back, 0)], 0.0)
     found = np.empty_like(causal)

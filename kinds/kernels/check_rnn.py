@@ -6,7 +6,6 @@ arithmetic is compared with the kernel exactly, in whole numbers of a fixed numb
 binary places.
 """
 
-from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,10 +14,9 @@ from krohn.architectures.linear_recurrence.statement import (
     BANDS,
     LinearRecurrence,
 )
+from krohn.kinds.kernels.statement import MOST_VALUES, StatedKernel
 from krohn.program.domains import FloatArray, IntArray
 from krohn.program.errors import demand
-from krohn.program.inputs import Box
-from krohn.program.strict_json import reals
 from krohn.verify.checker.arithmetic import (
     STEPS,
     Format,
@@ -193,75 +191,33 @@ PLACES = 384
 """Binary places of whole numbers that stand for real ones."""
 LOST = 2.0**-160
 """More than all of them together lose."""
-LARGEST, MOST_LENGTH, MOST_NUMBERS, MOST_POWERS = 2.0**64, 2**16, 4096, 2**21
+MOST_POWERS = 2**21
 
 
-class Source(NamedTuple):
-    """A kernel as a header states it.
-
-    Attributes:
-        values: ``(k,)``: its first values.
-        modes: ``(m, 4)``: weight and base, real and imaginary part each.
-        inputs: ``(2,)``: the least and the largest input.
-        length: T.
-        order: Where the network finds what the kernel reads; None if inputs come in order.
-    """
-
-    values: FloatArray
-    modes: FloatArray
-    inputs: FloatArray
-    length: int
-    order: tuple[int, ...] | None
-
-    @property
-    def box(self) -> Box:
-        """Its inputs; those that are permuted are all there."""
-        low, high = self.inputs.tolist()
-        return Box(
-            ((low, high),), 1 if self.order is None else self.length, self.length
-        )
-
-    @property
-    def largest(self) -> float:
-        """X: the largest absolute value of an input."""
-        return float(np.abs(self.inputs).max())
-
-    def exact(self) -> list[int]:
-        """ρ(0), …, ρ(T − 1), in units of 2^-384."""
-        found = [_fixed(v) for v in self.values[: self.length].tolist()]
-        found += [0] * (self.length - len(found))
-        for row in self.modes.tolist():
-            c, d, a, b = map(_fixed, row)
-            p, q = 1 << PLACES, 0
-            for s in range(self.length):
-                found[s] += (c * p - d * q) >> PLACES
-                p, q = (a * p - b * q) >> PLACES, (a * q + b * p) >> PLACES
-        return found
-
-
-def source_of(said: Mapping[str, Any]) -> Source:
-    """The kernel of a header.
+def source_of(model: Model) -> StatedKernel:
+    """The kernel of a file.
 
     Raises:
-        Refused: If it states none.
+        Refused: If it states none, or one that takes too long.
     """
-    length = said["length"]
-    demand(type(length) is int and 1 <= length <= MOST_LENGTH, "it has no length")
-    values, modes = reals(said["values"], 1), np.zeros((0, 4))
-    if said["modes"] != []:
-        modes = reals(said["modes"], 2)
-    demand(modes.shape[1] == 4, "a mode is no weight with a base")
-    demand(values.size + len(modes) <= MOST_NUMBERS, "it has too many numbers")
-    demand(len(modes) * length <= MOST_POWERS, "too long for so many modes")
-    demand((modes[:, 2:] ** 2).sum(axis=1) <= 1 + 2.0**-40, "one of its modes grows")
-    inputs, order = reals(said["inputs"], 1), said.get("order")
-    for found in (values, modes, inputs):
-        demand(np.abs(found) <= LARGEST, "a number of the kernel is out of range")
-    demand(inputs.shape == (2,) and inputs[0] < inputs[1], "there are no inputs")
-    if order is not None:
-        whole = type(order) is list and all(type(i) is int for i in order)
-        demand(whole and sorted(order) == list(range(length)), "no permutation")
-    return Source(values, modes, inputs, length, order and tuple(order))
+    kernel = StatedKernel.from_wire(model.source)
+    values, modes = len(kernel.values), len(kernel.modes)
+    demand(values + modes <= MOST_VALUES, "it has too many numbers")
+    demand(modes * kernel.length <= MOST_POWERS, "too long for so many modes")
+    return kernel
+
+
+def exact_values(kernel: StatedKernel) -> list[int]:
+    """ρ(0), …, ρ(T − 1), in units of 2^-384."""
+    found = [_fixed(v) for v in kernel.values[: kernel.length]]
+    found += [0] * (kernel.length - len(found))
+    for mode in kernel.modes:
+        c, d, a, b = map(_fixed, mode.to_wire())
+        p, q = 1 << PLACES, 0
+        for s in range(kernel.length):
+            found[s] += (c * p - d * q) >> PLACES
+            p, q = (a * p - b * q) >> PLACES, (a * q + b * p) >> PLACES
+    return found
 
 
 def established(model: Model, said: Any, machine: Machine | None) -> Established:
@@ -270,23 +226,23 @@ def established(model: Model, said: Any, machine: Machine | None) -> Established
     Raises:
         Refused: If nothing can be shown.
     """
-    source, form = source_of(model.source), model.format
+    source, form = source_of(model), model.format
     length = source.length
-    demand(source.order is None, "a recurrence reads its inputs in their order")
+    demand(source.causal, "a recurrence reads its inputs in their order")
     w, groups = recurrence_of(model), listed(said["groups"])
     kappa = powers(w, length, groups)
     response = _response(w, length, kappa)
     gain = abs(_near(deviations(response, [0] * length))).sum()
     back = powers(w.transposed(), length, groups)
     found = {
-        "kernel": worst(source, deviations(source.exact(), response)),
+        "kernel": worst(source, deviations(exact_values(source), response)),
         "rounding": _rounding(w, source, form, (kappa, back)),
-        "inputs": (form.unit * Interval.of(source.largest) + flushed(1)) * gain,
+        "inputs": (form.unit * Interval.of(source.largest_input) + flushed(1)) * gain,
     }
     return added_up(form, source.box, found)
 
 
-def worst(source: Source, off: FloatArray) -> Interval:
+def worst(source: StatedKernel, off: FloatArray) -> Interval:
     """The largest |Σ_{s≤t} e(s)·x(t − s)| over all inputs and all t < T (K1)."""
     low, high = map(Interval.of, source.inputs)
     middle, radius, near = (low + high) / 2, (high - low) / 2, _near(off)
@@ -327,7 +283,7 @@ def _response(w: Recurrence, length: int, kappa: Interval) -> list[int]:
 
 
 def _rounding(
-    w: Recurrence, source: Source, form: Format, powers: tuple[Interval, Interval]
+    w: Recurrence, source: StatedKernel, form: Format, powers: tuple[Interval, Interval]
 ) -> Interval:
     """The error of rounding inputs, states and outputs to the format (Theorem K4).
 
@@ -337,7 +293,10 @@ def _rounding(
         form: The format.
         powers: κ of W, and of its transpose.
     """
-    most, (kappa, back) = source.largest * (1 + 2 * Interval.of(form.unit)), powers
+    most, (kappa, back) = (
+        source.largest_input * (1 + 2 * Interval.of(form.unit)),
+        powers,
+    )
     states, wide = sums(w, source.length, kappa) * most, w.absolute()
     reached = sums(w.transposed(), source.length, back)
     terms, rounds = _rounds(w)

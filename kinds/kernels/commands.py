@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NotRequired, TypedDict
+from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 import numpy as np
 
@@ -25,6 +25,7 @@ from krohn.kinds.kernels.source_kernel import (
     invariant_floor,
     under_mixing,
 )
+from krohn.kinds.kernels.statement import StatedKernel
 from krohn.network.architecture import kind_of, parameters
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import PRECISIONS, FloatArray
@@ -133,18 +134,6 @@ class PermutedKernelFacts(KernelFacts):
     one_kernel_floor: float
 
 
-class StatedKernel(TypedDict):
-    """A convolution."""
-
-    kind: Literal["kernel"]
-    name: str
-    length: int
-    inputs: tuple[float, float]
-    values: list[float]
-    modes: list[tuple[float, float, float, float]]
-    order: NotRequired[list[int]]
-
-
 def kernel(
     values: Sequence[float] = (),
     modes: Sequence[tuple[complex, complex]] = (),
@@ -176,7 +165,7 @@ def kernel(
 class Kernels(RealSequences[Kernel]):
     """y_t = Σ_{s≤t} ρ(s)·x(t − s) of real inputs."""
 
-    wire = kernels.KIND
+    wire = StatedKernel.kind
     facts_types = (CausalKernelFacts, PermutedKernelFacts)
     stated_type = StatedKernel
     examples = kernels.EXAMPLES

@@ -8,22 +8,18 @@ from pathlib import Path
 from random import Random
 
 from krohn.kinds.kernels.source_kernel import (
-    KIND,
-    MOST_LENGTH,
-    MOST_VALUES,
     Kernel,
-    Mode,
     mixed,
     permuted,
     swapped,
 )
+from krohn.kinds.kernels.statement import MOST_LENGTH, MOST_VALUES, Mode
 from krohn.program.errors import Refused, demand
 from krohn.program.retelling import told_as
 from krohn.program.user_input import read_text
 
 __all__ = [
     "EXAMPLES",
-    "KIND",
     "SUFFIXES",
     "Kernel",
     "Mode",

@@ -10,10 +10,9 @@ import numpy as np
 
 from krohn.kinds.linear_systems.check_matrix_norms import (
     Norm,
-    Source,
     norm_of,
-    source_of,
 )
+from krohn.kinds.linear_systems.statement import StatedLinearSystem
 from krohn.program.domains import FloatArray
 from krohn.program.errors import demand
 from krohn.program.inputs import Words
@@ -32,7 +31,7 @@ from krohn.verify.checker.transformer import stated
 
 
 def check_program(
-    program: Statement, source: Source, enough: int | None = None
+    program: Statement, source: StatedLinearSystem, enough: int | None = None
 ) -> None:
     """The Program computes the system: its output is the window of all letters (W1).
 
@@ -104,7 +103,7 @@ def established(model: Model, said: Any, machine: Machine | None) -> Established
     Raises:
         Refused: If the network, or its Program, is another one.
     """
-    source = source_of(model.source)
+    source = StatedLinearSystem.from_wire(model.source)
     program = stated(model, len(source.matrices), matrices=True)
     check_program(program, source)
     norm = norm_of(said, source.matrices, program.length)
@@ -115,7 +114,7 @@ def established(model: Model, said: Any, machine: Machine | None) -> Established
 
 
 def read_out(
-    model: Model, stream: Stream, source: Source, norm: Norm
+    model: Model, stream: Stream, source: StatedLinearSystem, norm: Norm
 ) -> tuple[Interval, Interval]:
     """How far any output can be off: by what is read, and by rounding (Theorem W6).
 

@@ -11,10 +11,9 @@ import numpy as np
 from krohn.architectures.recurrent.statement import Rnn
 from krohn.kinds.linear_systems.check_matrix_norms import (
     Norm,
-    Source,
     norm_of,
-    source_of,
 )
+from krohn.kinds.linear_systems.statement import StatedLinearSystem
 from krohn.program.domains import FloatArray
 from krohn.program.errors import demand
 from krohn.program.inputs import Words
@@ -52,7 +51,8 @@ def established(model: Model, said: Any, machine: Machine | None) -> Established
     Raises:
         Refused: If the network is another one.
     """
-    source, length = source_of(model.source), model.length or MOST_LETTERS + 1
+    source = StatedLinearSystem.from_wire(model.source)
+    length = model.length or MOST_LETTERS + 1
     demand(length <= MOST_LETTERS, "no length is claimed, or too long a one")
     norm = norm_of(said, source.matrices, length)
     error = _error(model, source, norm, _gates(model, source), length)
@@ -60,7 +60,7 @@ def established(model: Model, said: Any, machine: Machine | None) -> Established
     return Established(model.format, words, norm.facts, error.most)
 
 
-def _gates(model: Model, source: Source) -> Gates:
+def _gates(model: Model, source: StatedLinearSystem) -> Gates:
     """α/2 and Â_o, from tensors that are the ones of the theorem, but for start and bias.
 
     Raises:
@@ -87,7 +87,7 @@ def _gates(model: Model, source: Source) -> Gates:
 
 
 def _error(
-    model: Model, source: Source, norm: Norm, gates: Gates, length: int
+    model: Model, source: StatedLinearSystem, norm: Norm, gates: Gates, length: int
 ) -> Interval:
     """How far an output can be off after T letters.
 
@@ -123,7 +123,7 @@ def _error(
 
 
 def _deviations(
-    model: Model, source: Source, gates: Gates
+    model: Model, source: StatedLinearSystem, gates: Gates
 ) -> tuple[Interval, Interval]:
     """``(n,)`` and ``(letters, n)``: how far start and biases are from α's."""
     start, bias = (model.tensors[n].tolist() for n in ("hidden.start", "hidden.bias"))

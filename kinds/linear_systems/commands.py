@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal, NotRequired, TypedDict
+from typing import TYPE_CHECKING, Any, Literal, NotRequired
 
 import numpy as np
 
@@ -27,6 +27,7 @@ from krohn.kinds.linear_systems.build_products import (
     realise,
 )
 from krohn.kinds.linear_systems.source import LinearSystem
+from krohn.kinds.linear_systems.statement import StatedLinearSystem
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FloatArray
 from krohn.network.reading import Opened
@@ -74,21 +75,10 @@ class LinearSystemFacts(Sizes):
     rnn_error: float
 
 
-class StatedLinearSystem(TypedDict):
-    """A linear system."""
-
-    kind: Literal["linear-system"]
-    name: str
-    letters: list[str]
-    classes: list[str]
-    matrices: list[list[list[float]]]
-    start: list[float]
-
-
 class LinearSystems(ReadableKind[LinearSystem]):
     """States that are multiplied by the matrix of each letter."""
 
-    wire = linear_systems.KIND
+    wire = StatedLinearSystem.kind
     facts_types = (LinearSystemFacts,)
     stated_type = StatedLinearSystem
     examples = linear_systems.EXAMPLES

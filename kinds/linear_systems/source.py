@@ -12,35 +12,18 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
+from krohn.kinds.linear_systems.statement import StatedLinearSystem
+from krohn.kinds.linear_systems.statement_blocks import WRITTEN, StatedVectorsInBlocks
 from krohn.program.domains import FloatArray, IntArray
 from krohn.program.errors import demand
 from krohn.program.exact_products import (
     Ratios,
     products,
 )
-from krohn.program.strict_json import reals, whole
-
-KIND = "linear-system"
-"""The kind in the header of a model file."""
 
 
-@dataclass(frozen=True, eq=False)
-class LinearSystem:
-    """b_t = A_{o_t} … A_{o_1} b_0: letter o_t applies the matrix A_{o_t}.
-
-    All numbers are float64 and stand for themselves: exact dyadic rationals.
-
-    Attributes:
-        name: What it is called.
-        letters: The name of each letter.
-        matrices: ``(letters, n, n)``: the matrix of each letter; it acts on columns.
-        start: ``(n,)``: b_0.
-    """
-
-    name: str
-    letters: tuple[str, ...]
-    matrices: FloatArray
-    start: FloatArray
+class LinearSystem(StatedLinearSystem):
+    """A linear system, and its states."""
 
     @property
     def size(self) -> int:
@@ -85,33 +68,6 @@ class LinearSystem:
         columns = np.vstack([letters, self.start])
         ones = np.isin(columns, (0, 1)).all(axis=1) & (columns.sum(axis=1) == 1)
         return self.matrices.argmax(axis=1) if ones.all() else None
-
-    def to_wire(self) -> dict[str, Any]:
-        """As the header of a model file states it."""
-        return {
-            "kind": KIND,
-            "name": self.name,
-            "letters": list(self.letters),
-            "classes": [f"b{i + 1}" for i in range(self.size)],
-            "matrices": self.matrices.tolist(),
-            "start": self.start.tolist(),
-        }
-
-    @classmethod
-    def from_wire(cls, said: Mapping[str, Any]) -> Self:
-        """From the header of a model file.
-
-        Raises:
-            Refused: If it states no linear system.
-        """
-        letters, start = tuple(said["letters"]), reals(said["start"], 1)
-        matrices = reals(said["matrices"], 3)
-        demand(said["kind"] == KIND, "this is no linear system")
-        demand(len(start) > 0, "it starts nowhere")
-        shape = (len(letters), len(start), len(start))
-        demand(matrices.shape == shape, "its matrices have another shape")
-        demand(len(letters) > 0 and len(set(letters)) == len(letters), "bad letters")
-        return cls(str(said["name"]), letters, matrices, start)
 
 
 # Families of linear systems: names such as ``MatMul5,5@3`` (states, letters, seed).
@@ -244,10 +200,6 @@ def stochastic(cycles: FloatArray, back: float) -> FloatArray:
     return ahead * cycles + (1 - ahead) * cycles.swapaxes(1, 2)
 
 
-IN_BLOCKS = "vectors-in-blocks"
-"""The kind in the header of a model file."""
-WRITTEN = "(b)"
-"""The token of a written vector."""
 COORDINATE = 2.0
 """The length of a written state in units of its coordinates."""
 
@@ -299,10 +251,9 @@ class VectorsInBlocks:
 
     def to_wire(self) -> dict[str, Any]:
         """As the header of a model file states it."""
-        said, whole_state = self.system.to_wire(), self.affine.to_wire()["classes"]
-        tokens = [*self.system.letters, WRITTEN]
-        told = {"kind": IN_BLOCKS, "letters": tokens, "classes": whole_state}
-        return {**said, **told, "block": self.block}
+        system, letters = self.system, (*self.system.letters, WRITTEN)
+        parts = system.name, letters, system.matrices, system.start, self.block
+        return StatedVectorsInBlocks(*parts).to_wire()
 
     @classmethod
     def from_wire(cls, said: Mapping[str, Any]) -> Self:
@@ -311,11 +262,8 @@ class VectorsInBlocks:
         Raises:
             Refused: If it states none.
         """
-        demand(said["kind"] == IN_BLOCKS, "these are no vectors in blocks")
-        *letters, written = said["letters"]
-        demand(written == WRITTEN, "written states have another token")
-        plain = {**said, "kind": KIND, "letters": letters}
-        return cls(LinearSystem.from_wire(plain), int(whole(said["block"], 0)))
+        x = StatedVectorsInBlocks.from_wire(said)
+        return cls(LinearSystem(x.name, x.letters[:-1], x.matrices, x.start), x.block)
 
 
 # A linear dynamical system, its sampler, and the filter that is optimal for it.

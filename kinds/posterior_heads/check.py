@@ -5,7 +5,6 @@ numbers of the model in the header, and from the tensors; the code that made the
 part in it.
 """
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,10 +13,10 @@ from krohn.architectures.attention_layer.check import (
     Layer,
     layer_of,
 )
+from krohn.kinds.posterior_heads.statement import StatedPosteriorHead
 from krohn.kinds.posterior_heads.statement_inputs import UnitVectors
 from krohn.program.errors import demand
 from krohn.program.inputs import Box
-from krohn.program.strict_json import real, reals
 from krohn.verify.checker.arithmetic import (
     STEPS,
     Interval,
@@ -29,13 +28,9 @@ from krohn.verify.checker.arithmetic import (
     store_error,
 )
 from krohn.verify.checker.established import Established, added_up
-from krohn.verify.checker.model_file import FloatArray, Machine, Model, names
+from krohn.verify.checker.model_file import FloatArray, Machine, Model
 from krohn.verify.checker.softmax import mean_error, product, swayed, weights
 
-LARGEST, LATEST, FARTHEST = 64, 9, 2.0**20
-ROUNDED = 1e-9
-"""Laws that are farther from adding up to 1, or from staying as they are, are no rounded
-ones. How far they are is in the error (P1b)."""
 RARE, RAREST = 2.0**-50, 2.0**-800
 """Less than the probability of a state, and of a letter in one state.
 
@@ -44,123 +39,67 @@ and is divided by at most eight priors, or by the probability of a letter.
 """
 
 
-@dataclass(frozen=True, eq=False)
-class Stated:
-    """The model as the header states it.
+def source_of(model: Model) -> StatedPosteriorHead:
+    """The model of a file, if nothing in it is too rare for float64.
 
-    Attributes:
-        emissions: ``(d, k)``: laws of letters, or means of points.
-        transitions: ``(k, k)``.
-        prior: ``(k,)``.
-        predicted: One time or two.
-        given: Another one.
-        radius: The largest coordinate of a point; None for letters.
+    Its laws add up to 1, and stay as they are, up to some roundings. How far they are off
+    is in the error (P1b).
+
+    Raises:
+        Refused: If it states none, or a state or letter is too rare.
     """
+    source = StatedPosteriorHead.from_wire(model.source)
+    demand(source.prior >= RARE, "a state occurs too rarely")
+    often = source.emissions.max(axis=1) >= RAREST
+    demand(source.radius is not None or often.all(), "one of the letters is too rare")
+    return source
 
-    emissions: FloatArray
-    transitions: FloatArray
-    prior: FloatArray
-    predicted: tuple[int, ...]
-    given: int
-    radius: float | None
 
-    @classmethod
-    def of(cls, said: Any) -> "Stated":
-        """From the header.
+def token_law(source: StatedPosteriorHead) -> Interval:
+    """``(d, k)``: the law of a letter, however it is rounded; or the means."""
+    return (
+        _law(source.emissions)
+        if source.radius is None
+        else Interval.of(source.emissions)
+    )
 
-        Raises:
-            Refused: If it states no such model.
-        """
-        letters = names(said, "letters")
-        d, k = len(letters), len(said["prior"])
-        demand(
-            0 < d <= LARGEST and 0 < k <= LARGEST, "it has too many states or letters"
-        )
-        demand(type(said["task"]) is str, "the task of the head is not known")
-        predicted, _, given = said["task"].partition("given")
-        found = cls(
-            _numbers(said["emissions"], (d, k)),
-            _numbers(said["transitions"], (k, k)),
-            _numbers(said["prior"], (k,)),
-            tuple(map(int, predicted)),
-            int(given),
-            real(said["radius"]) if "radius" in said else None,
-        )
-        found._check_times()
-        pairs = [f"{a},{b}" for a in letters for b in letters]
-        right = letters if len(found.predicted) == 1 else pairs
-        demand(said["classes"] == right, "its outputs have other names")
-        found._check_laws()
-        return found
 
-    def _check_times(self) -> None:
-        known = all(1 <= t <= LATEST for t in (*self.predicted, self.given))
-        known &= len(self.predicted) in (1, 2) and self.given not in self.predicted
-        ascends = list(self.predicted) == sorted(set(self.predicted))
-        demand(known and ascends, "the task of the head is not known")
+def priors_of(source: StatedPosteriorHead) -> Interval:
+    """``(k,)``: the law of the state at each of the times of the task (P1b)."""
+    step = _law(source.transitions) @ source.prior / source.prior
+    drift = Interval(step.low.min(), step.high.max()).joined(1.0)
+    found = _law(source.prior[:, None])[:, 0]
+    for _ in range(max(*source.task.predicted, source.task.given) - 1):
+        found = found * drift
+    return found
 
-    def _check_laws(self) -> None:
-        columns = [self.transitions, self.prior[:, None]]
-        if self.radius is None:
-            columns.append(self.emissions)
-            said = (self.emissions > 0).any(axis=1)
-            demand(said, "no state says one of the letters")
-            often = self.emissions.max(axis=1) >= RAREST
-            demand(often, "one of the letters is too rare")
-        else:
-            demand(0 < self.radius <= FARTHEST, "no radius is said")
-            demand(np.abs(self.emissions) <= FARTHEST, "a mean is too far away")
-        for laws in columns:
-            demand(laws >= 0, "a probability is negative")
-            near = np.abs(laws.sum(axis=0) - 1) <= ROUNDED
-            demand(near, "a law does not add up to 1")
-        demand(self.prior >= RARE, "a state never occurs, or too rarely")
-        kept = np.abs(self.transitions @ self.prior - self.prior)
-        demand(kept <= ROUNDED * self.prior, "the prior of a state is not stationary")
 
-    @property
-    def token_law(self) -> Interval:
-        """``(d, k)``: the law of a letter, however it is rounded; or the means."""
-        return (
-            _law(self.emissions) if self.radius is None else Interval.of(self.emissions)
-        )
+def guesses_of(source: StatedPosteriorHead) -> Interval:
+    """``(k, outputs)``: E[x_b | h_c = j], or E[x_a ⊗ x_b | h_c = j] row by row."""
+    emissions, prior = token_law(source), priors_of(source)
 
-    @property
-    def priors(self) -> Interval:
-        """``(k,)``: the law of the state at each of the times of the task (P1b)."""
-        step = _law(self.transitions) @ self.prior / self.prior
-        drift = Interval(step.low.min(), step.high.max()).joined(1.0)
-        found = _law(self.prior[:, None])[:, 0]
-        for _ in range(max(*self.predicted, self.given) - 1):
-            found = found * drift
-        return found
+    def law(start: int, end: int) -> Interval:
+        found = Interval.of(np.eye(len(source.prior)))
+        for _ in range(abs(end - start)):
+            found = _law(source.transitions) @ found
+        if end >= start:
+            return found
+        return prior[:, None] * found.each(np.transpose) / prior
 
-    def guesses(self) -> Interval:
-        """``(k, outputs)``: E[x_b | h_c = j], or E[x_a ⊗ x_b | h_c = j] row by row."""
-        emissions, prior = self.token_law, self.priors
+    def both(one: Operand, other: Operand) -> Interval:
+        pairs = Interval.of(one)[:, None] * Interval.of(other)[None]
+        return pairs.each(lambda x: x.reshape(-1, x.shape[-1]))
 
-        def law(start: int, end: int) -> Interval:
-            found = Interval.of(np.eye(len(self.prior)))
-            for _ in range(abs(end - start)):
-                found = _law(self.transitions) @ found
-            if end >= start:
-                return found
-            return prior[:, None] * found.each(np.transpose) / prior
-
-        def both(one: Operand, other: Operand) -> Interval:
-            pairs = Interval.of(one)[:, None] * Interval.of(other)[None]
-            return pairs.each(lambda x: x.reshape(-1, x.shape[-1]))
-
-        c, a, b = self.given, self.predicted[0], self.predicted[-1]
-        if a == b:
-            found = emissions @ law(c, a)
-        elif a < c < b:
-            found = both(emissions @ law(c, a), emissions @ law(c, b))
-        elif c < a:
-            found = both(emissions, emissions @ law(a, b)) @ law(c, a)
-        else:
-            found = both(emissions @ law(b, a), emissions) @ law(c, b)
-        return found.each(np.transpose)
+    c, a, b = source.task.given, source.task.predicted[0], source.task.predicted[-1]
+    if a == b:
+        found = emissions @ law(c, a)
+    elif a < c < b:
+        found = both(emissions @ law(c, a), emissions @ law(c, b))
+    elif c < a:
+        found = both(emissions, emissions @ law(a, b)) @ law(c, a)
+    else:
+        found = both(emissions @ law(b, a), emissions) @ law(c, b)
+    return found.each(np.transpose)
 
 
 def _law(columns: FloatArray) -> Interval:
@@ -169,22 +108,16 @@ def _law(columns: FloatArray) -> Interval:
     return laws.joined(laws / laws.sum(axis=0))
 
 
-def _numbers(said: Any, shape: tuple[int, ...]) -> FloatArray:
-    found = reals(said, len(shape))
-    demand(found.shape == shape, "its numbers have another shape")
-    return found
-
-
 def established(model: Model, said: Any, machine: Machine | None) -> Established:
     """The error of a posterior head, on all letters, or on all points of its box.
 
     Raises:
         Refused: If the network is no softmax over a memory, or nothing is shown.
     """
-    layer, said = layer_of(model), Stated.of(model.source)
+    layer, said = layer_of(model), source_of(model)
     demand(layer.inputs == len(said.emissions), "it reads other vectors")
     _check_plain(layer)
-    values = said.guesses()
+    values = guesses_of(said)
     demand(layer.value.shape[1] == values.shape[1], "wrong number of guesses")
     largest = Interval.of(np.abs(layer.value).max())
     fits(largest * len(layer.key), layer.form, "a sum of values", STEPS)
@@ -217,7 +150,7 @@ def _identity(matrix: FloatArray) -> bool:
 
 
 def _points(
-    layer: Layer, said: Stated, values: Interval, largest: Interval
+    layer: Layer, said: StatedPosteriorHead, values: Interval, largest: Interval
 ) -> dict[str, Interval]:
     """Of points: slot i is state i, and scores differ by an affine function (P2)."""
     assert said.radius is not None
@@ -226,7 +159,7 @@ def _points(
     entering = store_error(form, radius)
     slots, n = layer.key.shape
     demand(slots == len(said.prior), "it has not a slot for each state")
-    right = said.priors.through(np.log) - (means * means).sum(axis=0) / 2
+    right = priors_of(said).through(np.log) - (means * means).sum(axis=0) / 2
     key, bias = layer.key - means.each(np.transpose), layer.bias - right
     keys = Interval.of(layer.key)
     apart = _pairs(key).sum(axis=2) * radius + _pairs(keys).sum(axis=2) * entering
@@ -250,11 +183,11 @@ def _pairs(numbers: Interval) -> Interval:
 
 
 def _letters(
-    layer: Layer, said: Stated, values: Interval, largest: Interval
+    layer: Layer, said: StatedPosteriorHead, values: Interval, largest: Interval
 ) -> dict[str, Interval]:
     """Of letters: each is run, whatever the slots are (P3)."""
     assert layer.bias is not None
-    joint = said.token_law * said.priors
+    joint = token_law(said) * priors_of(said)
     right = joint / joint.sum(axis=1)[:, None] @ values
     letters = np.hstack([np.eye(len(said.emissions)), np.ones((len(joint.low), 1))])
     read = np.vstack([layer.key.T, layer.bias])

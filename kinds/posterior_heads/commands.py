@@ -8,16 +8,15 @@ from krohn.algebra.errors import KrohnError
 from krohn.algebra.wording import count
 from krohn.compilation import Asked
 from krohn.compiler import CompileError
-from krohn.kinds.hidden_markov.source_masked import (
-    Task,
-    freedom,
-)
+from krohn.kinds.hidden_markov.source_masked import freedom
+from krohn.kinds.hidden_markov.statement_masked import Task
 from krohn.kinds.posterior_heads import source as posterior_heads
 from krohn.kinds.posterior_heads.build import (
     CONSTRUCTIONS,
     network,
 )
 from krohn.kinds.posterior_heads.source import PosteriorHead
+from krohn.kinds.posterior_heads.statement import StatedPosteriorHead
 from krohn.network.architecture import parameters
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FloatArray
@@ -58,24 +57,10 @@ class PosteriorHeadFacts(TypedDict):
     dtype: Dtype
 
 
-class StatedPosteriorHead(TypedDict):
-    """A guess of the letters or states of a hidden Markov model."""
-
-    kind: Literal["posterior-head"]
-    name: str
-    task: str
-    letters: list[str]
-    classes: list[str]
-    emissions: list[list[float]]
-    transitions: list[list[float]]
-    prior: list[float]
-    radius: NotRequired[float]
-
-
 class PosteriorHeads(RealSequences[PosteriorHead]):
     """The mean of one token, or of two, given another."""
 
-    wire = posterior_heads.KIND
+    wire = StatedPosteriorHead.kind
     facts_types = (PosteriorHeadFacts,)
     stated_type = StatedPosteriorHead
     instead = "; krohn decompile recovers the model behind it"

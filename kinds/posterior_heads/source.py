@@ -1,34 +1,33 @@
 """Hidden Markov models whose best guesses are one softmax head: keys, biases and values."""
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from math import fsum
 from random import Random
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
 from krohn.kinds.hidden_markov import source as hidden_markov
 from krohn.kinds.hidden_markov.source_masked import (
     PRINTED,
-    Task,
     factors,
     given_state,
     same_power,
     stationary,
 )
-from krohn.kinds.hidden_markov.source_model import (
-    SUM,
-    HiddenMarkovModel,
-    check_sums,
+from krohn.kinds.hidden_markov.source_model import HiddenMarkovModel
+from krohn.kinds.hidden_markov.statement_masked import SUM, Task
+from krohn.kinds.posterior_heads.statement import (
+    LARGEST,
+    StatedPosteriorHead,
+    check_law,
 )
 from krohn.program.domains import FloatArray
 from krohn.program.errors import demand
-from krohn.program.strict_json import real, reals
 
-__all__ = ["EXAMPLES", "KIND", "PosteriorHead", "named"]
+__all__ = ["EXAMPLES", "PosteriorHead", "named"]
 
 
 # The best guess of tokens given one token: values of a softmax over the hidden states.
@@ -40,74 +39,12 @@ __all__ = ["EXAMPLES", "KIND", "PosteriorHead", "named"]
 # attention head*, with a slot of memory for each state.
 
 
-KIND = "posterior-head"
-"""The kind in the header of a model file."""
-LARGEST = 64
-"""The most states, and the most letters or coordinates."""
-FARTHEST = 2.0**20
-"""The largest coordinate of a point."""
 RARE = 2.0**-50
 """Of states that are less likely nothing is known in floats: steps back divide by that."""
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class PosteriorHead:
-    """A stationary hidden Markov model, and what of it is guessed.
-
-    Attributes:
-        name: What it is called.
-        letters: The name of each letter; of each coordinate, if it says points.
-        emissions: ``(d, k)``: O[o, s] = Pr(o | s); or the mean of the points, M[:, s].
-        transitions: ``(k, k)``: T[s', s] = Pr(s' | s).
-        prior: ``(k,)``: the stationary law.
-        task: What is guessed.
-        radius: If it says points: the largest |x_i| that is asked about; else None.
-
-    Raises:
-        Refused: If the numbers are no such model; the message names the first that is
-            wrong.
-    """
-
-    name: str
-    letters: tuple[str, ...]
-    emissions: FloatArray
-    transitions: FloatArray
-    prior: FloatArray
-    task: Task
-    radius: float | None = None
-
-    def __post_init__(self) -> None:
-        d, k = len(self.letters), len(self.prior)
-        demand(
-            0 < d <= LARGEST and 0 < k <= LARGEST,
-            f"{self.name} needs 1 to {LARGEST} states, and at most as many letters",
-        )
-        demand(len(set(self.letters)) == d, f"{self.name} has a letter twice")
-        parts = {
-            "emissions": (self.emissions, (d, k)),
-            "transitions": (self.transitions, (k, k)),
-            "prior": (self.prior, (k,)),
-        }
-        for what, (numbers, shape) in parts.items():
-            real = numbers.dtype == np.float64 and np.isfinite(numbers).all()
-            demand(bool(real) and numbers.shape == shape, f"the {what} are no numbers")
-        if self.radius is None:
-            _law("emissions", self.emissions)
-            demand(self.emissions.sum(axis=1) > 0, "no state says one of the letters")
-        else:
-            demand(0 < self.radius <= FARTHEST, f"points lie within {FARTHEST:g}")
-            demand(np.abs(self.emissions) <= FARTHEST, f"means lie within {FARTHEST:g}")
-        _law("transitions", self.transitions)
-        _law("prior", self.prior[:, None])
-        demand(self.prior > 0, "a state of the prior never occurs")
-        # Of itself each: the step back divides by the prior of a state, however rare.
-        off = np.abs(self.transitions @ self.prior - self.prior) / self.prior
-        state = int(off.argmax())
-        demand(
-            off <= SUM,
-            f"the prior is not the stationary law of the transitions: a step changes that "
-            f"of state {state + 1} by {off[state]:.2g} of itself",
-        )
+class PosteriorHead(StatedPosteriorHead):
+    """A stationary hidden Markov model, and what of it is guessed, with its reference."""
 
     @classmethod
     def of(
@@ -129,7 +66,7 @@ class PosteriorHead:
             demand(np.isfinite(numbers), f"the {what} have an entry that is no number")
         square = transitions.shape == (emissions.shape[1],) * 2
         demand(square, "emissions and transitions are of other states")
-        _law("transitions", transitions)
+        check_law("transitions", transitions)
         mark = "" if radius is None else "x"
         numbered = tuple(f"{mark}{i + 1}" for i in range(len(emissions)))
         prior = stationary(transitions, SUM)
@@ -155,13 +92,6 @@ class PosteriorHead:
         """``(k, outputs)``: the guess in each state; matrices row by row."""
         every = given_state(self.task, self.emissions, self.transitions, self.prior)
         return every.reshape(self.size, -1)
-
-    @property
-    def classes(self) -> tuple[str, ...]:
-        """The name of each output."""
-        if len(self.task.predicted) == 1:
-            return self.letters
-        return tuple(f"{a},{b}" for a in self.letters for b in self.letters)
 
     def keys(self) -> FloatArray:
         """``(k, d)``: what a coordinate of x adds to the score of a state; −∞ for never."""
@@ -211,50 +141,6 @@ class PosteriorHead:
         far = (self.radius or 0) + float(np.abs(self.emissions).max())
         scores = 4 * len(self.letters) * (len(self.letters) + 4) * far**2 * wide
         return (20 * (self.size + 4) * unit + scores) * max(largest, 1.0)
-
-    def to_wire(self) -> dict[str, Any]:
-        """As the header of a model file states it."""
-        said: dict[str, Any] = {
-            "kind": KIND,
-            "name": self.name,
-            "task": str(self.task),
-            "letters": list(self.letters),
-            "classes": list(self.classes),
-            "emissions": self.emissions.tolist(),
-            "transitions": self.transitions.tolist(),
-            "prior": self.prior.tolist(),
-        }
-        return said if self.radius is None else said | {"radius": self.radius}
-
-    @classmethod
-    def from_wire(cls, said: Mapping[str, Any]) -> Self:
-        """From the header of a model file.
-
-        Raises:
-            Refused: If it states no such model.
-        """
-        demand(said["kind"] == KIND, "this is no posterior head")
-        radius = real(said["radius"]) if "radius" in said else None
-        return cls(
-            str(said["name"]),
-            tuple(map(str, said["letters"])),
-            reals(said["emissions"], 2),
-            reals(said["transitions"], 2),
-            reals(said["prior"], 1),
-            Task.of(str(said["task"])),
-            radius,
-        )
-
-
-def _law(what: str, columns: FloatArray) -> None:
-    """Columns that are probabilities and add up to 1.
-
-    Raises:
-        Refused: Naming the first that is not.
-    """
-    demand(np.isfinite(columns), f"the {what} have an entry that is no number")
-    check_sums(what, columns)
-    demand(columns >= 0, f"the {what} have a negative entry")
 
 
 # Names of posterior heads: a model, and after a colon what is guessed of it.

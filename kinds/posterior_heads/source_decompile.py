@@ -12,14 +12,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from krohn.kinds.hidden_markov.source_masked import Task
+from krohn.kinds.hidden_markov.statement_masked import Task
 from krohn.kinds.posterior_heads.source import (
-    FARTHEST,
-    LARGEST,
     NEXT,
     PosteriorHead,
     gaussian,
 )
+from krohn.kinds.posterior_heads.statement import FARTHEST, LARGEST
 from krohn.program.domains import FloatArray
 from krohn.program.errors import demand
 

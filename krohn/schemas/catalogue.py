@@ -132,10 +132,10 @@ FACTS = sorted(
 )
 """Of each kind of source but machines the types of its facts."""
 STATED = sorted(
-    ((wire, kind.stated_type) for wire, kind in KINDS.items()),
-    key=lambda each: (not model_files.says_kind(each[1]), each[1].__name__),
+    (kind.stated_type for kind in KINDS.values()),
+    key=lambda each: str(each.__name__),
 )
-"""Of each kind of source but machines its name, and what a model file states."""
+"""Of each kind of source but machines what a model file states."""
 PRINTED: dict[str, Any] = {
     "compile": Compiled,
     "decompose": Decomposed,

@@ -59,7 +59,7 @@ class Maker:
             TypeError: If JSON holds no such thing.
         """
         if hasattr(kind, "json_type"):
-            return self.of(kind.json_type)
+            return self.of(kind.json_type())
         if is_typeddict(kind) or is_dataclass(kind) or hasattr(kind, "_fields"):
             return self._named(kind)
         if kind is Any:
@@ -130,7 +130,9 @@ def _required(kind: Any, keys: Sequence[str]) -> set[str]:
     if is_typeddict(kind):
         return set(kind.__required_keys__)
     if issubclass(kind, StatedSource):
-        return set(keys) - {f.name for f in fields(kind) if f.default is None}
+        return set(keys) - {
+            n for n, f in kind.fields_by_key().items() if f.default is None
+        }
     if issubclass(kind, Part):
         return {
             f.name for f in fields(kind) if f.default is MISSING or f.name == "kind"
@@ -143,9 +145,9 @@ def _keys_of_source(
 ) -> dict[str, Any]:
     """The types of the keys of a source: its kind, its fields, and names that follow."""
     keys: dict[str, Any] = {"kind": Literal[kind.kind]}
-    for each in fields(kind):
+    for name, each in kind.fields_by_key().items():
         rule = hints[each.name]
-        keys[each.name] = get_args(rule)[0] if each.default is None else rule
+        keys[name] = get_args(rule)[0] if each.default is None else rule
     return keys | dict.fromkeys(kind.derived, list[str])
 
 

@@ -12,7 +12,6 @@ from krohn.program.operations import operation_modules
 from krohn.program.operations.base import Operation
 from krohn.program.operations.letter_matrix import LetterMatrix
 from krohn.program.operations.map import Map
-from krohn.program.stated import StatedSource
 from krohn.schemas.answers import Sublayer
 from krohn.schemas.making import Maker, Schema
 from krohn.schemas.parts import Digest, Dtype, Facts, Searched, StatedProgram, Verdict
@@ -125,12 +124,12 @@ class AnySource(TypedDict):
     """A source; its schema is made of those that there are."""
 
 
-def declared(maker: Maker, sources: Sequence[tuple[str, Any]]) -> None:
+def declared(maker: Maker, sources: Sequence[Any]) -> None:
     """Make the objects of a header that follow from what is declared elsewhere.
 
     Args:
         maker: Makes them.
-        sources: The kinds of sources, and the types of what they state.
+        sources: The types of what kinds of sources state.
     """
     for module in (*statements().values(), *operation_modules().values()):
         import_module(module)
@@ -140,24 +139,8 @@ def declared(maker: Maker, sources: Sequence[tuple[str, Any]]) -> None:
     }
     each = [Operation.named[name] for name in sorted(Operation.named)]
     maker.objects["StatedChannel"] = {"oneOf": [_channel(maker, op) for op in each]}
-    found = [_source(maker, *each) for each in sources]
+    found = list(map(maker.of, sources))
     maker.objects["AnySource"] = {"oneOf": found}
-
-
-def says_kind(stated: Any) -> bool:
-    """Whether the type of what is stated of a source has its kind."""
-    return issubclass(stated, StatedSource) or "kind" in get_type_hints(stated)
-
-
-def _source(maker: Maker, kind: str, stated: Any) -> Schema:
-    """A source; if its type says no kind, its fields are stated beside kind and names."""
-    if says_kind(stated):
-        return maker.of(stated)
-    learner = maker.object_of(stated)
-    _add(learner, {"kind": {"const": kind}, "name": {"type": "string"}})
-    names = {"type": "array", "items": {"type": "string"}}
-    _add(learner, {"letters": names, "classes": names})
-    return learner
 
 
 def _add(schema: Schema, properties: dict[str, Schema]) -> None:

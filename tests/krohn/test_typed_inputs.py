@@ -15,7 +15,7 @@ import krohn
 from krohn.algebra.errors import KrohnError
 from krohn.kinds.attention_targets.source_sampling import attention_target
 from krohn.kinds.attention_targets.source_target import AttentionTarget
-from krohn.kinds.hidden_markov.source_masked import Task
+from krohn.kinds.hidden_markov.statement_masked import Task
 from krohn.kinds.kernels.source_kernel import (
     Kernel,
     Mode,

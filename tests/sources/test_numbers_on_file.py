@@ -14,20 +14,12 @@ from every_kind import NETWORKS, SOURCES, compiled
 
 import krohn
 from krohn import cli
-from krohn.kinds.attention_targets import (
-    check_grid_function as grid_function,
-    check_target as attention_target,
-)
 from krohn.kinds.attention_targets.source_grid_function import GridFunction
-from krohn.kinds.attention_targets.source_target import AttentionTarget
-from krohn.kinds.hidden_markov import check_situations as situations
-from krohn.kinds.hidden_markov.source_model import HiddenMarkovModel
-from krohn.kinds.kernels import check_rnn as kernels
-from krohn.kinds.kernels.source_kernel import Kernel
-from krohn.kinds.linear_systems import check_matrix_norms as matrix_norms
-from krohn.kinds.linear_systems.source import LinearSystem
-from krohn.kinds.posterior_heads import check as posterior_head
-from krohn.kinds.posterior_heads.source import PosteriorHead
+from krohn.kinds.attention_targets.statement_target import StatedAttentionTarget
+from krohn.kinds.hidden_markov.statement import StatedHiddenMarkov
+from krohn.kinds.kernels.statement import StatedKernel
+from krohn.kinds.linear_systems.statement import StatedLinearSystem
+from krohn.kinds.posterior_heads.statement import StatedPosteriorHead
 from krohn.network import modelfile
 from krohn.program.errors import Refused
 from krohn.verify.checker.network import digest
@@ -38,16 +30,15 @@ NOT_WHOLE = (True, 1.0, "1", 0.5)
 SAMPLED = 3
 
 Reader = Callable[[Any], object]
-READERS: dict[str, tuple[str, Reader, Reader]] = {
-    "grid": ("Sorted3,4", GridFunction.from_wire, grid_function.source_of),
-    "target": ("Sine2,1.5", AttentionTarget.from_wire, attention_target.source_of),
-    "hidden": ("RanHMM2,2@3", HiddenMarkovModel.from_wire, situations.source_of),
-    "kernel": ("Exp8,2", Kernel.from_wire, kernels.source_of),
-    "system": ("MatMul2,2@3", LinearSystem.from_wire, matrix_norms.source_of),
+READERS: dict[str, tuple[str, *tuple[Reader, ...]]] = {
+    "grid": ("Sorted3,4", GridFunction.from_wire),
+    "target": ("Sine2,1.5", StatedAttentionTarget.from_wire),
+    "hidden": ("RanHMM2,2@3", StatedHiddenMarkov.from_wire),
+    "kernel": ("Exp8,2", StatedKernel.from_wire),
+    "system": ("MatMul2,2@3", StatedLinearSystem.from_wire),
     "posterior": (
         "GaussianHMM3,2@7",
-        PosteriorHead.from_wire,
-        posterior_head.Stated.of,
+        StatedPosteriorHead.from_wire,
     ),
 }
 
@@ -58,17 +49,19 @@ def numbers(said: Any) -> list[tuple[Any, ...]]:
 
 
 @pytest.fixture(scope="module", params=list(READERS))
-def about(request: pytest.FixtureRequest) -> tuple[dict[str, Any], Reader, Reader]:
-    name, run, check = READERS[request.param]
+def about(
+    request: pytest.FixtureRequest,
+) -> tuple[dict[str, Any], *tuple[Reader, ...]]:
+    name, *readers = READERS[request.param]
     length = 4 if name in ("MatMul2,2@3", "RanHMM2,2@3") else None
     within = 0.5 if name == "RanHMM2,2@3" else None
     header = krohn.compile(name, length, within=within).file.header["source"]
-    return json.loads(json.dumps(header)), run, check
+    return json.loads(json.dumps(header)), *readers
 
 
 @pytest.mark.sample(2)
 def test_every_number_of_a_source_is_one_or_both_readers_refuse(
-    about: tuple[dict[str, Any], Reader, Reader],
+    about: tuple[dict[str, Any], *tuple[Reader, ...]],
 ) -> None:
     said, *readers = about
     for read in readers:
@@ -129,7 +122,7 @@ def test_run_verify_and_recheck_refuse_a_file_in_which_a_number_is_none(
 
 @pytest.mark.sample(2)
 def test_a_letter_that_is_there_twice_is_refused_by_both_readers(
-    about: tuple[dict[str, Any], Reader, Reader],
+    about: tuple[dict[str, Any], *tuple[Reader, ...]],
 ) -> None:
     said, *readers = about
     if len(said.get("letters", ())) < 2:

@@ -14,7 +14,6 @@ from krohn.kinds.attention_targets.source_sampling import (
     named,
 )
 from krohn.kinds.attention_targets.source_target import (
-    KIND,
     AttentionTarget,
     joined,
 )
@@ -86,7 +85,7 @@ def test_causal_targets_do_not_look_ahead(points: int) -> None:
 
 def test_a_file_says_all_of_it() -> None:
     target = smooth(causal=True)
-    said = json.loads(json.dumps({"kind": KIND, **target.to_wire()}))
+    said = json.loads(json.dumps({"kind": AttentionTarget.kind, **target.to_wire()}))
     again = AttentionTarget.from_wire(said)
     x = np.random.default_rng(5).uniform(size=(3, 8, 1))
     assert np.array_equal(again.run(x), target.run(x))

@@ -9,7 +9,6 @@ import torch
 
 from krohn.architectures.attention_layer.engine import AttentionLayer
 from krohn.kinds.attention_targets.source_grid_function import (
-    KIND,
     GridFunction,
     Inputs,
     Point,
@@ -26,6 +25,7 @@ from krohn.kinds.attention_targets.source_target import (
     Quadrature,
     decompose,
 )
+from krohn.kinds.attention_targets.statement_grid_function import StatedGridFunction
 from krohn.program.domains import FloatArray
 from krohn.program.errors import Refused
 
@@ -157,7 +157,9 @@ def test_named_functions_and_what_files_say_of_them() -> None:
     for name in ("Sorted3,4", "RanGrid2,3@1", "Sorted1,1"):
         found = named(name)
         assert found is not None
-        again = GridFunction.from_wire({"kind": KIND, **found.to_wire()})
+        again = GridFunction.from_wire(
+            {"kind": StatedGridFunction.kind, **found.to_wire()}
+        )
         assert (again.pieces, again.values) == (found.pieces, found.values)
     assert named("RanGrid2,3@1").values != named("RanGrid2,3@2").values
     for name in ("Sorted3", "Sorted3,4@1", "RanGrid3,4", "sorted3,4"):
@@ -168,7 +170,7 @@ def test_named_functions_and_what_files_say_of_them() -> None:
     third = GridFunction.of("", levels(1, 1), lambda x: (Fraction(1, 3),))
     with pytest.raises(Refused, match="binary fraction"):
         third.to_wire()
-    wire = {"kind": KIND, **function.to_wire()}
+    wire = {"kind": StatedGridFunction.kind, **function.to_wire()}
     for bad in ([[0, 1]] * 64, [[float("nan")] * 3] * 64, [[0.0] * 3] * 63):
         with pytest.raises(Refused):
             GridFunction.from_wire(wire | {"values": bad})

@@ -116,7 +116,7 @@ def test_one_layer_less_is_refused(block: int) -> None:
     ("fields", "why"),
     [
         ({"block": 9}, "letters only"),
-        ({"block": 0}, "at least one letter"),
+        ({"block": 0}, "not a sensible size"),
         ({"start": [0.0, 1.0, 0.0]}, "starts elsewhere"),
         ({"matrices": np.eye(3)[None].repeat(3, axis=0).tolist()}, "other matrices"),
     ],

@@ -31,7 +31,6 @@ from krohn.kinds.hidden_markov.check_doubling_tensors import (
     rows_of,
     steps,
 )
-from krohn.kinds.hidden_markov.check_situations import Source
 from krohn.kinds.hidden_markov.commands import HiddenMarkovModels
 from krohn.kinds.hidden_markov.source import HiddenMarkovModel
 from krohn.network.modelfile import ModelFile
@@ -388,7 +387,7 @@ def test_the_vector_that_is_read_is_the_one_that_is_made() -> None:
     precision = PRECISIONS["float64"]
     letters = attention_products._letters(MODEL, precision)
     plan = attention_products._planned(MODEL, letters, 5, precision)
-    stages, source = len(plan.vectors), Source(MODEL.operators, MODEL.start)
+    stages, source = len(plan.vectors), MODEL
     plan.matrices[0] = plan.vectors[0]
     for more, right in ((0, True), (1, False)):
         layout = attention_products.Layout.of(MODEL, 5, stages + more, stages + 1)

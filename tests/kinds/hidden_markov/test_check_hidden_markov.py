@@ -211,7 +211,7 @@ class TestForgedWindows:
     @pytest.mark.parametrize(
         ("entry", "reason"),
         [
-            (-1e-9, "no probability weight"),
+            (-1e-9, "is negative"),
             (float("nan"), "Out of range"),
             (1e-300, "leave the range"),
         ],
@@ -223,7 +223,7 @@ class TestForgedWindows:
             shown(forged(window, source__matrices__0__0__0=entry))
 
     def test_a_start_of_nothing(self, window: ModelFile) -> None:
-        with pytest.raises(Refused, match="the start is 0"):
+        with pytest.raises(Refused, match="has the weight 0"):
             shown(forged(window, source__start=[0.0] * 3))
 
     def test_columns_of_zeros_are_no_beliefs(self) -> None:

@@ -11,12 +11,8 @@ from krohn.kinds.hidden_markov.source_decompile import (
     Decompiled,
     decompiled,
 )
-from krohn.kinds.hidden_markov.source_masked import (
-    PRINTED,
-    Task,
-    predictor,
-    stationary,
-)
+from krohn.kinds.hidden_markov.source_masked import PRINTED, predictor, stationary
+from krohn.kinds.hidden_markov.statement_masked import Task
 from krohn.program.domains import FloatArray
 from krohn.program.errors import Refused
 from tests.kinds.hidden_markov.test_masked import chain

@@ -9,11 +9,8 @@ from command import said
 import krohn
 from krohn.algebra.errors import KrohnError
 from krohn.cli import run
-from krohn.kinds.hidden_markov.source_masked import (
-    Task,
-    factors,
-    predictor,
-)
+from krohn.kinds.hidden_markov.source_masked import factors, predictor
+from krohn.kinds.hidden_markov.statement_masked import Task
 from krohn.program.domains import FloatArray, IntArray
 
 

@@ -8,11 +8,11 @@ from model_aliases import mirrored, turned
 
 from krohn.kinds.hidden_markov.source_masked import (
     PRINTED,
-    Task,
     freedom,
     predictor,
     same_power,
 )
+from krohn.kinds.hidden_markov.statement_masked import Task
 from krohn.program.domains import FloatArray
 from krohn.program.errors import Refused
 from tests.kinds.hidden_markov.test_masked import chain

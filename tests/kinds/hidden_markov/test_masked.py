@@ -7,12 +7,12 @@ import pytest
 
 from krohn.kinds.hidden_markov.source import named
 from krohn.kinds.hidden_markov.source_masked import (
-    Task,
     factors,
     predictor,
     reversed_chain,
     stationary,
 )
+from krohn.kinds.hidden_markov.statement_masked import Task
 from krohn.program.domains import FloatArray
 from krohn.program.errors import Refused
 

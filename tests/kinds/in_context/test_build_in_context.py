@@ -75,7 +75,7 @@ def test_it_has_the_layers_and_heads_of_the_theorems(name: str) -> None:
     heads = [block["heads"] for block in shape["blocks"]]
     features = source.window - 1 + source.ahead
     assert heads == [1] * features + [2 * source.targets] * (source.steps + 1)
-    around = (source.window + source.ahead) * (source.letters + 1)
+    around = (source.window + source.ahead) * (source.count + 1)
     rows = around + 5 + source.targets * (source.features + 1)
     assert shape["d_model"] == rows + source.targets * (source.ahead > 1)
 

@@ -25,7 +25,7 @@ def test_names_and_headers_say_the_same_source(name: str) -> None:
     source = of(name)
     assert source.name == name
     assert InContext.from_wire(source.to_wire()) == source
-    assert len(source.classes) == source.targets == source.letters**source.ahead
+    assert len(source.classes) == source.targets == source.count**source.ahead
 
 
 def test_other_names_are_of_other_sources() -> None:

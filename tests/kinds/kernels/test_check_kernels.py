@@ -183,7 +183,7 @@ def test_other_claims_and_headers_are_refused(
 
 
 def test_headers_that_ask_for_much_cost_little() -> None:
-    modes = [[1.0, 0.0, 0.5, 0.0]] * 4096
+    modes = [[1.0, 0.0, 0.5, 0.0]] * 256
     heavy = restated(recurrent(of("Exp32")), "source", modes=modes, length=2**16)
     dense = Realisation(np.full((300, 300), -0.01), np.ones(300), np.ones(300), False)
     long = Kernel("long", (1.0,), (), 2**16)

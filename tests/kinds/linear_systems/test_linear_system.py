@@ -161,8 +161,7 @@ def test_a_system_of_one_number_has_one_output() -> None:
         "unembed.weight": np.tile(weight, 3),
         "unembed.bias": np.zeros(3),
     }
-    source = {**file.header["source"], "classes": ["b1", "b2", "b3"]}
-    more = with_header(file, architecture={**shape, "outputs": 3}, source=source)
+    more = with_header(file, architecture={**shape, "outputs": 3})
     with pytest.raises(Refused, match="no product to the start"):
         shown(ModelFile(more.header, tensors, file.precision))
 

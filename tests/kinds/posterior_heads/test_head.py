@@ -7,10 +7,8 @@ import pytest
 from model_aliases import mirrored
 from scipy.stats import multivariate_normal
 
-from krohn.kinds.hidden_markov.source_masked import (
-    Task,
-    predictor,
-)
+from krohn.kinds.hidden_markov.source_masked import predictor
+from krohn.kinds.hidden_markov.statement_masked import Task
 from krohn.kinds.posterior_heads.source import (
     PosteriorHead,
     gaussian,

@@ -12,10 +12,8 @@ import pytest
 
 import krohn
 from krohn.compiler.compiled_network import CompiledNetwork
-from krohn.kinds.hidden_markov.source_masked import (
-    Task,
-    stationary,
-)
+from krohn.kinds.hidden_markov.source_masked import stationary
+from krohn.kinds.hidden_markov.statement_masked import Task
 from krohn.kinds.posterior_heads.build import network
 from krohn.kinds.posterior_heads.commands import PosteriorHeads
 from krohn.kinds.posterior_heads.source import (
@@ -143,7 +141,7 @@ def test_a_rare_state_keeps_its_own_share() -> None:
         "transitions": [[1 - once, 1.0], [once, 0.0]],
     }
     file.header["source"] |= {**model, "prior": [1 - five, five]}
-    with pytest.raises(Refused, match="not stationary"):
+    with pytest.raises(Refused, match="not the stationary law"):
         shown(file)
     file.header["source"]["prior"] = [1 / (1 + once), once / (1 + once)]
     shown(file)
