@@ -13,7 +13,6 @@ import numpy as np
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.formats import json_format
 from krohn.algebra.wording import LONGEST, count, cut, in_runs
-from krohn.architectures.recurrent.statement import Rnn
 from krohn.compiler import CompileError, Unsuited
 from krohn.compiler.compiled_network import CompiledNetwork, Tried, realise
 from krohn.compiler.cost import Cost
@@ -25,9 +24,9 @@ from krohn.network.architecture import is_index, kind_of, parameters
 from krohn.network.directions import PLAIN
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FloatArray, Precision
-from krohn.program.architecture import Architecture
 from krohn.program.claim import Claim
 from krohn.program.errors import Refused
+from krohn.program.slices import needed_part
 from krohn.source_kinds import of_file
 from krohn.verify.proof import Proof, prove
 
@@ -268,11 +267,9 @@ def rows_of(tried: Iterable[Tried]) -> list[dict[str, Any]]:
     ]
 
 
-def _masks(shape: Architecture) -> dict[str, Any]:
+def _masks(shape: Any) -> dict[str, Any]:
     """Of a pruned network: its random weights, and how many of them masks keep."""
-    if not isinstance(shape, Rnn) or not (
-        shape.ranks and shape.entries and shape.random
-    ):
+    if not all(getattr(shape, each, None) for each in ("ranks", "entries", "random")):
         return {}
     ends = {"hidden": "hidden", "input": "vocabulary", "unembed": "hidden"}
     outputs = {"hidden": "hidden", "input": "hidden", "unembed": "outputs"}
@@ -501,9 +498,8 @@ class MachineClaim:
         )
         if self.disguise is None:
             return file
-        from krohn.architectures.disguise.build import disguised
-
-        header, tensors = disguised(
+        disguises = needed_part("disguises", "a disguise")
+        header, tensors = disguises.disguised(
             self.disguise, file.header, file.tensors, file.precision
         )
         return ModelFile(header, tensors, file.precision)

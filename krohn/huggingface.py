@@ -1,9 +1,8 @@
 """Makes Hugging Face's automatic classes know Krohn's networks."""
 
-from importlib import import_module
-
 from krohn.network import ExportError
 from krohn.program.extras import name_missing_extra
+from krohn.program.slices import needed_part
 
 
 def register() -> None:
@@ -16,4 +15,4 @@ def register() -> None:
         ExportError: If the library is not installed.
     """
     with name_missing_extra("krohn.huggingface", ExportError):
-        import_module("krohn.architectures.exports.export_huggingface")
+        needed_part("hugging face", "an export")

@@ -10,8 +10,7 @@ from itertools import chain, islice
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.budget import Budget, steps_of
 from krohn.algebra.errors import KrohnError
-from krohn.architectures.pruned import build as pruned
-from krohn.compilation import Asked, check_one_of
+from krohn.compilation import Asked
 from krohn.compiled_model import (
     Choice,
     CompiledModel,
@@ -31,10 +30,8 @@ from krohn.compiler.compiled_network import CompiledNetwork, Tried
 from krohn.compiler.constructions.registry import SEARCHING
 from krohn.compiler.planning import Planning, planning, shorter
 from krohn.machines import with_outputs
-from krohn.network.precision import Precision
 from krohn.option_rules import TRANSFORMER, refuse
-from krohn.program.slices import brought
-from krohn.source_kinds import KINDS
+from krohn.program.slices import brought, find, needed_part, slices
 
 
 def compiled(source: Automaton, asked: Asked) -> CompiledModel:
@@ -66,9 +63,8 @@ def _best(
     """What is claimed, and the best network of which it is proved."""
     disguise, observed = None, asked.observe is not None
     if asked.disguise is not None:
-        from krohn.architectures.disguise.build import Disguise
-
-        disguise = Disguise.of(asked.disguise, asked.seed, asked.strength)
+        disguises = needed_part("disguises", "a disguise")
+        disguise = disguises.Disguise.of(asked.disguise, asked.seed, asked.strength)
     shown = source if observed else replace(source, output=None)
     told = source, asked.length, asked.options.precision, observed
     claim = MachineClaim(*told, disguise)
@@ -119,9 +115,12 @@ def _easier(asked: Asked, noisy: bool) -> Iterator[tuple[str, Asked]]:
         yield "--dtype float64", replace(asked, formats=("float64",))
     for length in halves(asked.length or 0):
         yield f"-T {length}", replace(asked, length=length)
-    chosen = pruned.choice(asked.construction)
-    if chosen is not None and chosen.units is not None:
-        yield "--construction pruned", replace(asked, construction=pruned.NAME)
+    construction, _, sizes = asked.construction.partition(":")
+    if "units=" in sizes:
+        yield (
+            f"--construction {construction}",
+            replace(asked, construction=construction),
+        )
 
 
 def _working(source: Automaton, ways: Iterable[tuple[str, Asked]]) -> Iterator[str]:
@@ -141,8 +140,9 @@ def _ways(
     Raises:
         CompileError: If there is none.
     """
-    if asked.arch != "rnn" and pruned.choice(asked.construction) is not None:
-        raise CompileError(f"{pruned.NAME} is for --arch rnn, not --arch {asked.arch}")
+    construction = asked.construction.partition(":")[0]
+    if asked.arch != "rnn" and construction == "pruned":
+        raise CompileError(f"pruned is for --arch rnn, not --arch {asked.arch}")
     if asked.arch != "transformer":
         for built in _without_planning(machine, asked):
             yield Way(built.construction, built.cost, partial(as_it_is, built))
@@ -163,51 +163,25 @@ def _ways(
 
 
 def _without_planning(machine: Automaton, asked: Asked) -> Iterable[CompiledNetwork]:
-    """The networks of an architecture that has one construction at a time."""
-    chosen, precision = pruned.choice(asked.construction), asked.options.precision
-    if chosen is not None:
-        return pruned.networks(machine, precision, chosen)
-    if asked.arch == "ssm":
-        return [_state_space(machine, asked, precision)]
-    return [_recurrent(machine, asked.construction, precision, asked.arch)]
+    """The networks of an architecture that has one construction at a time.
 
-
-def _recurrent(
-    machine: Automaton, construction: str, precision: Precision, arch: str
-) -> CompiledNetwork:
-    """A recurrent network of a machine."""
-    from krohn.architectures.recurrent.build import RECURRENT, compile_rnn
-
-    known, _ = RECURRENT[arch]
-    if construction in ("auto", known):
-        return compile_rnn(machine, precision, arch)
-    if arch != "rnn":
-        raise CompileError(
-            f"an {arch.upper()} is built by {known!r}, not by {construction!r}; leave "
-            "--construction out"
-        )
-    from krohn.architectures.linear_recurrence import build as linear_recurrence
-
-    if construction != linear_recurrence.GATED:
-        raise CompileError(
-            f"an RNN is built by 'elman', 'gated' or 'pruned', not by {construction!r}; "
-            "leave --construction out"
-        )
-    if machine.output is not None:
-        raise CompileError("'gated' says states, not outputs; leave --construction out")
-    network = linear_recurrence.gated_network(
-        KINDS["linear-system"].of_source(machine), precision
+    Raises:
+        CompileError: If no slice has the construction.
+    """
+    construction = asked.construction.partition(":")[0]
+    for name in (construction, "*"):
+        if (makes := brought("networks", (asked.arch, name))) is not None:
+            made: Iterable[CompiledNetwork] = find(makes)(machine, asked)
+            return made
+    known = [*map(repr, _constructions(asked.arch))]
+    which = " or ".join(filter(None, (", ".join(known[:-1]), *known[-1:])))
+    raise CompileError(
+        f"an {asked.arch.upper()} is built by {which}, not by {asked.construction!r}; "
+        "leave --construction out"
     )
-    return CompiledNetwork(linear_recurrence.GATED, network, {}, None)
 
 
-def _state_space(
-    machine: Automaton, asked: Asked, precision: Precision
-) -> CompiledNetwork:
-    from krohn.architectures.state_space import build as state_space
-
-    form = state_space.ROUNDING if asked.construction == "auto" else asked.construction
-    check_one_of("--construction", form, state_space.FORMS)
-    if asked.length is not None:
-        asked.longest("a state space model needs the longest length")
-    return state_space.compile_ssm(machine, asked.length, form, precision)
+def _constructions(arch: str) -> list[str]:
+    """The constructions of an architecture that slices bring."""
+    every = {pair for each in slices().values() for pair in each.networks}
+    return sorted(name for of, name in every if of == arch and name != "auto")

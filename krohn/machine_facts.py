@@ -17,7 +17,6 @@ from krohn.algebra.classification.languages import LanguageClasses, classify_lan
 from krohn.algebra.minimisation import minimise, reachable
 from krohn.algebra.structure import as_counter, as_memory
 from krohn.algebra.wording import count
-from krohn.architectures.recurrent.build import Units
 from krohn.compilation import Asked
 from krohn.compiled_model import (
     MachineClaim,
@@ -30,6 +29,7 @@ from krohn.compiler.constructions.registry import depth_grows
 from krohn.compiler.cost import proof_steps
 from krohn.compiler.planning import planning
 from krohn.network_tables import construction_table
+from krohn.program.slices import part
 
 MOST_ELEMENTS = 200_000
 MOST_ENTRIES = 20_000_000
@@ -65,8 +65,14 @@ def machine_facts(machine: Automaton, asked: Asked) -> dict[str, Any]:
         "dtype": asked.options.precision.name,
         **offered,
         **budget.record(),
-        "rnn_width": len(Units.of(machine_of_states(compiled)).arrived),
+        "rnn_width": _rnn_width(compiled),
     }
+
+
+def _rnn_width(machine: Automaton) -> int:
+    """How many units an RNN has that follows a machine; 0 if there are no RNNs."""
+    units = part("units of machines")
+    return 0 if units is None else len(units.of(machine_of_states(machine)).arrived)
 
 
 def _allowance(left: float, length: int) -> Callable[[Way[Any]], bool]:

@@ -1,33 +1,19 @@
 """The networks of a machine, as `krohn explain` lists them."""
 
-from collections.abc import Callable, Container, Iterator
+from collections.abc import Container
 from dataclasses import asdict
 from typing import Any
 
-import numpy as np
-
-from krohn.algebra.automaton import Automaton, Semiautomaton
-from krohn.algebra.budget import Budget
-from krohn.algebra.classification import Classification, classify
-from krohn.algebra.minimisation import reachable
-from krohn.architectures.state_space.build import (
-    FORMS,
-    ROUNDING,
-    SELECTIVE,
-    Parts,
-)
 from krohn.compiled_model import (
     Choice,
     nonzero,
     rows_of,
 )
-from krohn.compiler import CompileError
-from krohn.compiler.compiled_network import machine_of_states, realise
+from krohn.compiler.compiled_network import realise
 from krohn.compiler.constructions.registry import summary_of
 from krohn.compiler.cost import Cost
 from krohn.compiler.planning import MOST_CHOSEN, Candidate, Planning
 from krohn.compiler.search import COMPROMISE, OBJECTIVES, Plan, objective_named
-from krohn.network.precision import PRECISIONS
 
 Network = tuple[str, Cost | None]
 """A construction, and what one of its networks costs."""
@@ -212,77 +198,3 @@ def _amount(size: float) -> str:
 
 
 # Which diagonal state space models hold a machine, and for how long.
-
-
-EVERY = "every length"
-
-
-def forms(machine: Automaton, budget: Budget) -> dict[str, Any]:
-    """The facts of a machine and a row for each form and format.
-
-    Args:
-        machine: What is to be held.
-        budget: Of the search for groups; it notes what was left out.
-
-    Returns:
-        ``every_length_by_fixed_decays`` and ``every_length_by_chosen_decays``: whether
-        any network with real decays holds it, Krohn's or not; None where that is not
-        decided. ``networks``: what Krohn compiles.
-    """
-    wanted = machine_of_states(machine)
-    rows = {form: list(_rows(wanted, form)) for form in FORMS}
-    fixed, chosen = (rows[f][0]["right_for"] == EVERY for f in (ROUNDING, SELECTIVE))
-    return {
-        "name": machine.name,
-        "states": len(wanted.states),
-        "letters": len(wanted.letters),
-        "every_length_by_fixed_decays": fixed or _excluded(_even, wanted, budget),
-        "every_length_by_chosen_decays": chosen or _excluded(_two, wanted, budget),
-        "networks": [row for form in FORMS for row in rows[form]],
-        **budget.record(),
-    }
-
-
-def _excluded(
-    needed: Callable[[Automaton, Budget], bool | None],
-    machine: Automaton,
-    budget: Budget,
-) -> bool | None:
-    """False if something that is needed does not hold; None if it is not known to fail."""
-    return False if needed(reachable(machine), budget) is False else None
-
-
-def _even(machine: Automaton, budget: Budget) -> bool | None:
-    """Whether words of even length generate no group (Theorem D1)."""
-    table = machine.transitions
-    pairs = table[:, table].reshape(-1, table.shape[1])
-    distinct = np.unique(pairs, axis=0)
-    letters = tuple(map(str, range(len(distinct))))
-    found = Automaton(Semiautomaton(distinct, letters, machine.states))
-    return _classified(found, budget)["aperiodic"].holds
-
-
-def _two(machine: Automaton, budget: Budget) -> bool | None:
-    """Whether all groups are 2-groups (Theorem D5)."""
-    factors = _classified(machine, budget).factors
-    return None if factors is None else {*factors} <= {"C2"}
-
-
-def _classified(machine: Automaton, budget: Budget) -> Classification:
-    kind = classify(machine, budget)
-    for what in kind.cut:
-        budget.leave_out(what)
-    return kind
-
-
-def _rows(machine: Automaton, form: str) -> Iterator[dict[str, Any]]:
-    try:
-        parts = Parts.of(machine, form)
-    except CompileError as reason:
-        yield {"form": form, "dtype": None, "layers": None, "right_for": str(reason)}
-        return
-    found = {p.name: parts.longest(form, p) for p in PRECISIONS.values()}
-    layers = max(1, len(parts.parts))
-    for dtype, most in found.items():
-        longest = EVERY if most is None else f"up to {most:,} letters"
-        yield {"form": form, "dtype": dtype, "layers": layers, "right_for": longest}

@@ -109,6 +109,8 @@ class Slice:
             it finds the one is taken that shows most.
         measures: The function that measures what was proved further, by the module that
             proved it: it gives a step of the proof, for people.
+        networks: The function that makes networks of a machine, by their architecture and
+            the construction: ``auto`` if none is asked for, ``*`` for any.
         exports: Places that networks can go to, by the names that ``--to`` takes.
         tasks: What networks are trained to say of its sources by ``krohn compare``: by the
             form of the task the function that takes a source, or the name of one.
@@ -128,6 +130,7 @@ class Slice:
     rules: Mapping[str, str] = field(default_factory=dict)
     finders: Mapping[str, str] = field(default_factory=dict)
     measures: Mapping[str, str] = field(default_factory=dict)
+    networks: Mapping[tuple[str, str], str] = field(default_factory=dict)
     exports: Mapping[str, Export] = field(default_factory=dict)
     tasks: Mapping[str, str] = field(default_factory=dict)
     commands: Mapping[str, str] = field(default_factory=dict)

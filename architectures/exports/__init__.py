@@ -25,5 +25,6 @@ SLICE = Slice(
             printed=False,
         ),
     },
+    parts={"hugging face": f"{__name__}.export_huggingface"},
     public={"Export": f"{__name__}.commands", "export": f"{__name__}.commands"},
 )

@@ -14,6 +14,11 @@ SLICE = Slice(
     rules={"gated_recurrent": f"{__name__}.check"},
     parts={"recurrent networks": f"{__name__}.commands:model_file"},
     finders={f"{__name__}.check": f"{__name__}.find:simulation"},
+    networks={
+        (name, construction): "krohn.architectures.recurrent.commands:networks"
+        for name in ("lstm", "gru")
+        for construction in ("auto", "saturated")
+    },
     public={"from_torch": f"{__name__}.commands"},
     uses=("architectures.recurrent",),
 )

@@ -10,4 +10,8 @@ SLICE = Slice(
     },
     rules={"recurrent": f"{__name__}.check"},
     finders={f"{__name__}.check": f"{__name__}.find:simulation"},
+    networks={
+        ("rnn", name): f"{__name__}.commands:networks" for name in ("auto", "elman")
+    },
+    parts={"units of machines": f"{__name__}.build:Units"},
 )

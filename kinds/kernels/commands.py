@@ -10,12 +10,11 @@ import numpy as np
 
 from krohn.algebra.errors import KrohnError
 from krohn.algebra.formats import form_of_text, table
-from krohn.architectures.linear_recurrence import build as linear_recurrence
 from krohn.compilation import Asked, check_one_of
 from krohn.compiled_model import there_is
 from krohn.compiler import CompileError
 from krohn.compiler.pipeline import Options
-from krohn.kinds.kernels import source as kernels
+from krohn.kinds.kernels import build_rnn, source as kernels
 from krohn.kinds.kernels.build_attention import kernel_attention
 from krohn.kinds.kernels.source import Kernel
 from krohn.kinds.kernels.source_kernel import (
@@ -193,7 +192,7 @@ class Kernels(RealSequences[Kernel]):
         with told_as(CompileError):
             kernel, options = source.of_length(asked.length), asked.options
         name = asked.made(CONSTRUCTIONS)
-        check_one_of("--norm", asked.norm, linear_recurrence.NORMS)
+        check_one_of("--norm", asked.norm, build_rnn.NORMS)
         if "norm" in asked.given and (asked.within is None or asked.arch != "rnn"):
             raise CompileError("--norm is for --arch rnn --within E: what E is about")
         if asked.arch == "rnn" and kernel.order is not None:
@@ -207,9 +206,7 @@ class Kernels(RealSequences[Kernel]):
             return built, _check_error(claim, asked.within, options)
         if asked.within is not None:
             return self._shortened(kernel, name, options, asked)
-        network = linear_recurrence.network(
-            linear_recurrence.exact(kernel), options.precision
-        )
+        network = build_rnn.network(build_rnn.exact(kernel), options.precision)
         return self.with_error(kernel, name, network, kernel.length, options)
 
     def _shortened(
@@ -250,8 +247,8 @@ class Kernels(RealSequences[Kernel]):
         low, high = kernel.inputs
         # e(s) weighs an input of the box by (high − low)/2 at least.
         most = 2 * within / (high - low) if norm == "l1" else within
-        for found in linear_recurrence.realisations(kernel, most, norm):
-            network = linear_recurrence.network(found, options.precision)
+        for found in build_rnn.realisations(kernel, most, norm):
+            network = build_rnn.network(found, options.precision)
             told = kernel, name, network, kernel.length, options
             try:
                 built, claim = self.with_error(*told)
@@ -362,9 +359,9 @@ class Kernels(RealSequences[Kernel]):
 
 def _errors_by_units(kernel: Kernel) -> list[dict[str, float]]:
     """How near linear RNNs of so many units come; nothing if that is too much work."""
-    if not kernel.causal or kernel.length > linear_recurrence.MOST_MEASURED:
+    if not kernel.causal or kernel.length > build_rnn.MOST_MEASURED:
         return []
-    return linear_recurrence.errors_by_units(kernel.samples())
+    return build_rnn.errors_by_units(kernel.samples())
 
 
 def _complexity(kernel: Kernel) -> dict[str, Any]:

@@ -25,5 +25,6 @@ SLICE = Slice(
         "product_gates": f"{__name__}.check_product_gates",
     },
     tasks={"beliefs": f"{__name__}.task:process"},
+    networks={("rnn", "gated"): f"{__name__}.commands_machines:networks"},
     uses=("architectures.recurrent",),
 )

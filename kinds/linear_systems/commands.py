@@ -8,7 +8,6 @@ import numpy as np
 
 from krohn.algebra.automaton import Automaton, Semiautomaton
 from krohn.algebra.errors import KrohnError, MachineError
-from krohn.architectures.linear_recurrence import build as linear_recurrence
 from krohn.compilation import Asked
 from krohn.compiler import CompileError
 from krohn.compiler.compiled_network import CompiledNetwork
@@ -21,7 +20,7 @@ from krohn.kinds.hidden_markov.source import (
     HiddenMarkovModel,
     driven,
 )
-from krohn.kinds.linear_systems import source as linear_systems
+from krohn.kinds.linear_systems import build_gated, source as linear_systems
 from krohn.kinds.linear_systems.build_products import (
     NAME,
     realise,
@@ -48,7 +47,7 @@ from krohn.verify.testing.simulation_result import Simulation
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-CONSTRUCTIONS = {"transformer": NAME, "rnn": linear_recurrence.GATED}
+CONSTRUCTIONS = {"transformer": NAME, "rnn": build_gated.GATED}
 
 
 class LinearSystemFacts(Sizes):
@@ -204,8 +203,8 @@ def _networks(
     if asked.arch == "transformer":
         yield realise(source, length, options)
         return
-    for scale in linear_recurrence.scales(source):
-        yield linear_recurrence.gated_network(source, options.precision, scale), {}
+    for scale in build_gated.scales(source):
+        yield build_gated.gated_network(source, options.precision, scale), {}
 
 
 def _of_chain(source: LinearSystem) -> dict[str, Any]:

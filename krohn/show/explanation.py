@@ -262,7 +262,10 @@ def explanation(facts: dict[str, Any]) -> None:
     out.print(f"{chosen}: {facts['why']}.{_certified(facts)}")
     cut_short(out, facts)
     width = facts["rnn_width"]
-    out.print(f"As an RNN (--arch rnn): {width:,} ReLU units, valid at every length.")
+    if width:
+        out.print(
+            f"As an RNN (--arch rnn): {width:,} ReLU units, valid at every length."
+        )
     out.print(
         "The words used here are explained in docs/glossary.md and docs/classes.md, the "
         "theorems in docs/proofs.md."

@@ -84,7 +84,7 @@ class Machines(Kind[Automaton]):
                 if option not in OF_FORMS:
                     what = "has no effect on a table of state space models"
                     raise KrohnError(f"{spelled(option)} {what}")
-            from krohn.network_tables import forms
+            forms = needed_part("state space models", "a state space model")
 
             shown = source if asked.observe else replace(source, output=None)
             return forms(shown, Budget(steps_of(asked.effort)))

@@ -24,7 +24,6 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypedDict, TypeVar
 import numpy as np
 
 from krohn.algebra.errors import KrohnError
-from krohn.architectures.attention_layer.statement import AttentionLayer
 from krohn.compiler import CompileError
 from krohn.compiler.compiled_network import CompiledNetwork
 from krohn.compiler.pipeline import Options
@@ -268,7 +267,7 @@ class RealSequences(ReadableKind[S]):
 def equivariant(file: ModelFile) -> bool:
     """Whether the network of a file treats all positions alike."""
     shape = file.architecture
-    return isinstance(shape, AttentionLayer) and not shape.codes and not shape.causal
+    return shape.kind == "attention-layer" and not shape.codes and not shape.causal
 
 
 _DIGITS = (9, 17)

@@ -2,15 +2,15 @@
 
 import numpy as np
 
-from krohn.architectures.linear_recurrence.build import (
-    Realisation,
-    exact,
-    network,
-)
 from krohn.compiler.compiled_network import CompiledNetwork
 from krohn.compiler.pipeline import Options
 from krohn.compiler.transformer import Network
 from krohn.kinds.kernels.build_attention import kernel_attention
+from krohn.kinds.kernels.build_rnn import (
+    Realisation,
+    exact,
+    network,
+)
 from krohn.kinds.kernels.commands import Kernels
 from krohn.kinds.kernels.source import (
     Kernel,

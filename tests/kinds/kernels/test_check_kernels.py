@@ -8,7 +8,7 @@ import pytest
 from context_networks import restated
 from kernel_networks import measured, of, recurrent, shown
 
-from krohn.architectures.linear_recurrence.build import (
+from krohn.kinds.kernels.build_rnn import (
     Realisation,
     short_realisations,
 )

@@ -7,7 +7,8 @@ import pytest
 from kernel_networks import of
 from scipy.optimize import linprog
 
-from krohn.architectures.linear_recurrence.build import (
+from krohn.compiler import CompileError
+from krohn.kinds.kernels.build_rnn import (
     NORMS,
     Hankel,
     Realisation,
@@ -20,7 +21,6 @@ from krohn.architectures.linear_recurrence.build import (
     network,
     short_realisations,
 )
-from krohn.compiler import CompileError
 from krohn.kinds.kernels.source import (
     EXAMPLES,
     Kernel,

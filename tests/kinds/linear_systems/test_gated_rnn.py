@@ -6,7 +6,7 @@ import torch
 from linear_networks import changed, rounding, system, words_of
 
 from krohn.algebra.formats import json_format
-from krohn.architectures.linear_recurrence.build import gated_network
+from krohn.kinds.linear_systems.build_gated import gated_network
 from krohn.kinds.linear_systems.source import LinearSystem
 from krohn.machines import automaton
 from krohn.network.modelfile import ModelFile
