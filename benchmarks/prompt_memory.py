@@ -18,15 +18,15 @@ from short_mantissas import ShortMantissas, shorten, shorten_heads
 
 from krohn.compilation import Asked
 from krohn.instruments.compare.tasks.texts import subsequences
-from krohn.instruments.limits.prompt_memory import (
+from krohn.kinds.dynamic_programs.build import ATTENTION
+from krohn.kinds.dynamic_programs.commands import ChainsOfThought
+from krohn.kinds.dynamic_programs.source_memory import (
     bell,
     collision,
     least_width,
     linear_bits,
     sparse_bits,
 )
-from krohn.kinds.dynamic_programs.build import ATTENTION
-from krohn.kinds.dynamic_programs.commands import ChainsOfThought
 from krohn.network.model import Model
 from krohn.network.modelfile import ModelFile
 from krohn.network.reading import decode

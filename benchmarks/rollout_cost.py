@@ -21,9 +21,9 @@ import torch
 from report import Row, Table, each, parser, publish
 
 from krohn.compilation import Asked
-from krohn.instruments.limits.prompt_memory import kept_numbers
 from krohn.kinds.dynamic_programs.build import ATTENTION
 from krohn.kinds.dynamic_programs.commands import ChainsOfThought
+from krohn.kinds.dynamic_programs.source_memory import kept_numbers
 from krohn.network.attention_cost import parts
 from krohn.network.model import Model
 from krohn.network.reading import decode

@@ -35,13 +35,13 @@ from krohn.instruments.attack.campaign import (
 from krohn.instruments.formal.development import development
 from krohn.instruments.limits import (
     head_limits,
-    prompt_memory,
 )
 from krohn.instruments.smt import (
     network as smt,
     steps,
 )
 from krohn.instruments.workbench.edge_patching import Components
+from krohn.kinds.dynamic_programs import source_memory
 from krohn.kinds.dynamic_programs.draw_rollout import attention as rollout
 from krohn.network import attention_cost, modelfile, reading
 from krohn.network.meaning.net import Net
@@ -154,7 +154,7 @@ CONSUMERS: dict[str, Callable[[Given], object]] = {
     ),
     "enclosure": lambda given: enclosed(net_of(given), ZEROS),
     "ranges": lambda given: ranges(net_of(given)),
-    "memory": lambda given: prompt_memory.kept_numbers(given.file.architecture, 8),
+    "memory": lambda given: source_memory.kept_numbers(given.file.architecture, 8),
     "cost": lambda given: attention_cost.parts(given.file.architecture, 8),
     "formal": lambda given: development(given.data),
     "edges": lambda given: Components(given.file),

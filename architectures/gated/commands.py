@@ -26,6 +26,7 @@ from krohn.machines import machine_of, with_outputs
 from krohn.network.modelfile import ModelFile, is_trained_network
 from krohn.network.precision import PRECISIONS
 from krohn.program.architecture import architecture_named
+from krohn.program.slices import needed_part
 from krohn.trained_modules import SHORT, check_forward, check_plain
 from krohn.verify.proof import prove
 
@@ -259,8 +260,7 @@ def tensors_of(model: object) -> Mapping[str, Tensor] | None:
             return model
         raise KrohnError("a state dict holds tensors by their names")
     if isinstance(model, str | Path) and is_trained_network(model):
-        from krohn.instruments.compare.models.files import load
-
+        load = needed_part("trained networks", "a reader of trained networks")
         network = load(model)
         layers = [x for x in network.modules() if isinstance(x, nn.RNNBase)]
         plain = len(layers) == 1 and layers[0].mode != "RNN_RELU"

@@ -72,7 +72,7 @@ KIND = declare(
         Declared,
         title="linear RNN",
         width_of=lambda linear: linear.hidden,
-        runtime="krohn.architectures.state_space.engine:LinearRecurrence",
+        runtime="krohn.architectures.linear_recurrence.engine:LinearRecurrence",
         recurrent=True,
         answers="reals",
     )

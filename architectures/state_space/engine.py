@@ -9,11 +9,6 @@ from typing import Any, cast
 import torch
 from torch import Tensor, nn
 
-from krohn.architectures.linear_recurrence.meaning import (
-    LinearRecurrence as LinearNet,
-    after as after_input,
-)
-from krohn.architectures.linear_recurrence.statement import LinearRecurrence as Linear
 from krohn.architectures.state_space.meaning import (
     Layer as LayerNet,
     StateSpace as Net,
@@ -28,7 +23,6 @@ from krohn.network.cache import Cache
 from krohn.network.forward_pass import in_full
 from krohn.network.meaning.net import Affine as AffineNet
 from krohn.network.meaning.tensors import FAST
-from krohn.network.named_tensors import NamedTensors
 from krohn.network.recurrent import Parts, Stepping
 
 # Diagonal state space models that a model file describes, as a torch module.
@@ -150,31 +144,3 @@ def _scanned(layer: LayerNet[Tensor], x: Tensor) -> Tensor:
 
 
 # Linear recurrent networks that a model file describes, as torch modules.
-
-
-class LinearRecurrence(NamedTensors):
-    """A linear recurrence, dense or banded; no limit on the length."""
-
-    length = None
-
-    def __init__(
-        self, architecture: Mapping[str, Any], tensors: Mapping[str, Tensor]
-    ) -> None:
-        super().__init__(tensors)
-        self.shape = Linear.of(architecture)
-        _ = self.net  # or the tensors are those of another one
-
-    @property
-    def net(self) -> LinearNet[Tensor]:
-        """The network as data, of the parameters as they are now."""
-        return LinearNet.of(self.shape, self.tensors)
-
-    @in_full
-    def forward(self, inputs: Tensor) -> Tensor:
-        """``(batch, time, outputs)`` for real inputs ``(batch, time, inputs)``."""
-        net, outputs = self.net, []
-        hidden = inputs.new_zeros((len(inputs), net.input.shape[1]))
-        for x in inputs.unbind(1):
-            output, hidden = after_input(FAST, net, x, hidden)
-            outputs.append(output)
-        return torch.stack(outputs, dim=1)

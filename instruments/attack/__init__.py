@@ -4,4 +4,8 @@ from krohn.program.slices import Slice
 
 SLICE = Slice(
     parts={"attack": f"{__name__}.campaign"},
+    uses=(
+        "architectures.generator",
+        "architectures.recurrent",
+    ),
 )

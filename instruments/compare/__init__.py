@@ -23,4 +23,10 @@ SLICE = Slice(
         "compare": f"{__name__}.comparison.compare",
         "Comparison": f"{__name__}.comparison.result",
     },
+    uses=(
+        "architectures.attention_layer",
+        "architectures.gated",
+        "architectures.generator",
+        "instruments.limits",
+    ),
 )

@@ -10,4 +10,10 @@ SLICE = Slice(
         ),
     },
     public={"equivalent": f"{__name__}.question", "twins": f"{__name__}.models"},
+    uses=(
+        "architectures.generator",
+        "architectures.pruned",
+        "instruments.learning",
+        "kinds.counting",
+    ),
 )

@@ -10,4 +10,10 @@ SLICE = Slice(
         ),
     },
     public={"Learned": f"{__name__}.learner", "learn": f"{__name__}.learner"},
+    uses=(
+        "architectures.exports",
+        "architectures.gated",
+        "architectures.gpt2",
+        "instruments.compare",
+    ),
 )

@@ -7,4 +7,5 @@ SLICE = Slice(
         "limits of heads": f"{__name__}.head_limits:head_bounds",
         "limits of modules": f"{__name__}.layer_norm:module_bounds",
     },
+    uses=("architectures.generator",),
 )

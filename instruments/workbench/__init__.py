@@ -32,5 +32,8 @@ SLICE = Slice(
         ),
     },
     modules={"workbench": f"{__name__}.workbench"},
-    uses=("architectures.exports", "architectures.disguise"),
+    uses=(
+        "architectures.exports",
+        "kinds.hidden_markov",
+    ),
 )

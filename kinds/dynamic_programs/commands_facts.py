@@ -3,23 +3,23 @@
 from collections.abc import Mapping, Sequence
 from itertools import groupby
 from math import ceil, isqrt, log2, prod
-from typing import Any, NotRequired, TypedDict
+from typing import Any
 
 import numpy as np
 
 from krohn.algebra.errors import KrohnError
 from krohn.algebra.wording import count
-from krohn.instruments.limits.prompt_memory import (
-    collision,
-    least_width,
-    linear_bits,
-    sparse_bits,
-)
 from krohn.kinds.dynamic_programs.build import (
     LOCAL,
     block_size,
 )
 from krohn.kinds.dynamic_programs.source_assembly import BAR
+from krohn.kinds.dynamic_programs.source_memory import (
+    collision,
+    least_width,
+    linear_bits,
+    sparse_bits,
+)
 from krohn.kinds.dynamic_programs.statement import (
     ChainOfThought,
     Step,
@@ -30,41 +30,6 @@ from krohn.program.domains import IntArray
 from krohn.program.word_texts import split_letters
 
 # Prompts of dynamic programs, as a person writes them.
-
-
-class MixingTime(TypedDict):
-    """After how many letters the start is forgotten, estimated from samples."""
-
-    letters: int | None
-    interval: list[int | None]
-    looked_at: int
-    samples: int
-
-
-class Observability(TypedDict):
-    """How far apart the laws of so many letters are at least."""
-
-    gamma: float
-    steps: int
-
-
-class Chain(TypedDict):
-    """The facts of a hidden Markov model, or of a weighted automaton.
-
-    Attributes:
-        beliefs: How many can be reached; null if they are not known to be finitely many.
-        forgets_after: Letters; null if a word forgets nothing, or it is open.
-        depth_growth: What it means for the depth of networks.
-    """
-
-    properties: list[str]
-    beliefs: int | None
-    forgets_after: int | None
-    contraction: float | None
-    mixing_time: NotRequired[MixingTime]
-    rank: NotRequired[int]
-    observability: NotRequired[Observability | None]
-    depth_growth: list[str]
 
 
 def prompt_of(source: ChainOfThought, words: Sequence[str]) -> IntArray:

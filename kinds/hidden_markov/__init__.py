@@ -41,5 +41,10 @@ SLICE = Slice(
         "hidden_markov": f"{__name__}.commands_objects",
         "masked": f"{__name__}.commands_objects",
     },
-    uses=("architectures.recurrent", "kinds.linear_systems", "kinds.dynamic_programs"),
+    uses=(
+        "architectures.recurrent",
+        "kinds.grammars",
+        "kinds.linear_systems",
+        "kinds.posterior_heads",
+    ),
 )

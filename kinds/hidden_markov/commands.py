@@ -27,7 +27,6 @@ from krohn.compiled_model import (
 from krohn.compiler import CompileError, Unsuited
 from krohn.compiler.compiled_network import CompiledNetwork
 from krohn.compiler.pipeline import Options
-from krohn.kinds.dynamic_programs.commands_facts import Chain
 from krohn.kinds.grammars import source as grammars
 from krohn.kinds.hidden_markov import (
     build_attention_products as attention_products,
@@ -42,6 +41,7 @@ from krohn.kinds.hidden_markov.commands_facts import (
     does_not_forget,
     truncation_remark,
 )
+from krohn.kinds.hidden_markov.commands_types import Chain
 from krohn.kinds.hidden_markov.source import HiddenMarkovModel
 from krohn.kinds.hidden_markov.source_beliefs import contexts
 from krohn.kinds.hidden_markov.source_structure import Structure

@@ -38,6 +38,7 @@ from krohn.program.domains import FloatArray, IntArray
 from krohn.program.errors import Refused
 from krohn.program.files import read_bytes
 from krohn.program.retelling import told_as
+from krohn.program.slices import needed_part
 from krohn.program.user_input import real_array
 from krohn.program.writing import atomic_write
 from krohn.source_kinds import source_of
@@ -349,8 +350,7 @@ def _trained(path: str, source: HiddenMarkovModel | None) -> tuple[Laws, int]:
     """
     import torch
 
-    from krohn.instruments.compare.models.files import load
-
+    load = needed_part("trained networks", "a reader of trained networks")
     network = load(path)
     letters, classes = network.specification.letters, network.specification.classes
     beliefs = source is not None and classes == source.size

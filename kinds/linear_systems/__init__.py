@@ -26,5 +26,8 @@ SLICE = Slice(
     },
     tasks={"beliefs": f"{__name__}.task:process"},
     networks={("rnn", "gated"): f"{__name__}.commands_machines:networks"},
-    uses=("architectures.recurrent",),
+    uses=(
+        "architectures.recurrent",
+        "kinds.hidden_markov",
+    ),
 )

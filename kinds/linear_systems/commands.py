@@ -12,10 +12,6 @@ from krohn.compilation import Asked
 from krohn.compiler import CompileError
 from krohn.compiler.compiled_network import CompiledNetwork
 from krohn.compiler.transformer import Network
-from krohn.kinds.dynamic_programs.commands_facts import (
-    MixingTime,
-    Observability,
-)
 from krohn.kinds.hidden_markov.source import (
     HiddenMarkovModel,
     driven,
@@ -24,6 +20,10 @@ from krohn.kinds.linear_systems import build_gated, source as linear_systems
 from krohn.kinds.linear_systems.build_products import (
     NAME,
     realise,
+)
+from krohn.kinds.linear_systems.commands_facts import (
+    MixingTime,
+    Observability,
 )
 from krohn.kinds.linear_systems.source import LinearSystem
 from krohn.kinds.linear_systems.statement import StatedLinearSystem

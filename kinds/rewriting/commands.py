@@ -210,7 +210,7 @@ class Rewritings(LineKind[Rewriting]):
     def draw_text(self, source: Rewriting | ModelFile, words: list[str]) -> "Figure":
         """Which token attends to which while a line is rewritten by a network."""
         from krohn.drawing import DrawingError, draw_rollout
-        from krohn.kinds.dynamic_programs.draw_rollout import of_lines
+        from krohn.kinds.rewriting.draw import of_lines
 
         if not isinstance(source, ModelFile):
             raise DrawingError("compile it, and draw the text of the model file")

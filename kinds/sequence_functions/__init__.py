@@ -19,4 +19,5 @@ SLICE = Slice(
     programs={"program": f"{__name__}.check"},
     finders={f"{__name__}.check": "krohn.verify.search.same_program:of_model"},
     public={"program": f"{__name__}.source"},
+    uses=("kinds.counting",),
 )

@@ -30,8 +30,8 @@ from krohn.architectures.generator.check_layer_norm import (
     Head,
     head,
 )
+from krohn.architectures.generator.commands import compile_generator
 from krohn.architectures.generator.find_words import run_all
-from krohn.machine_compilation import compile_generator
 from krohn.network.modelfile import ModelFile, pack
 from krohn.network.precision import FloatArray
 from krohn.program.errors import Refused

@@ -12,11 +12,11 @@ from many_digits import DIGITS, ManyDigits, exact, near
 from krohn.algebra import zoo
 from krohn.architectures.generator import meaning as declared
 from krohn.architectures.generator.build import Freedom
+from krohn.architectures.generator.commands import compile_generator
 from krohn.architectures.generator.engine import (
     Generator,
     load,
 )
-from krohn.machine_compilation import compile_generator
 from krohn.network import ModelFileError, modelfile
 from krohn.network.architecture import expected_shapes
 from krohn.network.meaning.arrays import Arrays, points

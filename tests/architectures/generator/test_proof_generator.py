@@ -15,12 +15,12 @@ from krohn.architectures.generator.build import (
     Freedom,
     Sizes,
 )
+from krohn.architectures.generator.commands import compile_generator
 from krohn.architectures.generator.engine import Generator
 from krohn.architectures.generator.find_words import (
     run_all,
     run_sample,
 )
-from krohn.machine_compilation import compile_generator
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FloatArray
 from krohn.verify.proof import prove

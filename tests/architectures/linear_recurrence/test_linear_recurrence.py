@@ -5,8 +5,8 @@ import pytest
 import torch
 
 from krohn.architectures.linear_recurrence import meaning as declared
+from krohn.architectures.linear_recurrence.engine import LinearRecurrence
 from krohn.architectures.linear_recurrence.statement import LinearRecurrence as Declared
-from krohn.architectures.state_space.engine import LinearRecurrence
 from krohn.network import ModelFileError
 from krohn.network.architecture import expected_shapes
 from krohn.network.meaning.arrays import Arrays

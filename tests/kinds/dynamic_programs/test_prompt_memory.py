@@ -10,7 +10,8 @@ import torch
 
 import krohn
 from krohn.instruments.compare.tasks.texts import subsequences
-from krohn.instruments.limits.prompt_memory import (
+from krohn.kinds.dynamic_programs.commands import ChainsOfThought
+from krohn.kinds.dynamic_programs.source_memory import (
     bell,
     collision,
     kept_numbers,
@@ -18,7 +19,6 @@ from krohn.instruments.limits.prompt_memory import (
     linear_bits,
     sparse_bits,
 )
-from krohn.kinds.dynamic_programs.commands import ChainsOfThought
 from krohn.kinds.dynamic_programs.statement import ChainOfThought
 from krohn.network import transformer
 from krohn.network.model import Model
