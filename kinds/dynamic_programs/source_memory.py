@@ -15,11 +15,10 @@ from itertools import accumulate
 
 import numpy as np
 
-from krohn.network.precision import FloatArray
 from krohn.program.architectures.transformer import Transformer
 from krohn.program.attention import Linear, Rectified, Softmax, Sparse
 from krohn.program.block_kinds import whatever_blocks_do
-from krohn.program.domains import IntArray
+from krohn.program.domains import FloatArray, IntArray
 from krohn.program.errors import unknown
 
 BLOCKS = whatever_blocks_do("the memory of prompts")
