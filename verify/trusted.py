@@ -34,7 +34,7 @@ class TrustedFile:
 
 
 EVERYTHING = """
-import importlib, json, pkgutil, sys
+import importlib, json, pkgutil, re, sys
 for name in ("krohn.program.operations", "krohn.verify.checker"):
     folder = importlib.import_module(name)
     for found in pkgutil.walk_packages(folder.__path__, name + "."):
@@ -43,7 +43,7 @@ for name in ("krohn.program.operations", "krohn.verify.checker"):
 from krohn.program.slices import slices
 for name in slices():
     for found in pkgutil.iter_modules(importlib.import_module(name).__path__, name + "."):
-        if found.name.rpartition(".")[2].startswith(("statement", "check")):
+        if re.fullmatch(r"(statement|check)(_\\w+)?", found.name.rpartition(".")[2]):
             importlib.import_module(found.name)
 from krohn.verify.traced import import_late, imported_files
 import_late()
