@@ -281,7 +281,7 @@ AutoTokenizer.register(KrohnConfig, slow_tokenizer_class=KrohnTokenizer, exist_o
 # import each other by names in the same folder, so ``krohn.network.cache`` becomes
 # the module ``krohn_network_cache``, and imports are all that is changed.
 
-HERE = "krohn.architectures.exports.destinations."
+HERE = "krohn.architectures.exports."
 LARGEST = 2**20
 IMPORTS = re.compile(r"^(\s*from )(krohn\.[\w.]+)(?= import )", re.MULTILINE)
 NAMED = re.compile(r'(?<=")(krohn\.[\w.]+)(?=:\w+")')

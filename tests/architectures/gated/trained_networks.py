@@ -9,7 +9,7 @@ from krohn.algebra.automaton import Automaton, Output, Semiautomaton
 from krohn.architectures.gated.commands import model_file
 from krohn.network.modelfile import ModelFile
 
-HERE = Path(__file__).parent / "verify/trained"
+HERE = Path(__file__).parent / "trained"
 ONES = Automaton(
     Semiautomaton(np.array([[1, 1], [0, 1]]), ("0", "1"), ("all ones", "not")),
     name="Tomita1",
