@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test test-slow formal docs notebooks lint format results clean
+.PHONY: demo test test-slow walls formal docs notebooks lint format results clean
 
 demo: $(READY)
 	@mkdir -p demo
@@ -23,6 +23,10 @@ test: $(READY)
 
 test-slow: $(READY)
 	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -q -n 2 -m slow
+
+# Each slice is deleted in turn, in a copy: the rest must go on.
+walls: $(READY)
+	$(BIN)/python tests/delete_slices.py
 
 # Theorems for Coq; needs Debian's packages coq and libcoq-flocq.
 formal: $(READY)

@@ -1,8 +1,8 @@
 """Delete slices in turn, and look whether the rest goes on: ``make walls``.
 
 For each slice the repository is copied, without the slice, without those that use it, and
-without their tests. What is left must import, have its tests collected, compile and verify
-a machine; with ``--tests`` its quick tests must pass, too.
+without their tests. What is left must import, and compile and verify a machine; with
+``--collect`` its tests must be found, too, with ``--tests`` its quick tests must pass.
 """
 
 import argparse
@@ -12,6 +12,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterable, Iterator
+from os import environ
 from pathlib import Path
 
 from krohn.program.slices import GROUPS, slices
@@ -60,7 +61,7 @@ def copy_without(gone: Iterable[str], place: Path) -> None:
         shutil.copy2(ROOT / name, place / name, follow_symlinks=False)
 
 
-def commands(place: Path, tests: bool) -> Iterator[tuple[str, list[str]]]:
+def commands(place: Path, level: str) -> Iterator[tuple[str, list[str]]]:
     """What must succeed without the slices, by what it is."""
     python, model = sys.executable, str(place / "f.safetensors")
     krohn = [python, "-m", "krohn"]
@@ -69,19 +70,20 @@ def commands(place: Path, tests: bool) -> Iterator[tuple[str, list[str]]]:
     yield "help", [*krohn, "--help"]
     yield "compile", [*krohn, "compile", "FlipFlop", "-T", "8", "-o", model]
     yield "verify", [*krohn, "verify", model, "--sample", "10", "--proof"]
-    yield "collect", [*pytest, "--co", "-m", "not slow", "tests"]
-    if tests:
+    if level == "collect":
+        yield "collect", [*pytest, "--co", "-m", "not slow", "tests"]
+    if level == "tests":
         yield "tests", [*pytest, "-m", "not slow", "tests"]
 
 
-def check(name: str, tests: bool) -> bool:
+def check(name: str, level: str) -> bool:
     """Whether all goes on without a slice; what fails is printed."""
     gone, began = users(name), time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
         copy_without(gone, place)
         broken = []
-        for what, command in commands(place, tests):
+        for what, command in commands(place, level):
             path = {"PYTHONPATH": str(place), "PYTHONDONTWRITEBYTECODE": "1"}
             done = subprocess.run(
                 command,
@@ -104,8 +106,6 @@ def check(name: str, tests: bool) -> bool:
 
 
 def _environment() -> dict[str, str]:
-    from os import environ
-
     return {name: value for name, value in environ.items() if name != "PYTHONPATH"}
 
 
@@ -114,9 +114,14 @@ def main() -> int:
     every = [short(package) for package in slices() if package.startswith("krohn.")]
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("slice", nargs="*", help=f"as {GROUPS[0]}.kernels")
-    parser.add_argument("--tests", action="store_true", help="run the quick tests")
+    for level, what in (
+        ("collect", "collect the tests"),
+        ("tests", "run the quick tests"),
+    ):
+        how = {"action": "store_const", "const": level, "default": "smoke"}
+        parser.add_argument(f"--{level}", dest="level", help=what, **how)
     asked = parser.parse_args()
-    results = [check(name, asked.tests) for name in asked.slice or every]
+    results = [check(name, asked.level) for name in asked.slice or every]
     return int(not all(results))
 
 
