@@ -43,22 +43,22 @@ def attention_maps(
         None if there are no heads to show.
     """
     word = task.inputs.draw(task.machine, np.random.default_rng(0), 1, length)
-    shown = list(_compiled(heads(compiled, word)))
+    shown = list(_compiled_maps(heads(compiled, word)))
     if trained is not None:
         like = attended(trained, task, [compiled], length)
-        shown += _trained(heads(trained, word), like)
+        shown += _trained_maps(heads(trained, word), like)
     if not shown:
         return None
     named = tuple(task.letters[a] for a in word[0])
     return AttentionMaps(named, tuple(shown), (START,))
 
 
-def _compiled(found: Sequence[Head]) -> Iterator[AttentionMap]:
+def _compiled_maps(found: Sequence[Head]) -> Iterator[AttentionMap]:
     for head in found[:MOST_HEADS]:
         yield AttentionMap(COMPILED, head.title, _rows(head))
 
 
-def _trained(
+def _trained_maps(
     found: Sequence[Head], like: AttentionComparison
 ) -> Iterator[AttentionMap]:
     most = {one.head: one for one in like.likenesses}

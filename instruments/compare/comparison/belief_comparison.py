@@ -283,11 +283,11 @@ def rules(task: BeliefTask, length: int) -> list[BeliefModel]:
     exact = BeliefTask(task.source)
     reads = f"the mean after the last {window.orders[-1]} letters"
 
-    def filtered(words: Any) -> Any:
+    def filter_words(words: Any) -> Any:
         return task.of_beliefs(exact.label(words).truth)
 
     both = (
-        ("exact", "exact filter", "Bayes' rule in float64", filtered),
+        ("exact", "exact filter", "Bayes' rule in float64", filter_words),
         ("ngram", "n-gram", reads, window),
     )
     return [

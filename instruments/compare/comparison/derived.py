@@ -107,23 +107,23 @@ def derive(
     remark, (shortest, *longer) = "", lengths
     for length in reversed(longer):
         try:
-            return _derived(task, length, progress, remark)
+            return _derive_for(task, length, progress, remark)
         except KrohnError as error:
             remark = remark or f"No network for {length} letters was certified: {error}"
-    return _derived(task, shortest, progress, remark)
+    return _derive_for(task, shortest, progress, remark)
 
 
-def _derived(
+def _derive_for(
     task: Task, length: int, progress: Callable[[int, int], None] | None, remark: str
 ) -> Derived:
-    found = _compiled(task, length, progress)
+    found = _compile(task, length, progress)
     file = found.file
     if isinstance(task, UnrolledTask):
         file = saying_outputs(file, task.letters, task.classes)
     return Derived(Model(file), file, _proof(found), remark)
 
 
-def _compiled(
+def _compile(
     task: Task, length: int, progress: Callable[[int, int], None] | None
 ) -> CompiledModel:
     if isinstance(task, UnrolledTask):

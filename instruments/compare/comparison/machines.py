@@ -18,10 +18,10 @@ from krohn.instruments.compare.comparison.models import (
     TITLES,
     affordable,
     best,
-    measured_models,
-    opened,
+    measure_models,
+    open_networks,
     reductions,
-    sized,
+    with_sizes,
 )
 from krohn.instruments.compare.comparison.pipeline import (
     Plan,
@@ -121,11 +121,13 @@ class MachineQuestion(Question[RunMeasurements, Comparison]):
         report("measuring", 0, STAGES)
         network = compiled(derived.file)
         share = affordable(network, length)
-        models = measured_models(derived, self.measured(trained), task, length, share)
+        models = measure_models(
+            derived, self.group_models(trained), task, length, share
+        )
         report("measuring", 1, STAGES)
         chosen = best(trained)
-        networks = opened(network, chosen, self.settings.device)
-        models = sized(models, networks, length)
+        networks = open_networks(network, chosen, self.settings.device)
+        models = with_sizes(models, networks, length)
         report("measuring", 2, STAGES)
         maps = attention_maps(task, length, network, networks.get(GPT))
         spans = trained_spans(task, length, _preferred_letter(models))
@@ -150,7 +152,7 @@ class MachineQuestion(Question[RunMeasurements, Comparison]):
             origin=sitting.origin((task.machine.remark, derived.remark, _fewer(share))),
         )
 
-    def measured(self, trained: Sequence[Machine]) -> tuple[MeasuredModel, ...]:
+    def group_models(self, trained: Sequence[Machine]) -> tuple[MeasuredModel, ...]:
         """The trained networks by their kinds, with commands that show it again."""
         models = []
         for key, title in TITLES.items():

@@ -64,7 +64,7 @@ def affordable(network: Network, length: int) -> float:
     return min(1.0, OPERATIONS / (MANY * (cost(network, length).flops or 1)))
 
 
-def measured_models(
+def measure_models(
     derived: Derived,
     trained: Sequence[MeasuredModel],
     task: Task,
@@ -81,13 +81,15 @@ def measured_models(
         share: Of the usual number of words, those that the compiled one is run on.
     """
     return (
-        _compiled(derived, task, length, share),
+        _measure_compiled(derived, task, length, share),
         *trained,
         *_baselines(task, length),
     )
 
 
-def _compiled(derived: Derived, task: Task, length: int, share: float) -> MeasuredModel:
+def _measure_compiled(
+    derived: Derived, task: Task, length: int, share: float
+) -> MeasuredModel:
     """The compiled network, measured like the others and searched for failing words."""
     entry = MeasuredSeed(
         None,
@@ -129,7 +131,7 @@ def _right(one: Trained) -> float:
     return one.measured.measured.token.value
 
 
-def opened(
+def open_networks(
     derived: Network, chosen: Mapping[str, Trained], device: str
 ) -> dict[str, Network]:
     """The networks themselves, the compiled one first."""
@@ -137,7 +139,7 @@ def opened(
     return {COMPILED: derived.to(device), **trained}
 
 
-def sized(
+def with_sizes(
     models: Sequence[MeasuredModel], networks: Mapping[str, Network], length: int
 ) -> tuple[MeasuredModel, ...]:
     """The models with the cost and the time of their networks for a word."""

@@ -221,7 +221,7 @@ def compare_networks(
             announce(cost_of(job, in_turn(cells)))
         derived = question.derive(report)
         trained = train_all(question, cells, folder, command, report)
-        missing = untrained(question.plans(), cells, trained)
+        missing = name_untrained(question.plans(), cells, trained)
         sitting = Sitting(settings, command, began, report, missing)
         return question.result(derived, trained, sitting)
 
@@ -270,14 +270,16 @@ def train_all(
     by_name = {result.cell.name: result for result in results}
     plans = question.plans()
     return [
-        TrainedNetwork(key, plans[key], result, _measured(question, result))
+        TrainedNetwork(key, plans[key], result, _read_measurement(question, result))
         for key, group in cells.items()
         for cell in group
         if (result := by_name.get(cell.name)) is not None
     ]
 
 
-def _measured(question: Question[Measurement, Any], result: Result) -> Measurement:
+def _read_measurement(
+    question: Question[Measurement, Any], result: Result
+) -> Measurement:
     return from_object(question.measurement, result.measured, "a run")
 
 
@@ -294,7 +296,7 @@ def _forget_unreadable(
             job.file(cell).unlink()
 
 
-def untrained(
+def name_untrained(
     plans: Mapping[str, Plan],
     cells: Mapping[str, Sequence[Cell]],
     trained: Sequence[TrainedNetwork[Any]],

@@ -61,7 +61,7 @@ def look(run: Run) -> Any:
     measured = measure(model, _task(run), length)
     failure = first_failure(model, _task(run), length)
     proof = prove_trained(run.network, _task(run))
-    return to_object(RunMeasurements(measured, failure, _probed(run), proof))
+    return to_object(RunMeasurements(measured, failure, _probe(run), proof))
 
 
 def prove_trained(network: Network, task: Task) -> TrainedProof | None:
@@ -82,7 +82,7 @@ def prove_trained(network: Network, task: Task) -> TrainedProof | None:
     return TrainedProof(report.verdict, report.covers if right else report.reason)
 
 
-def _probed(run: Run) -> ProbeMap:
+def _probe(run: Run) -> ProbeMap:
     """Beside the same network before training."""
     device = next(run.network.parameters()).device
     before = assemble(run.network.specification, run.seed).to(device)

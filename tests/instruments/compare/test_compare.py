@@ -256,7 +256,7 @@ def test_ctrl_c_after_training_says_where_the_networks_are(
         raise KeyboardInterrupt
 
     monkeypatch.setattr(
-        "krohn.instruments.compare.comparison.machines.measured_models", interrupted
+        "krohn.instruments.compare.comparison.machines.measure_models", interrupted
     )
     page = tmp_path / "c2.html"
     code, _, err = compared("C2", *TINY, "-o", page)
