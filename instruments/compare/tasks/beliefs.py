@@ -8,19 +8,16 @@ and linear systems are such processes.
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import Any, ClassVar, Literal, Protocol
 
 import numpy as np
 
 from krohn.algebra.automaton import IntArray
 from krohn.algebra.errors import KrohnError
 from krohn.instruments.compare.tasks.sources import source_in_form
-from krohn.instruments.compare.tasks.task import BoolArray
+from krohn.instruments.compare.tasks.task import TRAINING, BoolArray
 from krohn.network.precision import FloatArray
 from krohn.source_kinds import named
-
-if TYPE_CHECKING:
-    from krohn.instruments.compare.training.recipe import Recipe
 
 Asks = Literal["belief", "next"]
 
@@ -92,6 +89,7 @@ class BeliefTask:
     source: Any
     asks: Asks = "belief"
     after: tuple[str, ...] | None = None
+    objective: ClassVar[str] = f"{TRAINING}.beliefs:BeliefObjective"
 
     def __post_init__(self) -> None:
         unknown = set(self.after or ()) - set(self.letters)
@@ -112,12 +110,6 @@ class BeliefTask:
         if process is None:
             raise KrohnError(f"a {type(self.source).__name__} has no beliefs")
         return process
-
-    def objective(self, recipe: "Recipe", seed: int) -> Any:
-        """The cross entropy, or the square error, of the right vectors."""
-        from krohn.instruments.compare.training.beliefs import BeliefObjective
-
-        return BeliefObjective(self, recipe, seed)
 
     @property
     def name(self) -> str:

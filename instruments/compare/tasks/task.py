@@ -1,7 +1,7 @@
 """A task: words drawn for a machine, and the answer after each letter."""
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import ClassVar, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,10 +10,7 @@ from krohn.algebra.automaton import Automaton, IntArray
 from krohn.algebra.errors import KrohnError
 from krohn.algebra.minimisation import Shows, output_classes
 
-if TYPE_CHECKING:
-    from krohn.algebra.brackets import Brackets
-    from krohn.instruments.compare.training.recipe import Recipe
-
+TRAINING = "krohn.instruments.compare.training"
 BoolArray = NDArray[np.bool_]
 Predicts = Literal["class", "next"]
 
@@ -50,7 +47,13 @@ class Batch:
 
 
 class TrainingTask(Protocol):
-    """What networks can be trained on."""
+    """What networks can be trained on.
+
+    Attributes:
+        objective: The class of the loss that training makes small, as ``module:class``.
+    """
+
+    objective: ClassVar[str]
 
     @property
     def name(self) -> str:
@@ -63,13 +66,6 @@ class TrainingTask(Protocol):
     @property
     def classes(self) -> tuple[str, ...]:
         """The names of what is said."""
-
-    def objective(self, recipe: "Recipe", seed: int) -> Any:
-        """The loss that training makes small (`krohn.instruments.compare.training`).
-
-        Raises:
-            KrohnError: If the recipe does not apply to the task.
-        """
 
 
 @dataclass(frozen=True)
@@ -104,6 +100,7 @@ class Task:
     reveal: float = 1.0
     predicts: Predicts = "class"
     before: tuple[str, ...] | None = None
+    objective: ClassVar[str] = f"{TRAINING}.objective:Objective"
 
     def __post_init__(self) -> None:
         if not 0 < self.reveal <= 1:
@@ -116,26 +113,6 @@ class Task:
             raise KrohnError(
                 f"{self.machine.name} has no letter {min(unknown)!r} to ask after"
             )
-
-    def objective(self, recipe: "Recipe", seed: int) -> Any:
-        """The cross entropy of the right classes, with the regularisers of a recipe."""
-        from krohn.instruments.compare.training.objective import Objective
-
-        return Objective(self, recipe, seed)
-
-    def taught(self, recipe: "Recipe") -> "Task":
-        """The task of words that training draws: varied ones for steadiness."""
-        from krohn.instruments.compare.tasks.letters import Varied
-
-        if recipe.steadiness is None:
-            return self
-        return replace(self, inputs=Varied(self.inputs))
-
-    def stacks(self, recipe: "Recipe") -> "Brackets | None":
-        """The brackets whose balance a recipe teaches; None if it teaches none."""
-        from krohn.instruments.compare.training.recipe import stacks
-
-        return stacks(self.machine) if recipe.balance else None
 
     @property
     def letters(self) -> tuple[str, ...]:

@@ -4,17 +4,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from string import ascii_lowercase
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 
 from krohn.algebra.automaton import IntArray
 from krohn.algebra.errors import KrohnError
 from krohn.instruments.compare.tasks.sources import source_in_form
-from krohn.instruments.compare.tasks.task import Batch
-
-if TYPE_CHECKING:
-    from krohn.instruments.compare.training.recipe import Recipe
+from krohn.instruments.compare.tasks.task import TRAINING, Batch
 
 # Tasks of texts: a prompt, and its continuation token by token up to an answer.
 
@@ -115,6 +112,7 @@ class TextTask:
     """
 
     texts: Texts
+    objective: ClassVar[str] = f"{TRAINING}.objective:TextObjective"
 
     @property
     def name(self) -> str:
@@ -130,27 +128,6 @@ class TextTask:
     def classes(self) -> tuple[str, ...]:
         """The tokens: the answer is the next token."""
         return self.texts.tokens
-
-    def objective(self, recipe: "Recipe", seed: int) -> Any:
-        """The cross entropy of the next tokens."""
-        from krohn.instruments.compare.training.objective import Objective
-
-        return Objective(self, recipe, seed)
-
-    def taught(self, recipe: "Recipe") -> "TextTask":
-        """The task of words that training draws.
-
-        Raises:
-            KrohnError: If the recipe is for words of a machine.
-        """
-        if recipe.balance or recipe.scratchpad:
-            raise KrohnError(
-                "texts have their steps in them: no scratchpad, no balance of brackets"
-            )
-        return self
-
-    def stacks(self, recipe: "Recipe") -> None:
-        """Texts keep no brackets."""
 
     @property
     def length(self) -> int:

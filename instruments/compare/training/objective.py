@@ -1,7 +1,8 @@
 """The objective of training, and networks that read their own answers."""
 
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import torch
@@ -19,6 +20,7 @@ from krohn.instruments.compare.models.network import (
     Network,
     RecurrentLayerNetwork,
 )
+from krohn.instruments.compare.tasks.letters import Varied
 from krohn.instruments.compare.tasks.task import (
     Batch,
     Task,
@@ -32,6 +34,7 @@ from krohn.instruments.compare.training.recipe import (
     Recipe,
     Steadiness,
     draw_nested_pairs,
+    stacks,
 )
 
 # A network that reads its own answers between the letters (thesis, section 3.4.5.2.3).
@@ -200,14 +203,18 @@ def mean_loss(logits: Tensor, taught: DeviceBatch) -> Tensor:
 class Objective:
     """The loss of a step: a function of the weights, the seed and the step."""
 
-    def __init__(self, task: Task | TextTask, recipe: Recipe, seed: int) -> None:
+    def __init__(self, task: Any, recipe: Recipe, seed: int) -> None:
         """Check that the recipe applies to the task.
 
         Raises:
             KrohnError: If it does not.
         """
         self.task, self.recipe, self.seed = task, recipe, seed
-        self.taught, self.stacks = task.taught(recipe), task.stacks(recipe)
+        self.taught, self.stacks = task, None
+        if recipe.steadiness is not None:
+            self.taught = replace(task, inputs=Varied(task.inputs))
+        if recipe.balance:
+            self.stacks = stacks(task.machine)
 
     @property
     def longest(self) -> int:
@@ -222,7 +229,6 @@ class Objective:
             KrohnError: If there is no such network for the task.
         """
         if self.recipe.scratchpad:
-            assert isinstance(self.task, Task)  # texts are refused
             return scratchpad(self.task, architecture, self.longest, self.seed)
         letters, classes = len(self.task.letters), len(self.task.classes)
         return build(architecture, letters, classes, self.longest, self.seed)
@@ -304,6 +310,23 @@ class Objective:
             self.recipe.batch,
         )
         return loss + self.recipe.balance(network, taught.letters, logits, front, shift)
+
+
+class TextObjective(Objective):
+    """The loss of the next token of texts, which takes no regularisers."""
+
+    def __init__(self, task: TextTask, recipe: Recipe, seed: int) -> None:
+        """Check that the recipe applies to texts.
+
+        Raises:
+            KrohnError: If it does not.
+        """
+        if recipe.balance or recipe.scratchpad or recipe.steadiness:
+            raise KrohnError(
+                "texts have their steps in them: no scratchpad, no balance of brackets, "
+                "no noise"
+            )
+        super().__init__(task, recipe, seed)
 
 
 def _logits(network: Network, taught: DeviceBatch, shift: int) -> Tensor:

@@ -7,6 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, is_dataclass
 from functools import cached_property
 from pathlib import Path
+from pkgutil import resolve_name
+from typing import Any
 
 import torch
 
@@ -114,7 +116,7 @@ def train(
             holds another run, is damaged, or cannot be written.
     """
     usable(device)
-    objective = task.objective(recipe, check_seed(seed))
+    objective = objective_of(task, recipe, seed)
     network = objective.network(architecture)
     kept = None
     if folder is not None:
@@ -136,8 +138,17 @@ def fresh(cell: "Cell") -> Trainer:
     Raises:
         KrohnError: If the recipe does not apply.
     """
-    objective = cell.task.objective(cell.recipe, check_seed(cell.seed))
+    objective = objective_of(cell.task, cell.recipe, cell.seed)
     return Trainer(objective, objective.network(cell.architecture), "cpu")
+
+
+def objective_of(task: TrainingTask, recipe: Recipe, seed: int) -> Any:
+    """The loss that training makes small, by the class that the task names.
+
+    Raises:
+        KrohnError: If the recipe does not apply to the task.
+    """
+    return resolve_name(task.objective)(task, recipe, check_seed(seed))
 
 
 def identity(
