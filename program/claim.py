@@ -18,6 +18,7 @@ from krohn.program import inputs
 from krohn.program.architecture import Architecture, architecture_named
 from krohn.program.errors import Refused, demand, unknown
 from krohn.program.inputs import Inputs, LegalPrefixes, Words
+from krohn.program.slices import slice_sources
 from krohn.program.strict_json import canonical
 
 MACHINE = "machine"
@@ -65,11 +66,6 @@ class Shows(StrEnum):
 
     STATES = "states"
     OUTPUTS = "outputs"
-
-
-_GENERATORS = ("chain-of-thought", "increasing", "rewriting", "text-in-blocks")
-_OTHERWISE = {"program": Sense.EXACT, **dict.fromkeys(_GENERATORS, Sense.GENERATES)}
-"""What is claimed of sources of some kinds; of the others, outputs within an error."""
 
 
 @dataclass(frozen=True)
@@ -305,7 +301,8 @@ def _sense(
         )
         laws = architecture is not None and "tolerance" in architecture.terms
         return Sense.LAWS if laws else Sense.EXACT
-    sense = _OTHERWISE.get(kind, Sense.WITHIN)
+    known = slice_sources().get(kind)
+    sense = Sense.WITHIN if known is None else Sense(known.sense)
     demand(stated["kind"] == sense, f"a claim of a wrong kind: of {kind} it is {sense}")
     return sense
 

@@ -34,6 +34,7 @@ class Source:
         foreign: Whether objects of other libraries may be such sources.
         of_machines: The construction that takes a machine as such a source.
         inputs: The function that says of which inputs claims about it are (trusted).
+        sense: What is claimed of it (`krohn.program.claim.Sense`).
     """
 
     commands: str
@@ -44,6 +45,7 @@ class Source:
     foreign: bool = False
     of_machines: str = ""
     inputs: str = ""
+    sense: str = "within"
 
 
 @dataclass(frozen=True)

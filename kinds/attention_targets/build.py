@@ -8,8 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from krohn.architectures.attention_layer.build import attention_layer_network
 from krohn.compiler import CompileError
-from krohn.compiler.transformer import Network, attention_layer_network
+from krohn.compiler.transformer import Network
 from krohn.kinds.attention_targets.source_grid_function import (
     GridFunction,
     Vector,

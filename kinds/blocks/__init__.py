@@ -8,6 +8,7 @@ SLICE = Slice(
             f"{__name__}.commands:TextsInBlocks",
             objects=(f"{__name__}.statement",),
             inputs=f"{__name__}.statement_inputs:in_blocks",
+            sense="generates",
         ),
         "vectors-in-blocks": Source(
             f"{__name__}.commands:LinearSystemsInBlocks",

@@ -10,12 +10,14 @@ SLICE = Slice(
             catalogue=".dp",
             objects=(f"{__name__}.statement", f"{__name__}.source_dynamic_program"),
             inputs=f"{__name__}.statement_inputs:prompts",
+            sense="generates",
         ),
         "increasing": Source(
             f"{__name__}.commands_increasing:IncreasingSubsequences",
             r"ShortLIS\d",
             objects=(f"{__name__}.statement_increasing",),
             inputs=f"{__name__}.statement_inputs:lists",
+            sense="generates",
         ),
     },
     readers={

@@ -12,9 +12,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from krohn.architectures.attention_layer.build import attention_layer_network
 from krohn.architectures.attention_layer.statement import seen
 from krohn.compiler import CompileError
-from krohn.compiler.transformer import Network, attention_layer_network
+from krohn.compiler.transformer import Network
 from krohn.kinds.kernels.source import Kernel
 from krohn.network.precision import FloatArray, Precision
 

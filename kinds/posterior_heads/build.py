@@ -9,8 +9,9 @@ from math import log
 
 import numpy as np
 
+from krohn.architectures.attention_layer.build import attention_layer_network
 from krohn.compiler import CompileError
-from krohn.compiler.transformer import Network, attention_layer_network
+from krohn.compiler.transformer import Network
 from krohn.kinds.posterior_heads.source import PosteriorHead
 from krohn.network.precision import FloatArray, Precision
 

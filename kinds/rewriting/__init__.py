@@ -11,6 +11,7 @@ SLICE = Slice(
             ".rules",
             (f"{__name__}.statement",),
             inputs=f"{__name__}.statement_inputs:lines",
+            sense="generates",
         )
     },
     readers={("transformer", "rewriting"): "transformer"},

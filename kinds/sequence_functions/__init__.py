@@ -13,6 +13,7 @@ SLICE = Slice(
                 "krohn.kinds.counting.source_program",
             ),
             inputs="krohn.program.inputs:words",
+            sense="exact",
         )
     },
     readers={("transformer", "program"): "transformer"},

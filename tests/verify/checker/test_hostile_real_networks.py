@@ -10,7 +10,7 @@ import pytest
 from kernel_networks import attending, of
 
 import krohn
-from krohn.compiler.transformer import attention_layer_network
+from krohn.architectures.attention_layer.build import attention_layer_network
 from krohn.kinds.attention_targets.build import (
     Axis,
     tents,
