@@ -1,4 +1,4 @@
-"""The reader of a source and the checker agree about each number that a file says."""
+"""What a file says of a source is read by one class, which refuses what is no number."""
 
 import json
 from collections.abc import Callable
@@ -60,7 +60,7 @@ def about(
 
 
 @pytest.mark.sample(2)
-def test_every_number_of_a_source_is_one_or_both_readers_refuse(
+def test_every_number_of_a_source_is_one_or_is_refused(
     about: tuple[dict[str, Any], *tuple[Reader, ...]],
 ) -> None:
     said, *readers = about
@@ -121,7 +121,7 @@ def test_run_verify_and_recheck_refuse_a_file_in_which_a_number_is_none(
 
 
 @pytest.mark.sample(2)
-def test_a_letter_that_is_there_twice_is_refused_by_both_readers(
+def test_a_letter_that_is_there_twice_is_refused(
     about: tuple[dict[str, Any], *tuple[Reader, ...]],
 ) -> None:
     said, *readers = about
