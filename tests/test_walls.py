@@ -65,70 +65,11 @@ def crossings(path: Path) -> Iterator[str]:
 
 
 FILES = [p for p in MODULES if p.parts[0] in GROUPS and len(p.parts) > 2]
-NOT_YET: dict[str, tuple[str, ...]] = {
-    "architectures/gated/commands.py": ("instruments.compare",),
-    "architectures/linear_recurrence/build.py": (
-        "kinds.kernels",
-        "kinds.linear_systems",
-    ),
-    "instruments/attack/campaign.py": ("architectures.generator",),
-    "instruments/attack/rnns.py": ("architectures.recurrent",),
-    "instruments/compare/comparison/trained_networks.py": ("architectures.gated",),
-    "instruments/compare/measures/attention_spectrum.py": (
-        "architectures.attention_layer",
-    ),
-    "instruments/compare/measures/attention_variation.py": (
-        "architectures.generator",
-        "instruments.limits",
-    ),
-    "instruments/compare/tasks/letters.py": ("architectures.gated",),
-    "instruments/equivalence/claims.py": ("architectures.generator",),
-    "instruments/equivalence/commands.py": ("kinds.counting",),
-    "instruments/equivalence/models.py": ("architectures.pruned",),
-    "instruments/equivalence/question.py": ("instruments.learning",),
-    "instruments/equivalence/systems.py": ("kinds.counting",),
-    "instruments/learning/opening.py": (
-        "architectures.exports",
-        "architectures.gated",
-        "architectures.gpt2",
-        "instruments.compare",
-    ),
-    "instruments/limits/balance.py": ("architectures.generator",),
-    "instruments/smt/commands.py": ("kinds.dynamic_programs",),
-    "instruments/smt/steps.py": ("kinds.dynamic_programs",),
-    "instruments/workbench/answers.py": ("kinds.hidden_markov",),
-    "kinds/dynamic_programs/commands_facts.py": ("instruments.limits",),
-    "kinds/dynamic_programs/draw_rollout.py": ("kinds.rewriting",),
-    "kinds/hidden_markov/commands.py": ("kinds.grammars",),
-    "kinds/hidden_markov/commands_decompile.py": (
-        "instruments.compare",
-        "kinds.posterior_heads",
-    ),
-    "kinds/hidden_markov/commands_objects.py": (
-        "kinds.grammars",
-        "kinds.posterior_heads",
-    ),
-    "kinds/linear_systems/build_products.py": ("kinds.hidden_markov",),
-    "kinds/linear_systems/check_matrix_errors.py": ("kinds.hidden_markov",),
-    "kinds/linear_systems/commands.py": (
-        "architectures.linear_recurrence",
-        "kinds.dynamic_programs",
-        "kinds.hidden_markov",
-    ),
-    "kinds/sequence_functions/commands.py": ("kinds.counting",),
-}
-"""What does not keep to this yet, by slices: the list only gets shorter."""
 
 
 def test_a_slice_imports_what_its_files_are_called_for() -> None:
     """And other slices only as its `Slice.uses` says."""
-    beyond = {
-        (str(path), target)
-        for path in FILES
-        for target in crossings(path)
-        if not target.startswith(NOT_YET.get(str(path), ()))
-    }
-    assert beyond == set()
+    assert [(str(path), target) for path in FILES for target in crossings(path)] == []
 
 
 def test_what_a_slice_uses_is_there() -> None:
