@@ -12,11 +12,9 @@ import krohn
 from krohn.algebra.errors import KrohnError
 from krohn.kinds.hidden_markov import check_situations as situations
 from krohn.kinds.hidden_markov.check_recurrent import Says
-from krohn.kinds.hidden_markov.check_situations import (
-    Source,
-    beliefs,
-)
+from krohn.kinds.hidden_markov.check_situations import beliefs
 from krohn.kinds.hidden_markov.source import HiddenMarkovModel
+from krohn.kinds.hidden_markov.statement import StatedHiddenMarkov
 from krohn.network.model import Model
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import PRECISIONS
@@ -37,6 +35,11 @@ def source_of(name: str) -> HiddenMarkovModel:
     found = krohn.hidden_markov(name)
     assert isinstance(found, HiddenMarkovModel)
     return found
+
+
+def stated(operators: np.ndarray, start: np.ndarray) -> StatedHiddenMarkov:
+    states, letters = map(str, range(len(start))), map(str, range(len(operators)))
+    return StatedHiddenMarkov("own", tuple(states), tuple(letters), operators, start)
 
 
 def said(file: ModelFile, words: np.ndarray) -> np.ndarray:
@@ -128,7 +131,7 @@ def test_many_dense_beliefs_are_not_multiplied_out(
         after = np.arange(1, states + 1) % states
         path = Machine(0, np.tile(after, (2, 1)), np.arange(states))
         readings = {(q,): q for q in range(states)}
-        source = Source(np.ones((2, 20, 20)), np.ones(20))
+        source = stated(np.ones((2, 20, 20)), np.ones(20))
         if few:
             assert (beliefs(source, path, readings).belief == 1 / 20).all()
             continue
@@ -142,7 +145,7 @@ def test_many_beliefs_are_not_listed(monkeypatch: pytest.MonkeyPatch) -> None:
     operators, readings = np.eye(20)[None], {(q,): q for q in range(20)}
     for states in (10, 11):
         after = np.arange(1, states + 1) % states
-        source = Source(operators, np.eye(20)[0])
+        source = stated(operators, np.eye(20)[0])
         path = Machine(0, after[None], np.arange(states))
         if states == 10:
             assert beliefs(source, path, readings).belief.shape == (10, 20)
