@@ -90,7 +90,7 @@ SAY_SO = {
     "kinds/rewriting/commands.py": "texts of a source, before it is compiled",
     "architectures/gated/commands.py": "says which layers can be read",
     "instruments/workbench/contents.py": "prints the sentence of the checker",
-    "kinds/posterior_heads/source.py": "the box of a source, in its description",
+    "kinds/posterior_heads/statement.py": "the box of a source, in its description",
 }
 """Where text with numbers or names speaks of truth, and why it may."""
 

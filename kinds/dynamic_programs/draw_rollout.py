@@ -52,6 +52,11 @@ def attention(file: ModelFile, text: IntArray) -> list[Weights]:
     return found
 
 
+def _stem(channel: str) -> str:
+    """The name of a channel without what stands in brackets at its end."""
+    return channel.partition("[")[0] if channel.endswith("]") else channel
+
+
 def named(
     weights: Weights, channels: Sequence[str], called: Sequence[str]
 ) -> tuple[Head, ...]:
@@ -62,7 +67,7 @@ def named(
         channels: What each head fetches.
         called: What each token is called.
     """
-    stems = [re.sub(r"\[.*\]$", "", re.sub(r"^(slot)\d+$", r"\1", c)) for c in channels]
+    stems = [_stem(re.sub(r"^(slot)\d+$", r"\1", c)) for c in channels]
     found = []
     for stem in dict.fromkeys(stems):
         own = weights[[i for i, s in enumerate(stems) if s == stem]].max(axis=0)

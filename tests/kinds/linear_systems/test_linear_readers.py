@@ -79,7 +79,7 @@ RIGHT = {
     ".mata": "@NFA-explicit\n%Initial q\n%Final r\nq a r\nr b q\n",
     **{
         "".join(path.suffixes): path.read_text(encoding="utf-8")
-        for folder in ("examples", "sources")
+        for folder in ("examples", "kinds")
         for path in sorted((ROOT / folder).rglob("*.*"))
         if path.suffix in (".dp", ".rules", ".crasp", ".program", ".pcfg", ".pomdp")
     },
