@@ -22,7 +22,7 @@ from krohn.kinds.in_context.source import (
     InContext,
     Prompt,
 )
-from krohn.kinds.in_context.statement import StatedInContext
+from krohn.kinds.in_context.statement import DELIMITER, StatedInContext
 from krohn.network.architecture import parameters
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FloatArray
@@ -233,7 +233,7 @@ def _prompt(source: InContext, words: list[str]) -> Prompt:
     if len(words) == 1 and os.path.exists(words[0]):
         lines = _lines(Path(words[0]))
     parts = [_names(line, source) for line in lines]
-    between = [[contexts.DELIMITER, *part] for part in parts]
+    between = [[DELIMITER, *part] for part in parts]
     try:
         prompt = source.parsed([name for part in between for name in part][1:])
         source.laid_out([prompt])
@@ -242,17 +242,15 @@ def _prompt(source: InContext, words: list[str]) -> Prompt:
             raise KrohnError(f"{words[0]}: there is no such file") from None
         raise KrohnError(
             f"{reason}. A prompt is demonstrations and then a test history: a line each in "
-            f"a file, or with {contexts.DELIMITER} between them"
+            f"a file, or with {DELIMITER} between them"
         ) from None
     return prompt
 
 
 def _names(line: str, source: InContext) -> list[str]:
     """Letters and delimiters; between two of these is a word."""
-    words = [
-        names_in([word], source.letters) for word in line.split(contexts.DELIMITER)
-    ]
-    between = [[contexts.DELIMITER, *word] for word in words]
+    words = [names_in([word], source.letters) for word in line.split(DELIMITER)]
+    between = [[DELIMITER, *word] for word in words]
     return [name for part in between for name in part][1:]
 
 

@@ -216,10 +216,12 @@ class Solver:
         if self.smt is not None:
             how |= {"smt_lib": self.smt_lib, "observe": checks.observe}
             machine: Any = checks.machine
-            return smt.verify_ideal(file, self.smt, machine, **how)
+            report: Report = smt.verify_ideal(file, self.smt, machine, **how)
+            return report
         assert self.gadgets is not None
         bounds = _fraction(self.gadgets), _fraction(self.error)
-        return smt.verify_gadgets(file, *bounds, **how)
+        report = smt.verify_gadgets(file, *bounds, **how)
+        return report
 
 
 @dataclass(frozen=True)

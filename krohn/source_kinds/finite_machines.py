@@ -87,7 +87,8 @@ class Machines(Kind[Automaton]):
             forms = needed_part("state space models", "a state space model")
 
             shown = source if asked.observe else replace(source, output=None)
-            return forms(shown, Budget(steps_of(asked.effort)))
+            facts: dict[str, Any] = forms(shown, Budget(steps_of(asked.effort)))
+            return facts
         from krohn.machine_facts import machine_facts  # much algebra
 
         length = self.explained if asked.length is None else asked.length

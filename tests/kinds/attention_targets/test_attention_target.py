@@ -230,7 +230,10 @@ def changed(file: ModelFile, **told: Any) -> ModelFile:
         ({"f": [[float("inf"), 0.0]] * 257}, "Out of range"),
         ({"f": [[0.0]] * 257}, "another number|not one function"),
         ({"outer": None}, "not the identity"),
-        ({"outer": {"low": 0.0, "step": 0.3, "values": [[0.0] * 2] * 9}}, "power of two"),
+        (
+            {"outer": {"low": 0.0, "step": 0.3, "values": [[0.0] * 2] * 9}},
+            "power of two",
+        ),
         (
             {"outer": {"low": 0.0, "step": 0.25, "values": [[0.0] * 2] * 9}},
             "everywhere",
