@@ -220,8 +220,8 @@ class Solver:
             return report
         assert self.gadgets is not None
         bounds = _fraction(self.gadgets), _fraction(self.error)
-        report = smt.verify_gadgets(file, *bounds, **how)
-        return report
+        gadgets_report: Report = smt.verify_gadgets(file, *bounds, **how)
+        return gadgets_report
 
 
 @dataclass(frozen=True)
