@@ -105,8 +105,8 @@ PUBLIC = {
     "zoo": "krohn.machines",
 }
 """The module of each public name of the core; slices bring others."""
-MODULES = {name: f"krohn.{name}" for name in ("huggingface", "schemas")}
-"""Modules that are imported when they are first asked for; slices bring others."""
+MODULES = ("huggingface", "schemas", "workbench")
+"""Modules that are imported when they are first asked for."""
 _INSTEAD = {
     "run": ": a network runs words, krohn.load(path).run(word)",
     "train": ": networks are compiled; krohn.compare trains others beside them",
@@ -117,22 +117,17 @@ _INSTEAD = {
 
 def public_names() -> dict[str, str]:
     """The module of each public name."""
-    return PUBLIC | _brought("public")
-
-
-def _brought(what: str) -> dict[str, str]:
-    """What slices bring: public names, or modules, each with where it lies."""
     from krohn.program.slices import slices
 
-    return {k: x for each in slices().values() for k, x in getattr(each, what).items()}
+    return PUBLIC | {k: x for each in slices().values() for k, x in each.public.items()}
 
 
 def __getattr__(name: str) -> Any:
     """Import a function when it is first asked for: a command pays for what it uses."""
     if name == "__all__":
         return sorted([*public_names(), "huggingface"])
-    if name in (modules := MODULES | _brought("modules")):
-        return _load(modules[name], name)
+    if name in MODULES:
+        return _load(f"krohn.{name}", name)
     if name not in (places := public_names()):
         from krohn.algebra.wording import near
 

@@ -120,7 +120,6 @@ class Slice:
         schemas: What it prints or writes as JSON, by the names of the schemas.
         parts: What is asked for by a word, wherever it lies: a module, or what is in it.
         public: Public names of `krohn`, each with its module.
-        modules: Public modules of `krohn`, each with its place.
         uses: Other slices that it cannot do without, as ``group.name``.
     """
 
@@ -139,7 +138,6 @@ class Slice:
     schemas: Mapping[str, Schema] = field(default_factory=dict)
     parts: Mapping[str, str] = field(default_factory=dict)
     public: Mapping[str, str] = field(default_factory=dict)
-    modules: Mapping[str, str] = field(default_factory=dict)
     uses: tuple[str, ...] = ()
 
 

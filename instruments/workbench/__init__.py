@@ -31,7 +31,7 @@ SLICE = Slice(
             printed=False,
         ),
     },
-    modules={"workbench": f"{__name__}.workbench"},
+    parts={"workbench": f"{__name__}.workbench"},
     uses=(
         "architectures.exports",
         "kinds.hidden_markov",
