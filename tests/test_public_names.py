@@ -18,7 +18,7 @@ USES = (
     "import krohn.verify.checker.network as v; assert callable(v.recheck)",
     "import krohn.program.claim as c; assert callable(c.Claim.of)",
     "from krohn.verify.proof import prove; assert callable(prove)",
-    "from krohn.workbench import graph; import krohn; assert krohn.workbench.graph is graph",
+    "import krohn, krohn.workbench as w; assert krohn.workbench.graph is w.graph",
     "from krohn import program; assert program.__doc__.startswith('A sequence function')",
 )
 
