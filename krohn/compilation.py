@@ -265,7 +265,7 @@ def explain(
         **options: As `krohn.compile` has them: what kind of networks, how it is read.
             ``arch`` is ``"transformer"``; or ``"ssm"`` for the forms of diagonal state
             space models and their lengths in each format, as
-            `krohn.network_tables.forms` returns them, and no more.
+            `krohn.architectures.state_space.commands.forms` returns them, and no more.
 
     Returns:
         Of another source the facts that its kind knows; ``proved`` is null where its

@@ -4,6 +4,7 @@ import io
 import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from os.path import isdir
 from pathlib import Path
 from pickle import UnpicklingError
 from typing import Any, Protocol
@@ -169,7 +170,7 @@ def is_state_dict(path: object) -> bool:
 
 def directory_reader(model: object) -> Any:
     """The module of the slice that reads a model in a directory; None for all others."""
-    if not isinstance(model, str | Path) or not Path(model).is_dir():
+    if not isinstance(model, str | Path) or not isdir(model):  # any name at all
         return None
     reader = part("directory")
     return reader if reader is not None and reader.is_export(model) else None

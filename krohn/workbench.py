@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
+from krohn.program.extras import name_missing_extra
 from krohn.program.slices import needed_part
 
 if TYPE_CHECKING:
@@ -11,7 +12,8 @@ if TYPE_CHECKING:
 def __getattr__(name: str) -> Any:
     if name.startswith("__"):
         raise AttributeError(name)
-    return getattr(needed_part("workbench", "the workbench"), name)
+    with name_missing_extra("krohn.workbench"):
+        return getattr(needed_part("workbench", "the workbench"), name)
 
 
 def __dir__() -> list[str]:

@@ -93,7 +93,8 @@ class KrohnTokenizer(tokenization_krohn.KrohnTokenizer):
 
 
 def _model_code(architecture: Mapping[str, Any]) -> dict[str, str]:
-    declared = meanings()[architecture["kind"]]
+    name = architecture["kind"]
+    declared = meanings().get(name, name.replace("-", "_"))
     runtime, _, _ = kind_of(architecture).runtime.partition(":")
     return carried(modeling_krohn.__name__, (declared, runtime))
 

@@ -17,7 +17,7 @@ SLICE = Slice(
     },
     parts={
         "trained networks": f"{__name__}.models.files:load",
-        "attention of laws": f"{__name__}.commands_attention:attention_picture",
+        "attention of laws": f"{__name__}.draw_attention_of_laws:attention_picture",
     },
     public={
         "compare": f"{__name__}.comparison.compare",

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NotRequired
 import numpy as np
 
 from krohn.algebra.automaton import Automaton
+from krohn.algebra.errors import KrohnError
 from krohn.compilation import Asked
 from krohn.compiled_model import (
     BY_NEED,
@@ -343,7 +344,11 @@ class HiddenMarkovModels(ReadableKind[HiddenMarkovModel]):
             KrohnError: If it is of another kind, or names letters or states otherwise.
         """
         if source is not None:
-            whole, own = self.wanted(source), self.of_file(file)
+            whole = self.wanted(source)
+            try:
+                own = self.of_file(file)
+            except KrohnError:  # it states more than a model: the other is the claim
+                return super().claiming(file, source)
             length = file.claim.length or 0
             if whole.letters == own.letters and truncation_to(whole, own, length):
                 return file

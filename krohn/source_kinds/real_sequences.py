@@ -267,7 +267,7 @@ class RealSequences(ReadableKind[S]):
 def equivariant(file: ModelFile) -> bool:
     """Whether the network of a file treats all positions alike."""
     shape = file.architecture
-    return shape.kind == "attention-layer" and not shape.codes and not shape.causal
+    return getattr(shape, "codes", None) == 0 and not shape.causal
 
 
 _DIGITS = (9, 17)

@@ -52,7 +52,7 @@ for wrong in (
     lambda: krohn.load(file, device="cpu"),
     lambda: krohn.draw(file, "picture.svg"),
     lambda: krohn.Model,
-    lambda: krohn.workbench,
+    lambda: krohn.workbench.graph,
     lambda: network.places(),
 ):
     try:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from source_code import nodes
 
+from krohn.program.slices import GROUPS
 from krohn.program.wording import in_python
 
 ROOT = Path(__file__).parents[2]
@@ -16,14 +17,14 @@ ADVICE = re.compile(r"--[a-z][a-z-]* [a-z][a-z0-9]+")
 def test_values_of_options_that_are_advised_are_texts_in_python() -> None:
     advised = {
         node.value
-        for folder in ("krohn", "compiler", "sources", "verify")
+        for folder in ("krohn", "compiler", "verify", *GROUPS)
         for path in sorted((ROOT / folder).glob("**/*.py"))
         for node in nodes(path)
         if isinstance(node, ast.Constant)
         and isinstance(node.value, str)
         and ADVICE.fullmatch(node.value)
     }
-    assert "--construction pruned" in advised
+    assert "--dtype float64" in advised
     for text in advised:
         option, value = text.lstrip("-").split(" ")
         assert in_python(text) == f"{option.replace('-', '_')}={value!r}"

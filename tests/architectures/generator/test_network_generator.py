@@ -156,7 +156,7 @@ def test_words_that_it_cannot_embed_are_refused() -> None:
     [
         ("layers", [], "no layers"),
         ("layers", [3], "no object"),
-        ("layers", [{"d": 3, "d_qk": 1}], "'mlp' is no list"),
+        ("layers", [{"d": 3, "d_qk": 1}], "a layer does not say its 'mlp'"),
         ("layers", [{"d": 3, "d_qk": 0, "mlp": []}], "not a sensible size"),
         (
             "layers",

@@ -227,7 +227,7 @@ def test_another_recurrence_is_not_what_the_network_writes() -> None:
 
 
 def test_the_example_of_the_document() -> None:
-    page = Path(__file__).parents[2] / "docs/kinds/dynamic_programs.md"
+    page = Path(__file__).parents[3] / "docs/kinds/dynamic_programs.md"
     text = page.read_text()
     examples = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
     (example,) = [e for e in examples if "krohn.dynamic_program(" in e]

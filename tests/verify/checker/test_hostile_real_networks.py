@@ -239,7 +239,7 @@ def test_differences_of_keys_that_the_checker_rounds_away_are_counted() -> None:
     ("told", "reason"),
     [
         ({"classes": ["b", "a"]}, "other names"),
-        ({"letters": ["a", "a"]}, "the same name"),
+        ({"letters": ["a", "a"]}, "a letter twice"),
         ({"prior": ["0.5", 0.5]}, "no real numbers"),
         ({"transitions": [[True, 0], [0, 1]]}, "no real numbers"),
     ],
