@@ -78,8 +78,9 @@ def test_only_lines_of_functions_that_ran_are_counted(tmp_path: Path) -> None:
     assert by_name["krohn/verify/checker/registry.py"].lines == len(
         text.read_text().splitlines()
     )
-    # Of the two functions the lines that a claim about a machine comes to.
-    assert 5 < by_name["krohn/verify/checker/registry.py"].ran < 20
+    # A claim about a machine comes to some lines of it, and not to those about sources.
+    registry = by_name["krohn/verify/checker/registry.py"]
+    assert 5 < registry.ran < registry.code
     assert found.to_object()["ran"] == totals(found.files)["ran"]
 
 
