@@ -108,7 +108,8 @@ def compile_program(program: Program, options: Options) -> CompiledNetwork:
     )
     arguments = PROGRAM, build, program.length, options, MOST_PARAMETERS, refusal
     request = Request(*arguments, proved=True)
-    known = Planning((PROGRAM,), Search.of([(PROGRAM, branch(request))]), PROGRAM)
+    search = Search.of([(PROGRAM, branch(request), Bound())])
+    known = Planning((PROGRAM,), search, PROGRAM)
     best = next(known.best_first(COMPROMISE), None)
     if best is None:
         raise CompileError(known.reasons())

@@ -7,6 +7,7 @@ from typing import Any, TypeAlias, TypeVar
 
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.minimisation import reachable
+from krohn.algebra.structure import as_memory
 from krohn.compiler import CompileError
 from krohn.compiler.attention import Lowering
 from krohn.compiler.layout import Layout, attention_ranks, width
@@ -88,6 +89,41 @@ def looking_back(machine: Automaton, length: int, layers: int) -> Bound:
     heads = layers * 2 * d * (code + 1 + 1)
     total = rows * d + len(machine.states) + heads
     return Bound(depth=layers, layers=layers, d_model=d, parameters=total)
+
+
+def holding_a_memory(machine: Automaton, length: int) -> Bound:
+    """A network of a memory that fetches the latest value of a channel with a flag.
+
+    It has dimensions for a constant, the order of positions, the value, its flag, and
+    what was fetched: the flag and the value cannot be told from each other, and neither
+    from what was fetched, where letters keep different states for as long as they come.
+
+    Nothing is said of other machines than memories with such a letter, and of those of
+    which nothing is said by `looking_back`.
+
+    Args:
+        machine: The machine that it computes.
+        length: T.
+    """
+    part = reachable(machine)
+    memory = as_memory(part)
+    alone = machine.output is not None or len(part.states) == 1 or length == 1
+    if alone or memory is None or None not in memory.writes:
+        return Bound()
+    block = {"heads": 1, "d_qk": 1, "d_v": 1, "mlp": list[int]()}
+    total = parameters(
+        {
+            "kind": "transformer",
+            "strict": False,
+            "d_model": 5,
+            "vocabulary": len(machine.letters) + 1,
+            "positions": length + 1,
+            "outputs": len(machine.states),
+            "blocks": [block],
+        }
+    )
+    least = latency(1, 1, total, 0, length)
+    return Bound(depth=1, layers=1, d_model=5, parameters=total, latency=least)
 
 
 def check_written(length: int) -> None:

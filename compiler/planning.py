@@ -11,10 +11,12 @@ from krohn.algebra.budget import Budget
 from krohn.compiler import CompileError
 from krohn.compiler.constructions.registry import (
     CONSTRUCTIONS,
+    SCAN,
     construction_steps,
+    least_sizes,
     radix_of,
 )
-from krohn.compiler.constructions.scan import SCAN, levels
+from krohn.compiler.constructions.scan import levels
 from krohn.compiler.cost import (
     Bound,
     Cost,
@@ -107,14 +109,17 @@ class Planning:
         return frozenset(n for n in self.names if asked or radix_of(n) is None)
 
     def front(self) -> list[Plan]:
-        """The plans that no other one beats in depth, width, parameters and latency."""
+        """The plans that no other one beats in depth, width, parameters and latency.
+
+        Of every construction it is known afterwards whether it serves the machine.
+        """
         search = self.search
         while True:
             known = [plan.cost for plan in search.found.values()]
             ahead = [
                 (sizes(branch.bound, COMPROMISE), rank)
                 for rank, branch in search.branches.items()
-                if not no_better(branch.bound, known)
+                if not (branch.is_begun and no_better(branch.bound, known))
             ]
             if not ahead:
                 return front(search.found.values())
@@ -205,7 +210,12 @@ def planning(
     named = construction != "auto"
     most = dict.fromkeys(names, MOST_PARAMETERS if named else MOST_CHOSEN)
     branches = [
-        (name, branch(_request(name, form, length, options, most[name], build, proved)))
+        (
+            name,
+            branch(_request(name, form, length, options, most[name], build, proved)),
+            # Vectors of states may be alike, so that nothing need be remembered.
+            Bound() if vectors else least_sizes(name, form, length),
+        )
         for name in names
         for form in forms(machine)
         for build in (partial(_build, name, form, budget, vectors),)
@@ -214,7 +224,7 @@ def planning(
         names, most[name] = (*names, name), MOST_PARAMETERS
         arguments = name, machine, length, options, most[name], build, proved
         request = _request(*arguments)
-        branches.append((name, branch(request)))
+        branches.append((name, branch(request), Bound()))
     wanted = f"{machine.name} at length {length} in {options.precision.name}"
     return Planning(names, Search.of(branches), wanted)
 

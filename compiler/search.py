@@ -138,12 +138,14 @@ class OpenBranch:
         rank: Where it stands among equals.
         steps: The rest of it.
         bound: What is known of all that it can lead to.
+        is_begun: Whether a step was taken.
     """
 
     name: str
     rank: Rank
     steps: Branch
-    bound: Bound = field(default_factory=Bound)
+    bound: Bound
+    is_begun: bool = False
 
 
 @dataclass
@@ -161,16 +163,17 @@ class Search:
     reasons: dict[str, list[str]] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, branches: Iterable[tuple[str, Branch]]) -> "Search":
+    def of(cls, branches: Iterable[tuple[str, Branch, Bound]]) -> "Search":
         """A search that begins; of equal branches the first ones go first.
 
         Args:
-            branches: With the names of their constructions.
+            branches: With the names of their constructions, and bounds of all that they
+                lead to.
         """
         return cls(
             {
-                (i,): OpenBranch(n, (i,), branch)
-                for i, (n, branch) in enumerate(branches)
+                (i,): OpenBranch(name, (i,), steps, bound)
+                for i, (name, steps, bound) in enumerate(branches)
             }
         )
 
@@ -209,6 +212,7 @@ class Search:
             The rank of the branch, or the ranks of its parts.
         """
         branch = self.branches[rank]
+        branch.is_begun = True
         try:
             branch.bound = branch.bound.and_also(next(branch.steps))
         except StopIteration as end:
@@ -225,7 +229,7 @@ class Search:
             self.found[branch.rank] = end
             return [branch.rank]
         parts = [
-            OpenBranch(branch.name, (*branch.rank, i), steps, branch.bound)
+            OpenBranch(branch.name, (*branch.rank, i), steps, branch.bound, True)
             for i, steps in enumerate(end)
         ]
         self.branches |= {part.rank: part for part in parts}

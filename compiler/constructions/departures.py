@@ -8,13 +8,14 @@ from typing import TypeAlias
 import numpy as np
 
 from krohn.algebra.automaton import Automaton, IntArray
-from krohn.algebra.classification.digraph import components, j_trivial
+from krohn.algebra.classification.digraph import j_trivial
 from krohn.algebra.departures.nodes import NEVER, Nodes, nodes
 from krohn.algebra.departures.subsequences import Subsequences, subsequences
 from krohn.algebra.errors import MachineError
 from krohn.algebra.minimisation import reachable
 from krohn.compiler import CompileError
 from krohn.compiler.constructions import pointers
+from krohn.compiler.constructions.first_looks import check_departs
 from krohn.compiler.constructions.part_channels import Function, PartChannels
 from krohn.compiler.machine_programs import machine_program, of_letter, one_tuple_each
 from krohn.program import (
@@ -272,16 +273,6 @@ def departures(machine: Automaton, length: int) -> Program:
         (q,): names[n] for q, n in enumerate(walk.nodes.machine.states)
     }
     return machine_program(machine, length, walk.beside.operations, (state,), decode)
-
-
-def check_departs(machine: Automaton) -> None:
-    """Refuse machines in which every state can be entered again.
-
-    Raises:
-        CompileError: If it is one.
-    """
-    if not components(reachable(machine).semiautomaton).any():
-        raise CompileError(f"no run of {machine.name} leaves a state for good")
 
 
 def _walks(machine: Automaton, length: int) -> list["_Walk"]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from krohn.algebra.automaton import Automaton, IntArray
 from krohn.algebra.brackets import Brackets, Stack, as_brackets
-from krohn.compiler import CompileError
+from krohn.compiler.constructions.first_looks import no_stack
 from krohn.compiler.machine_programs import machine_program, of_letter, of_sum
 from krohn.compiler.table_forms import form
 from krohn.program import (
@@ -173,10 +173,7 @@ def dyck(machine: Automaton, length: int) -> Program:
     """
     brackets = as_brackets(machine)
     if brackets is None:
-        raise CompileError(
-            f"{machine.name} is no stack of bounded depth: letters must open and close "
-            "brackets, and illegal letters must lead to one absorbing error"
-        )
+        raise no_stack(machine)
     if (length + 1) ** 2 <= MOST_PAIRS:
         program = _program(machine, brackets, length, direct=True)
         if _sees_differences(program):

@@ -1,150 +1,197 @@
 """The constructions by name: the list, and the Program that each makes."""
 
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.budget import NORMAL, Budget
 from krohn.algebra.wording import near
 from krohn.compiler import CompileError
-from krohn.compiler.constructions.cascade import cascade
-from krohn.compiler.constructions.departures import departures, piecewise
-from krohn.compiler.constructions.dyck import dyck
-from krohn.compiler.constructions.gridworld import corridor, gridworld
-from krohn.compiler.constructions.one_layer import content, counter, memory, product
-from krohn.compiler.constructions.parity import (
-    by_table,
-    parity,
-    parity_tree,
-    selected_parity,
+from krohn.compiler.constructions.first_looks import (
+    check_departs,
+    check_one_error,
+    check_permutes,
+    check_two_kept,
 )
-from krohn.compiler.constructions.scan import (
-    SCAN,
-    SEQUENTIAL,
-    chunked,
-    memorising,
-    scan_steps,
-    sequential_steps,
-)
-from krohn.compiler.constructions.thesis.extensions import (
-    car,
-    semidirect,
-    series,
-    wreath,
-)
-from krohn.compiler.constructions.thesis.krohn_rhodes import (
-    krohn_rhodes,
-    permutation_reset,
-)
-from krohn.compiler.constructions.windows import definite, window
-from krohn.compiler.cost import Steps, result_of
+from krohn.compiler.cost import Bound, Steps, holding_a_memory, result_of
 from krohn.compiler.machine_programs import decode_outputs
 from krohn.program import Program
+from krohn.program.slices import find
 
-# One that takes long to build yields bounds of its sizes first.
-Construction = Callable[[Automaton, int], Program | Steps[Program]]
-Searching = Callable[[Automaton, int, Budget], Program | Steps[Program]]
+SCAN, SEQUENTIAL = "scan", "sequential"
 
-_EACH: tuple[tuple[str, Construction, str], ...] = (
-    ("memory", memory, "fetch the latest letter that wrote (Lemma 16)"),
-    (
-        "window",
-        window,
-        "fetch what the latest window of letters wrote (flip-flop language)",
+
+def _no_check(machine: Automaton) -> None:
+    """Refuse no machine before the construction is tried."""
+
+
+def _nothing_known(machine: Automaton, length: int) -> Bound:
+    """The bound of all networks."""
+    return Bound()
+
+
+@dataclass(frozen=True)
+class Construction:
+    """A construction, whose module is imported when it is tried on a machine.
+
+    Attributes:
+        place: The function that makes the Program of a machine and a length, as
+            ``module:name``. One that takes long is a generator and yields bounds first.
+        summary: What it does, in a few words.
+        check: Refuses machines of which it is soon seen that it does not serve them.
+        least: What all its networks of a machine and a length have at least, as far as
+            that is soon seen.
+        searches: Whether it gets a budget.
+        grows: Whether its depth grows with the length.
+        options: What else it gets, by name.
+    """
+
+    place: str
+    summary: str = ""
+    check: Callable[[Automaton], None] = _no_check
+    least: Callable[[Automaton, int], Bound] = _nothing_known
+    searches: bool = False
+    grows: bool = False
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    def build(
+        self, machine: Automaton, length: int, budget: Budget
+    ) -> Program | Steps[Program]:
+        """The Program of a machine, or the steps to it.
+
+        Raises:
+            CompileError: If it does not serve the machine.
+        """
+        self.check(machine)
+        searched = (budget,) if self.searches else ()
+        made: Program | Steps[Program] = find(self.place)(
+            machine, length, *searched, **self.options
+        )
+        return made
+
+
+_AT = "krohn.compiler.constructions"
+
+CONSTRUCTIONS = {
+    "memory": Construction(
+        f"{_AT}.one_layer:memory", "fetch the latest letter that wrote (Lemma 16)"
     ),
-    (
-        "counter",
-        counter,
+    "window": Construction(
+        f"{_AT}.windows:window",
+        "fetch what the latest window of letters wrote (flip-flop language)",
+        least=holding_a_memory,
+    ),
+    "counter": Construction(
+        f"{_AT}.one_layer:counter",
         "sum the letters' increments in one uniform head, modulo n (Lemma 15)",
     ),
-    (
-        "parity-selected",
-        selected_parity,
+    "parity-selected": Construction(
+        f"{_AT}.parity:selected_parity",
         "attend to the positions that count, modulo 2 (Proposition 9)",
     ),
-    ("parity", parity, "set letters that do not count to 0, add up all, modulo 2"),
-    (
-        "parity-tree",
-        parity_tree,
+    "parity": Construction(
+        f"{_AT}.parity:parity",
+        "set letters that do not count to 0, add up all, modulo 2",
+    ),
+    "parity-tree": Construction(
+        f"{_AT}.parity:parity_tree",
         "compute all parities side by side; a table finds the path that they choose",
     ),
-    (
-        "product",
-        product,
+    "product": Construction(
+        f"{_AT}.one_layer:product",
         "run counters, memories and gridworlds side by side (Lemma 17)",
     ),
-    (
-        "gridworld",
-        gridworld,
+    "gridworld": Construction(
+        f"{_AT}.gridworld:gridworld",
         "remember which levels a clamped walk met last (Theorem 12)",
+        least=holding_a_memory,
     ),
-    (
-        "corridor",
-        corridor,
+    "corridor": Construction(
+        f"{_AT}.gridworld:corridor",
         "for each residue, remember the level that a walk of long strides met last",
+        least=holding_a_memory,
     ),
-    ("dyck", dyck, "find each bracket's partner by its depth, and the first error"),
-    (
-        "definite",
-        definite,
+    "dyck": Construction(
+        f"{_AT}.dyck:dyck",
+        "find each bracket's partner by its depth, and the first error",
+        check=check_one_error,
+    ),
+    "definite": Construction(
+        f"{_AT}.windows:definite",
         "look at the last letters side by side, or keep what the first ones decided",
+        check=check_two_kept,
     ),
-    (
-        "content",
-        content,
+    "content": Construction(
+        f"{_AT}.one_layer:content",
         "count every letter, up to a threshold and then modulo a period",
     ),
-    (
-        "piecewise",
-        piecewise,
+    "piecewise": Construction(
+        f"{_AT}.departures:piecewise",
         "see which subsequences there are, from both sides (J-trivial)",
+        check=check_departs,
     ),
-    (
-        "departures",
-        departures,
+    "departures": Construction(
+        f"{_AT}.departures:departures",
         "find where a run leaves states for good, by doubling (R-trivial, lines)",
+        check=check_departs,
     ),
-    (
-        "cascade",
-        cascade,
+    "cascade": Construction(
+        f"{_AT}.cascade:cascade",
         "counters and memories that steer each other (Theorem 11, shallower)",
+        least=holding_a_memory,
+        searches=True,
     ),
-    (
-        "semidirect-car",
-        car,
+    "semidirect-car": Construction(
+        f"{_AT}.thesis.extensions:car",
         "split groups: sums twisted by the quotient, read as they are (Lemma 18)",
+        check=check_permutes,
     ),
-    (
-        "wreath",
-        wreath,
+    "wreath": Construction(
+        f"{_AT}.thesis.extensions:wreath",
         "solvable groups: a copy of the kernel for each coset (Lemma 19)",
+        check=check_permutes,
     ),
-    (SCAN, scan_steps, "compose transition maps over windows that double (Theorem 10)"),
-    (
-        SEQUENTIAL,
-        sequential_steps,
+    SCAN: Construction(
+        f"{_AT}.scan:scan_steps",
+        "compose transition maps over windows that double (Theorem 10)",
+        grows=True,
+    ),
+    SEQUENTIAL: Construction(
+        f"{_AT}.scan:sequential_steps",
         "one step of the machine in each layer (the depth-T baseline)",
+        grows=True,
     ),
-)
-CONSTRUCTIONS = {name: construction for name, construction, _ in _EACH}
-SUMMARIES = {name: summary for name, _, summary in _EACH}
-# Depth bought with heads and look-ups between them: only for those who ask for it.
-ON_REQUEST: dict[str, Construction] = {
-    f"{SCAN}{radix}": partial(scan_steps, radix=radix) for radix in (3, 5, 10)
 }
-# What the thesis builds, to compare with.
-ON_REQUEST |= {
-    "parity-table": by_table,
-    "semidirect": semidirect,
-    "series": series,
-    "permutation-reset": permutation_reset,
-    "krohn-rhodes": krohn_rhodes,
-    "chunked": chunked,
-    "memorising": memorising,
+"""The constructions that are tried on every machine, by their order among equals."""
+
+
+def _scan_of_radix(radix: int) -> Construction:
+    return Construction(
+        f"{_AT}.scan:scan_steps",
+        f"compose the maps of {radix} windows in each layer",
+        grows=True,
+        options={"radix": radix},
+    )
+
+
+ON_REQUEST = {
+    # Depth bought with heads and look-ups between them: only for those who ask for it.
+    **{f"{SCAN}{radix}": _scan_of_radix(radix) for radix in (3, 5, 10)},
+    # What the thesis builds, to compare with.
+    "parity-table": Construction(f"{_AT}.parity:by_table"),
+    "semidirect": Construction(
+        f"{_AT}.thesis.extensions:semidirect", check=check_permutes
+    ),
+    "series": Construction(f"{_AT}.thesis.extensions:series", check=check_permutes),
+    "permutation-reset": Construction(f"{_AT}.thesis.krohn_rhodes:permutation_reset"),
+    "krohn-rhodes": Construction(
+        f"{_AT}.thesis.krohn_rhodes:krohn_rhodes", searches=True
+    ),
+    "chunked": Construction(f"{_AT}.scan:chunked", grows=True),
+    "memorising": Construction(f"{_AT}.scan:memorising", grows=True),
 }
-# The constructions that search; each may get a budget.
-SEARCHING: dict[str, Searching] = {"cascade": cascade, "krohn-rhodes": krohn_rhodes}
-GROWING = {SCAN, SEQUENTIAL, "chunked", "memorising"}
+SEARCHING = {n for n, each in (CONSTRUCTIONS | ON_REQUEST).items() if each.searches}
 
 LONGEST_SEQUENTIAL = 1024
 
@@ -185,20 +232,21 @@ def construction_steps(
             f"the sequential construction needs a layer per letter; "
             f"choose a length up to {LONGEST_SEQUENTIAL} or another construction"
         )
-    if name in SEARCHING:
-        made = SEARCHING[name](machine, length, budget or Budget(NORMAL))
-    else:
-        made = construction(machine, length)
+    made = construction.build(machine, length, budget or Budget(NORMAL))
     program = made if isinstance(made, Program) else (yield from made)
     return program if machine.output is None else decode_outputs(program, machine)
+
+
+def least_sizes(name: str, machine: Automaton, length: int) -> Bound:
+    """What all networks of a construction have at least, as far as that is soon seen."""
+    construction = construction_named(name)
+    return Bound() if construction is None else construction.least(machine, length)
 
 
 def construction_named(name: str) -> Construction | None:
     """The construction of a name; scans have one for each radix."""
     radix = radix_of(name)
-    if radix is not None:
-        return partial(scan_steps, radix=radix)
-    return (CONSTRUCTIONS | ON_REQUEST).get(name)
+    return _scan_of_radix(radix) if radix else (CONSTRUCTIONS | ON_REQUEST).get(name)
 
 
 def radix_of(name: str) -> int | None:
@@ -210,12 +258,11 @@ def radix_of(name: str) -> int | None:
 
 def depth_grows(name: str) -> bool:
     """Whether the depth of a construction grows with the length."""
-    return radix_of(name) is not None or name in GROWING
+    construction = construction_named(name)
+    return construction is not None and construction.grows
 
 
 def summary_of(name: str) -> str:
     """A summary of a construction, in a few words."""
-    radix = radix_of(name)
-    if radix is None:
-        return SUMMARIES[name]
-    return f"compose the maps of {radix} windows in each layer"
+    construction = construction_named(name)
+    return "" if construction is None else construction.summary

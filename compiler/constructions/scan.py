@@ -16,7 +16,6 @@ from krohn.program import Map, Operation, Program, Row, Select, Shift, Table, ta
 
 # The log-depth scan: every machine in ⌈log2 T⌉ layers, or fewer (Theorem 10, repaired).
 
-SCAN, SEQUENTIAL = "scan", "sequential"
 MOST_POINTS = 128
 
 

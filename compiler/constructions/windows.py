@@ -12,6 +12,7 @@ from krohn.algebra.classification.digraph import equivalences
 from krohn.algebra.minimisation import reachable
 from krohn.algebra.windows import WindowMemory, as_window_memory
 from krohn.compiler import CompileError
+from krohn.compiler.constructions.first_looks import undecided
 from krohn.compiler.machine_programs import letter_itself, machine_program, of_letter
 from krohn.program import Latest, Map, Operation, Program, Row, Shift, table
 
@@ -307,9 +308,7 @@ def _decided_after(part: Automaton) -> int:
         if fixed[now].all():
             return max(width, 1)
         now = np.unique(part.transitions[:, now])
-    raise CompileError(
-        f"neither the last few letters nor the first few decide the state of {part.name}"
-    )
+    raise undecided(part)
 
 
 def _kept_state(part: Automaton, width: int) -> dict[str, Operation]:

@@ -36,7 +36,7 @@ def machines(draw: st.DrawFn) -> Automaton:
 
 def everything(search: Search) -> list[Plan]:
     """All plans; each has cost at least what every bound on its way said."""
-    said: dict[tuple[int, ...], list[Bound]] = {rank: [] for rank in search.branches}
+    said = {rank: [branch.bound] for rank, branch in search.branches.items()}
     while search.branches:
         rank, branch = next(iter(search.branches.items()))
         after = search.advance(rank)

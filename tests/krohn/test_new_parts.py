@@ -28,7 +28,7 @@ from krohn.architectures.exports.destinations import (
 )
 from krohn.compilation import Asked
 from krohn.compiler import CompileError
-from krohn.compiler.constructions import registry as constructions
+from krohn.compiler.constructions.registry import CONSTRUCTIONS, Construction
 from krohn.compiler.transformer import Network
 from krohn.network import ExportError
 from krohn.network.model import Model
@@ -68,9 +68,8 @@ def last_letter(machine: Automaton, length: int) -> Program:
 def test_a_construction_is_chosen_compiled_proved_run_and_explained(
     monkeypatch: Patch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    known, summary = constructions, "the last letter says it all"
-    monkeypatch.setitem(known.CONSTRUCTIONS, "last-letter", last_letter)
-    monkeypatch.setitem(known.SUMMARIES, "last-letter", summary)
+    row = Construction(f"{__name__}:last_letter", "the last letter says it all")
+    monkeypatch.setitem(CONSTRUCTIONS, "last-letter", row)
     machine = krohn.automaton({q: {"x": "p", "y": "q"} for q in "pq"}, start="p")
     model = krohn.compile(machine, 6, "last-letter")
     assert model.summary()["verdict"] == "verified"

@@ -21,6 +21,7 @@ from krohn.algebra.groups.permutation_group import PermutationGroup
 from krohn.algebra.groups.permutations import GroupTable, listed_keys
 from krohn.algebra.minimisation import reachable
 from krohn.compiler import CompileError
+from krohn.compiler.constructions.first_looks import check_permutes
 from krohn.compiler.machine_programs import machine_program, of_letter, of_sum
 from krohn.program import Map, Operation, PrefixSum, Program, Row, Token, table
 
@@ -172,12 +173,8 @@ def group_of(machine: Automaton) -> PermutationGroup:
         CompileError: If a letter is no permutation of them, or the group is not
             solvable or too large.
     """
+    check_permutes(machine)
     rows = reachable(machine).transitions
-    if not (np.sort(rows, axis=1) == np.arange(rows.shape[1])).all():
-        raise CompileError(
-            f"{machine.name} has a letter that is no permutation of its states; "
-            "use permutation-reset or krohn-rhodes"
-        )
     # A group that reaches all states has at least as many elements; listing it is slow.
     if rows.shape[1] > MOST_ELEMENTS:
         raise _too_large(machine.name)

@@ -13,9 +13,10 @@ from krohn.algebra.structure import Corridor, as_corridor
 from krohn.compiler import CompileError
 from krohn.compiler.constructions.registry import (
     CONSTRUCTIONS,
+    SCAN,
+    SEQUENTIAL,
     construct,
 )
-from krohn.compiler.constructions.scan import SCAN, SEQUENTIAL
 from krohn.compiler.machine_programs import forms
 from krohn.instruments.compare.tasks.task import Task
 from krohn.program import MarkedSum, PrefixSum, Program
