@@ -10,11 +10,11 @@ from report import Row, Table, each, parser, publish
 
 import krohn
 from krohn.algebra.errors import KrohnError
-from krohn.kinds.grammars.source import CATALOGUE
-from krohn.kinds.hidden_markov.commands_objects import (
+from krohn.kinds.grammars.commands_facts import (
     against,
     facts,
 )
+from krohn.kinds.grammars.source import CATALOGUE
 
 CUTS = "grammars, cut at a depth"
 LAWS = "the law of the next letter, Dyck2 cut at depth 3 beside the whole"

@@ -3,7 +3,7 @@
 Products of operators are not normalised before their end, so that numbers need O(T) bits:
 this runs its GeLU gates and ReLU ramps in as many. Heads copy exactly here; the error that
 Theorem 5.2 allows before the normaliser is added to one entry. Krohn's own construction
-(`kinds/linear_systems/build_products.py`) works in float64.
+(`kinds/hidden_markov/build_normalised.py`) works in float64.
 
 python benchmarks/printed_normaliser.py
 """

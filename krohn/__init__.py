@@ -49,17 +49,19 @@ if TYPE_CHECKING:  # for type checkers and editors; a test holds it equal to PUB
         attention_target as attention_target,
     )
     from krohn.kinds.dynamic_programs.source import dynamic_program as dynamic_program
-    from krohn.kinds.hidden_markov.commands_decompile import decompile as decompile
+    from krohn.kinds.grammars.commands_facts import grammar as grammar
     from krohn.kinds.hidden_markov.commands_objects import (
-        gaussian_hmm as gaussian_hmm,
-        grammar as grammar,
         hidden_markov as hidden_markov,
-        masked as masked,
     )
     from krohn.kinds.hidden_markov.source_model import (
         HiddenMarkovModel as HiddenMarkovModel,
     )
     from krohn.kinds.kernels.commands import kernel as kernel
+    from krohn.kinds.posterior_heads.commands_decompile import decompile as decompile
+    from krohn.kinds.posterior_heads.commands_objects import (
+        gaussian_hmm as gaussian_hmm,
+        masked as masked,
+    )
     from krohn.kinds.sequence_functions.source import program as program
     from krohn.loading import load as load
     from krohn.machines import automaton as automaton, read as read, zoo as zoo

@@ -7,7 +7,7 @@ point of the group ``krohn.slices`` that names a package.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
@@ -46,6 +46,30 @@ class Source:
     of_machines: str = ""
     inputs: str = ""
     sense: str = "within"
+
+
+@dataclass(frozen=True)
+class Family:
+    """Sources of a kind that another slice has, and what leads to them.
+
+    Attributes:
+        named: The function that makes the source of a name; None of other names.
+        examples: Names of such sources, each with what it is.
+        begins: As of `Source`; so the next two.
+        ends: The suffixes of files.
+        objects: The modules of classes.
+        taken: The function that makes the source of an object; None of others.
+        simpler: The function that makes simpler sources than that of a name, the nearest
+            one first.
+    """
+
+    named: str
+    examples: str
+    begins: str
+    ends: tuple[str, ...] = ()
+    objects: tuple[str, ...] = ()
+    taken: str = ""
+    simpler: str = ""
 
 
 @dataclass(frozen=True)
@@ -99,6 +123,7 @@ class Slice:
 
     Attributes:
         sources: Its kinds of sources, by their names on file.
+        families: Sources that it brings of kinds of other slices, by the names of these.
         architectures: Its architectures, by their names on file.
         readers: The module that checks a file (trusted), by the architecture of the
             network and the kind of the source.
@@ -124,6 +149,7 @@ class Slice:
     """
 
     sources: Mapping[str, Source] = field(default_factory=dict)
+    families: Mapping[str, Family] = field(default_factory=dict)
     architectures: Mapping[str, Architecture] = field(default_factory=dict)
     readers: Mapping[tuple[str, str], str] = field(default_factory=dict)
     programs: Mapping[str, str] = field(default_factory=dict)
@@ -191,8 +217,38 @@ def needed_part(word: str, what: str) -> Any:
 
 @cache
 def slice_sources() -> Mapping[str, Source]:
-    """The kinds of sources of all slices, by their names on file."""
-    return {k: x for each in slices().values() for k, x in each.sources.items()}
+    """The kinds of sources of all slices, by their names on file.
+
+    What leads to a family of a kind leads to the kind.
+    """
+    found = {k: x for each in slices().values() for k, x in each.sources.items()}
+    for kind, source in found.items():
+        for family in families(kind):
+            source = replace(
+                source,
+                begins="|".join(filter(None, (source.begins, family.begins))),
+                ends=(*source.ends, *family.ends),
+                objects=(*source.objects, *family.objects),
+            )
+        found[kind] = source
+    return found
+
+
+def families(kind: str) -> tuple[Family, ...]:
+    """Sources of a kind that other slices bring."""
+    each = (one.families for one in slices().values())
+    return tuple(one[kind] for one in each if kind in one)
+
+
+def family_source(kind: str, text: str) -> Any:
+    """The source of a name that other slices bring; None if none does."""
+    each = (find(family.named)(text) for family in families(kind))
+    return next((source for source in each if source is not None), None)
+
+
+def family_examples(kind: str) -> Mapping[str, str]:
+    """Names of sources of a kind that other slices bring, each with what it is."""
+    return {k: x for one in families(kind) for k, x in find(one.examples).items()}
 
 
 @cache

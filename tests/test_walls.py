@@ -1,6 +1,7 @@
 """The walls of slices: the name of a file says what it may import."""
 
 from collections.abc import Iterator
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 from test_imports import GROUPS, LOWER, MODULES, imports
@@ -70,6 +71,18 @@ FILES = [p for p in MODULES if p.parts[0] in GROUPS and len(p.parts) > 2]
 def test_a_slice_imports_what_its_files_are_called_for() -> None:
     """And other slices only as its `Slice.uses` says."""
     assert [(str(path), target) for path in FILES for target in crossings(path)] == []
+
+
+def test_no_slices_need_each_other() -> None:
+    """Else one could not be deleted without the other."""
+    uses = {name.removeprefix("krohn."): each.uses for name, each in slices().items()}
+    TopologicalSorter(uses).prepare()
+
+
+def test_only_instruments_use_instruments() -> None:
+    for name, each in slices().items():
+        instruments = [one for one in each.uses if one.startswith("instruments.")]
+        assert not instruments or name.startswith("krohn.instruments."), name
 
 
 def test_what_a_slice_uses_is_there() -> None:

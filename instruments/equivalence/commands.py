@@ -9,9 +9,7 @@ import typer
 from krohn.algebra.errors import KrohnError
 from krohn.commands import options as common
 from krohn.commands.options import (
-    CANNOT,
-    DONE,
-    REFUTED,
+    CODES,
     StartedReading,
     emit,
     grouped,
@@ -20,7 +18,6 @@ from krohn.commands.progress import progress
 from krohn.instruments.equivalence import commands_text
 from krohn.machines import MODEL
 
-CODES = {"verified": DONE, "refuted": REFUTED, "undecided": CANNOT}
 UpTo = Annotated[
     str | None,
     typer.Option(

@@ -2,10 +2,8 @@
 
 from typing import Literal, TypedDict
 
-from krohn.instruments.equivalence.question import (
-    Answer,
-    Basis,
-)
+from krohn.instruments.equivalence.question import Basis
+from krohn.kinds.counting.commands_words import Answer
 from krohn.schemas.parts import (
     About,
     Digest,

@@ -2,38 +2,30 @@
 
 from typing import TYPE_CHECKING
 
+from krohn.kinds.counting.commands_text import print_words
 from krohn.program.quoting import on_a_terminal
 from krohn.program.word_texts import join_letters
 from krohn.program.wording import at_most
 
 if TYPE_CHECKING:
     from krohn.instruments.equivalence.models import Twins
-    from krohn.instruments.equivalence.question import Answer
+    from krohn.kinds.counting.commands_words import Answer
 
 
 MOST_PAIRS = 6
 
 
 def equivalence(found: "Answer") -> None:
-    """Whether two sources accept the same words, and of which lengths that is known."""
-    print(_sentence(found))
-    _print_notion(found)
-    if found.word is not None:
-        print(f"  a shortest word: {join_letters(found.word)}")
-        if found.says is not None:
+    """Whether two sources are the same, and for which words that is known."""
+    if found.notion == "accept":
+        print_words(found)
+    else:
+        print(_same_output(found))
+        _print_notion(found)
+        if found.word is not None:
+            print(f"  a shortest word: {join_letters(found.word)}")
             _says(found)
-        else:
-            print(f"  {_side(found)} accepts it, and the other does not")
     _renamed(found)
-    if found.invariant:
-        print("  z3 found an invariant, and each letter was checked to keep it")
-
-
-def _side(found: "Answer") -> str:
-    """The one that accepts the word, by its name if that tells the two apart."""
-    if found.left == found.right:
-        return "the first" if found.accepts == "left" else "the second"
-    return found.left if found.accepts == "left" else found.right
 
 
 def twins(found: "Twins") -> None:
@@ -105,34 +97,6 @@ def _renamed(found: "Twins | Answer") -> None:
     ]
     more = ["…"] if len(found.renamed) > MOST_PAIRS else []
     print(f"  renamed: {', '.join([*pairs, *more])}")
-
-
-def _sentence(found: "Answer") -> str:
-    if found.notion != "accept":
-        return _same_output(found)
-    if found.word is not None:
-        verb = "is not in" if found.relation == "included" else "are not equal:"
-        if found.relation == "included":
-            return f"refuted: a word of {found.left} {verb} {found.right}"
-        return f"refuted: {found.left} and {found.right} {verb} one accepts a word"
-    about = (
-        f"every word of {found.left} is one of {found.right}"
-        if found.relation == "included"
-        else f"{found.left} and {found.right} accept the same words"
-    )
-    if found.verdict == "undecided" and not found.explored:
-        return "unproved: too much would be compared, even for words of one letter"
-    if found.verdict == "undecided":
-        return (
-            f"undecided for every length; for words of up to {found.explored} letters: "
-            f"{about}"
-        )
-    words = (
-        "of every length"
-        if found.length is None
-        else f"of up to {found.length} letters"
-    )
-    return f"verified for words {words}: {about}"
 
 
 def _same_output(found: "Answer") -> str:

@@ -2,37 +2,36 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal, Unpack, get_args
-
-import numpy as np
+from pathlib import Path
+from typing import Literal, Unpack, get_args
 
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.bisimulation import beside
 from krohn.algebra.errors import KrohnError
 from krohn.algebra.minimisation import minimise, moore
 from krohn.algebra.wording import near
-from krohn.instruments.equivalence.systems import (
-    Explored,
-    Relation,
-    Source,
-    explore,
-    read,
-    system_of,
-    systems_of,
-)
 from krohn.instruments.learning.teacher import observed
-from krohn.machine_objects import MachineKeywords, MachineReading
+from krohn.kinds.counting.commands import counting_program
+from krohn.kinds.counting.commands_words import (
+    BY_ACCEPTANCE,
+    Answer,
+    Notion,
+    compare_words,
+)
+from krohn.kinds.counting.source import CountingProgram
+from krohn.kinds.counting.source_systems import Relation, Source
+from krohn.machine_objects import AS_IT_IS, MachineKeywords, MachineReading
+from krohn.machines import machine_of, with_outputs
 from krohn.program.word_texts import join_letters
 
 # The notions by which two machines can be one, and the names that may differ.
 
 
 UpTo = Literal["names", "outputs", "accept"]
-Notion = Literal["names", "outputs", "accept", "states"]
 Basis = Literal[Notion, "claims"]
 """What two networks are compared by: a notion, or a claim that is proved of both."""
 SAID: dict[Basis, str] = {
-    "accept": "acceptance, whatever the names of states are",
+    "accept": BY_ACCEPTANCE,
     "outputs": "outputs by their names, whatever the names of states are",
     "states": "states by their names, or outputs of a machine that shows some",
     "names": "answers up to a renaming, one to one",
@@ -179,51 +178,6 @@ def _lettered(machine: Automaton, called: Mapping[str, str]) -> Automaton:
 
 
 USUAL_LENGTH = 100
-Side = Literal["left", "right"]
-
-
-@dataclass(frozen=True)
-class Answer:
-    """The result of comparing two sources.
-
-    Attributes:
-        left: The name of the first.
-        right: The name of the second.
-        notion: What was compared: a key of `krohn.instruments.equivalence.question.SAID`.
-        relation: ``"equal"``; or ``"included"``: what the first accepts, the second does.
-        verdict: ``"verified"``, ``"refuted"``, or ``"undecided"`` of words of every length.
-        explored: All words of up to so many letters were decided.
-        length: The longest words that the verdict is about; None for every length.
-        word: A shortest word on which the relation does not hold.
-        accepts: Which of the two accepts this word, ``"left"`` or ``"right"``; the other
-            one does not. None if something else was compared.
-        says: What each shows after it, if something else was compared.
-        renamed: Of two machines that are one up to names: which names of answers differ,
-            in pairs; None if they are not, or nobody asked.
-        memories: How many pairs of memories words of that length lead to.
-        invariant: What z3 found for words of every length, as SMT-LIB text.
-    """
-
-    left: str
-    right: str
-    notion: Notion
-    relation: Relation
-    verdict: str
-    explored: int
-    length: int | None
-    word: tuple[str, ...] | None
-    accepts: Side | None
-    memories: int
-    invariant: str
-    says: tuple[str, str] | None = None
-    renamed: tuple[tuple[str, str], ...] | None = None
-
-    def to_object(self) -> dict[str, Any]:
-        """As ``--json`` prints it."""
-        return {
-            key: list(value) if isinstance(value, tuple) else value
-            for key, value in vars(self).items()
-        }
 
 
 def equivalent(
@@ -271,39 +225,22 @@ def equivalent(
     first, second = read(left, how), read(right, how)
     if up_to in ("outputs", "names"):
         return _machines(first, second, up_to, relation)
-    systems = systems_of(first, second, relation)
-    found = explore(*systems, relation, length, progress, most)
-    known = _explored(first, second, relation, found)
-    if found.word is not None or not every_length:
-        return known
-    from krohn.instruments.equivalence.invariant import (
-        always,  # z3 takes as long as a command
+    return compare_words(
+        first, second, length, relation, every_length, most=most, progress=progress
     )
 
-    proof = always(*systems, relation)
-    verdict = "verified" if proof.verdict == "proved" else "undecided"
-    return replace(known, verdict=verdict, length=None, invariant=proof.invariant)
 
+def read(source: object, reading: MachineReading = AS_IT_IS) -> Source:
+    """A counting program, its file or name, or what a machine can be read from.
 
-def _explored(
-    first: Source, second: Source, relation: Relation, found: Explored
-) -> Answer:
-    """The answer about words of the lengths that were explored."""
-    wrong = found.word
-    word = None if wrong is None else tuple(first.letters[a] for a in wrong)
-    return Answer(
-        left=first.name,
-        right=second.name,
-        notion="accept",
-        relation=relation,
-        verdict="verified" if wrong is None else "refuted",
-        explored=found.length,
-        length=found.length if word is None else len(word),
-        word=word,
-        accepts=None if wrong is None else _accepting(first, wrong),
-        memories=found.pairs,
-        invariant="",
-    )
+    Raises:
+        KrohnError: If it is neither.
+    """
+    if isinstance(source, CountingProgram):
+        return source
+    if isinstance(source, str | Path) and (program := counting_program(str(source))):
+        return program
+    return with_outputs(machine_of(source, reading), reading.observe)
 
 
 def _machines(left: Source, right: Source, up_to: str, relation: Relation) -> Answer:
@@ -334,12 +271,3 @@ def _machines(left: Source, right: Source, up_to: str, relation: Relation) -> An
         says=found.says,
         renamed=only.renamed if only.words is None else None,
     )
-
-
-def _accepting(left: Source, word: tuple[int, ...]) -> Side:
-    """Which of two sources accepts a word that one of them alone accepts."""
-    system = system_of(left, left.letters)
-    memory, says = system.start[None], np.zeros(1, bool)
-    for letter in word:
-        memory, says = system.step(memory, np.array([letter]))
-    return "left" if says[0] else "right"

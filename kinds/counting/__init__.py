@@ -1,8 +1,18 @@
 """Counting programs (C-RASP)."""
 
-from krohn.program.slices import Schema, Slice
+from krohn.program.slices import Family, Schema, Slice
 
 SLICE = Slice(
+    families={
+        "program": Family(
+            f"{__name__}.commands:function_named",
+            f"{__name__}.source:FAMILIES",
+            "crasp:",
+            (".crasp",),
+            objects=(f"{__name__}.source_program",),
+            taken=f"{__name__}.commands:function_of",
+        )
+    },
     tasks={"unrolling": f"{__name__}.task:unrolling"},
     commands={"crasp": f"{__name__}.command_line:crasp"},
     schemas={
@@ -10,5 +20,5 @@ SLICE = Slice(
             "`krohn crasp --json`", f"{__name__}.commands_schemas:CountingProgram"
         ),
     },
-    uses=("kinds.sequence_functions", "instruments.equivalence"),
+    uses=("kinds.sequence_functions",),
 )

@@ -6,17 +6,16 @@ from krohn.program.word_texts import join_letters
 from krohn.show.tables import console, several_lines
 
 if TYPE_CHECKING:
-    from krohn.instruments.equivalence.question import Answer
     from krohn.kinds.counting.commands_short import Shallowest
+    from krohn.kinds.counting.commands_words import Answer
 from functools import partial
 from typing import Annotated
 
 import typer
 
 from krohn.commands import options as common
-from krohn.commands.options import StartedReading, emit, grouped
+from krohn.commands.options import CODES, StartedReading, emit, grouped
 from krohn.commands.progress import progress
-from krohn.instruments.equivalence.commands_text import equivalence
 
 Upto = Annotated[
     int,
@@ -41,7 +40,6 @@ def crasp(
     A search looks for a short one of least nesting. If that cannot be proved, the program
     is the one of a theorem, which is longer; a check that is too large leaves it unproved.
     """
-    from krohn.instruments.equivalence.commands import CODES
     from krohn.kinds.counting.commands import save
     from krohn.kinds.counting.commands_short import (
         proved_program,
@@ -85,4 +83,6 @@ def counting_program(
         yes, no = (f"“{join_letters(word)}”" for word in least.words)
         bound = "" if tight else f"; so at least {least.depth} deep"
         print(f"  {yes} is accepted, {no} is not; {have}{bound}")
-    equivalence(found)
+    from krohn.kinds.counting.commands_text import print_words
+
+    print_words(found)

@@ -22,6 +22,7 @@ from krohn.kinds.counting.source import (
     Builder,
     CountingProgram,
 )
+from krohn.kinds.sequence_functions.source import SequenceFunction
 from krohn.program.retelling import told_as
 from krohn.program.user_input import read_text
 from krohn.program.writing import atomic_write
@@ -227,6 +228,22 @@ def counting_program(text: str) -> CountingProgram | None:
     if path.suffix != counting.SUFFIX:
         return None
     return counting.parse(read_text(path, MOST_BYTES), path.name)
+
+
+def function_named(text: str) -> SequenceFunction | None:
+    """The sequence function of a counting program by name, or of a file; or None.
+
+    Raises:
+        KrohnError: As `counting_program`.
+    """
+    program = counting_program(text)
+    return None if program is None else counting.function(program)
+
+
+def function_of(source: object) -> SequenceFunction | None:
+    """The sequence function of a counting program; None of other objects."""
+    known = isinstance(source, CountingProgram)
+    return counting.function(source) if known else None
 
 
 def derived(machine: Automaton, effort: str | float = "normal") -> CountingProgram:

@@ -5,16 +5,13 @@ import numpy as np
 from krohn.algebra.automaton import Automaton, IntArray, Output, Semiautomaton
 from krohn.algebra.errors import KrohnError
 from krohn.algebra.minimisation import reachable
-from krohn.instruments.equivalence.systems import (
-    NONE,
-    Counting,
-)
 from krohn.kinds.counting.source import (
     Comparison,
     CountingProgram,
     Junction,
     Negation,
 )
+from krohn.kinds.counting.source_systems import NONE, Counting
 from krohn.program.domains import BoolArray
 
 MOST_MEMORIES = 2_000_000

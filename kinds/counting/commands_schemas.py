@@ -2,9 +2,7 @@
 
 from dataclasses import dataclass
 
-from krohn.instruments.equivalence.question import (
-    Answer,
-)
+from krohn.kinds.counting.commands_words import Answer
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,18 +14,11 @@ import numpy as np
 
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.classification.languages.language import language_of
-from krohn.instruments.equivalence.question import (
-    Answer,
-    equivalent,
-)
-from krohn.instruments.equivalence.systems import (
-    explore,
-    systems_of,
-)
 from krohn.kinds.counting.commands import (
     affordable_pairs,
     derived,
 )
+from krohn.kinds.counting.commands_words import Answer, compare_words
 from krohn.kinds.counting.source import (
     Builder,
     Comparison,
@@ -44,6 +37,7 @@ from krohn.kinds.counting.source_samples import (
     cover,
     first_sample,
 )
+from krohn.kinds.counting.source_systems import explore, systems_of
 from krohn.program.domains import BoolArray, IntArray
 
 DEEPEST = 4
@@ -325,7 +319,7 @@ def short_program(machine: Automaton, long: CountingProgram) -> CountingProgram:
     """A program with least nesting among those that are looked for.
 
     It accepts what the machine does on all words of up to some length; whether it does
-    on all words is asked by `krohn.instruments.equivalence.question.equivalent`.
+    on all words is asked by `krohn.kinds.counting.commands_words.compare_words`.
 
     Args:
         machine: It states which words it accepts.
@@ -396,7 +390,7 @@ def proved_program(
     """
     long = derived(machine, effort)
     for program in dict.fromkeys((short_program(machine, long), long)):
-        answer = equivalent(
+        answer = compare_words(
             machine,
             program,
             length,

@@ -44,7 +44,7 @@ def grammar(
     as_json: common.Json = False,
 ) -> None:
     """Say what a grammar is, of words, and what is lost where it is cut at a depth."""
-    from krohn.kinds.hidden_markov import commands_objects as grammars
+    from krohn.kinds.grammars import commands_facts as grammars
 
     if length is not None and depth is None:
         raise KrohnError("-T is for the comparison at a depth: say --depth as well")

@@ -1,6 +1,6 @@
 """Hidden Markov models: predictive states and beliefs as attention, products or RNNs."""
 
-from krohn.program.slices import Schema, Slice, Source
+from krohn.program.slices import Slice, Source
 
 PROCESSES = "RanHMM|Cyclic-HARD|Mess3|RRXOR|EvenProcess|GoldenMean"
 """How names of hidden Markov models begin."""
@@ -9,8 +9,8 @@ SLICE = Slice(
     sources={
         "hidden-markov": Source(
             f"{__name__}.commands:HiddenMarkovModels",
-            rf"{PROCESSES}|pcfg:|(?s:.+)\.(att|fst\.txt):weights=",
-            (".json", ".npz", ".pomdp", ".pcfg"),
+            rf"{PROCESSES}|(?s:.+)\.(att|fst\.txt):weights=",
+            (".json", ".npz", ".pomdp"),
             objects=(f"{__name__}.source_model",),
             foreign=True,
             of_machines="beliefs",
@@ -27,24 +27,13 @@ SLICE = Slice(
         f"{__name__}.check_recurrent": f"{__name__}.find:simulation",
     },
     tasks={"beliefs": f"{__name__}.task:process"},
-    commands={"decompile": f"{__name__}.command_line:decompile"},
-    schemas={
-        "decompile": Schema(
-            "`krohn decompile --json`", f"{__name__}.commands_schemas:DECOMPILED"
-        ),
+    parts={
+        "facts of a driven chain": f"{__name__}.commands_machines:facts_of_chain",
+        "picture of a driven chain": f"{__name__}.commands_machines:draw_chain",
     },
     public={
         "HiddenMarkovModel": f"{__name__}.source_model",
-        "decompile": f"{__name__}.commands_decompile",
-        "gaussian_hmm": f"{__name__}.commands_objects",
-        "grammar": f"{__name__}.commands_objects",
         "hidden_markov": f"{__name__}.commands_objects",
-        "masked": f"{__name__}.commands_objects",
     },
-    uses=(
-        "architectures.recurrent",
-        "kinds.grammars",
-        "kinds.linear_systems",
-        "kinds.posterior_heads",
-    ),
+    uses=("architectures.recurrent", "kinds.linear_systems"),
 )

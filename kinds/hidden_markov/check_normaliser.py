@@ -1,5 +1,6 @@
 """An MLP that gives matrices the mass 1 by ReLU and GeLU units (docs/proofs/beliefs.md)."""
 
+from abc import abstractmethod
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -10,7 +11,7 @@ from krohn.kinds.linear_systems.check_product_gates import (
     single,
 )
 from krohn.program.domains import BoolArray, FloatArray, IntArray
-from krohn.program.errors import demand
+from krohn.program.errors import Refused, demand
 from krohn.program.operations.normalised import Normalised
 from krohn.program.statement import Channel
 from krohn.verify.checker.arithmetic import Format, Interval, flushed, sum_error
@@ -75,6 +76,20 @@ class Normaliser(NamedTuple):
         return (off + flushed(1)) @ self.steps / self.gates.inside
 
 
+class MassErrors(MatrixErrors):
+    """Errors of positive matrices, which a mass says how to normalise."""
+
+    @abstractmethod
+    def normalised(
+        self, name: str, noise: FloatArray, units: Normaliser, form: Format
+    ) -> FloatArray:
+        """The noise of matrices that are made to have mass 1.
+
+        Raises:
+            Refused: If nothing is left of them, or something can overflow.
+        """
+
+
 def written(mlp: "Mlp", channel: Channel) -> FloatArray:
     """The noise of matrices that are made to have mass 1."""
     mlp.check_fresh(channel)
@@ -84,7 +99,9 @@ def written(mlp: "Mlp", channel: Channel) -> FloatArray:
     spans = source.span, channel.span
     units = normaliser(mlp.layers, mlp.activations, *spans, vector)
     noise, errors = stream.noise[source.name], stream.of_matrices
-    assert isinstance(errors, MatrixErrors)
+    if not isinstance(errors, MassErrors):
+        said = "is normalised, and a norm does not say by what"
+        raise Refused(f"{channel.name!r} {said}")
     return errors.normalised(channel.name, noise, units, stream.form)
 
 

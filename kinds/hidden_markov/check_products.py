@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from krohn.kinds.hidden_markov.check_normaliser import Normaliser
+from krohn.kinds.hidden_markov.check_normaliser import MassErrors, Normaliser
 from krohn.kinds.hidden_markov.check_positive_operators import (
     EXTREME,
     PositiveOperators,
@@ -23,7 +23,6 @@ from krohn.kinds.linear_systems.check import (
     applied,
     check_window,
 )
-from krohn.kinds.linear_systems.check_matrix_errors import MatrixErrors
 from krohn.kinds.linear_systems.check_product_gates import (
     ROUNDED,
     Gates,
@@ -168,7 +167,7 @@ def rounding(
 
 
 @dataclass(frozen=True)
-class Projective(MatrixErrors):
+class Projective(MassErrors):
     """How matrices are told apart that stand for products of positive operators.
 
     Attributes:

@@ -28,10 +28,10 @@ from krohn.compiled_model import (
 from krohn.compiler import CompileError, Unsuited
 from krohn.compiler.compiled_network import CompiledNetwork
 from krohn.compiler.pipeline import Options
-from krohn.kinds.grammars import source as grammars
 from krohn.kinds.hidden_markov import (
     build_attention_products as attention_products,
     build_beliefs as beliefs,
+    build_normalised as normalised,
     source as hidden_markov,
     source_arrays,
     source_files as files,
@@ -42,6 +42,7 @@ from krohn.kinds.hidden_markov.commands_facts import (
     does_not_forget,
     truncation_remark,
 )
+from krohn.kinds.hidden_markov.commands_machines import as_model
 from krohn.kinds.hidden_markov.commands_types import Chain
 from krohn.kinds.hidden_markov.source import HiddenMarkovModel
 from krohn.kinds.hidden_markov.source_beliefs import contexts
@@ -53,14 +54,13 @@ from krohn.kinds.hidden_markov.source_truncation import (
     truncations,
 )
 from krohn.kinds.hidden_markov.statement import StatedHiddenMarkov
-from krohn.kinds.linear_systems import build_products as products
-from krohn.kinds.linear_systems.commands import as_model
 from krohn.network.architecture import kind_of, parameters
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import PRECISIONS, FloatArray
 from krohn.network.reading import Opened
 from krohn.program.domains import IntArray
 from krohn.program.errors import Refused
+from krohn.program.slices import families, family_examples, family_source, find
 from krohn.program.word_texts import write_letter
 from krohn.report import Progress
 from krohn.schemas.parts import Dtype, Sizes, Tried
@@ -142,7 +142,7 @@ class HiddenMarkovModels(ReadableKind[HiddenMarkovModel]):
     wire = StatedHiddenMarkov.kind
     facts_types = (HiddenMarkovFacts, UncompiledModelFacts)
     stated_type = StatedHiddenMarkov
-    examples = hidden_markov.EXAMPLES | grammars.FAMILIES
+    examples = hidden_markov.EXAMPLES | family_examples(wire)
     source = HiddenMarkovModel
     called = "a hidden Markov model"
     claim = "within"
@@ -156,7 +156,7 @@ class HiddenMarkovModels(ReadableKind[HiddenMarkovModel]):
     def of_name(self, text: str) -> HiddenMarkovModel | None:
         """The model of a name or a file; None if it is of none."""
         path = Path(text)
-        found = hidden_markov.named(text) or grammars.model_named(text)
+        found = hidden_markov.named(text) or family_source(self.wire, text)
         return files.read(path) if found is None and path.suffix else found
 
     def taken(self, source: Any) -> HiddenMarkovModel | None:
@@ -249,7 +249,8 @@ class HiddenMarkovModels(ReadableKind[HiddenMarkovModel]):
             yield self._shorter(source, asked)
             yield (
                 Alternative(less, asked, less.name)
-                for less in grammars.shallower(source.name)
+                for family in families(self.wire)
+                for less in find(family.simpler)(source.name)
             )
 
     def _working(self, ways: Iterable[Alternative]) -> Iterator[str]:
@@ -631,7 +632,7 @@ def _by_heads(asked: Wanted) -> CompiledNetwork:
 CONSTRUCTIONS: dict[str, Callable[[Wanted], Built]] = {
     beliefs.NAME: _beliefs,
     beliefs.WINDOW: _window,
-    products.NORMALISED: partial(_products, products.normalised_network),
+    normalised.NAME: partial(_products, normalised.normalised_network),
     attention_products.NAME: _attention_products,
 }
 """By the order in which they are tried."""

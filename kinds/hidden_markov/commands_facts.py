@@ -12,7 +12,10 @@ from krohn.algebra.classification import classify
 from krohn.algebra.classification.findings import find
 from krohn.algebra.errors import KrohnError, MachineError
 from krohn.algebra.wording import count
-from krohn.kinds.hidden_markov import build_attention_products as attention_products
+from krohn.kinds.hidden_markov import (
+    build_attention_products as attention_products,
+    build_normalised as normalised,
+)
 from krohn.kinds.hidden_markov.build_beliefs import WINDOW
 from krohn.kinds.hidden_markov.source import HiddenMarkovModel
 from krohn.kinds.hidden_markov.source_beliefs import (
@@ -26,7 +29,6 @@ from krohn.kinds.hidden_markov.source_structure import (
     rank,
 )
 from krohn.kinds.hidden_markov.source_truncation import Truncated
-from krohn.kinds.linear_systems import build_products as products
 from krohn.machine_facts import by_groups
 from krohn.network.precision import FloatArray
 from krohn.program.word_texts import join_letters
@@ -274,12 +276,12 @@ def does_not_forget(structure: Structure) -> str | None:
 
 def _of_products(structure: Structure, made: str | None) -> str:
     """The depth that products of operators have, and whether they are compiled."""
-    normalised = "" if structure.linear else " and made to sum to 1"
+    sums = "" if structure.linear else " and made to sum to 1"
     what = (
         "a depth of about log₂ T, within an error: the operators of letters are "
-        f"multiplied{normalised}"
+        f"multiplied{sums}"
     )
-    if made in (products.NORMALISED, attention_products.NAME):
+    if made in (normalised.NAME, attention_products.NAME):
         return f"{what}; {made} below does this"
     unmade = "such a network cannot be compiled for this model"
     said = f"it was not tried, because {made} serves" if made else unmade

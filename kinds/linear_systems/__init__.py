@@ -26,8 +26,5 @@ SLICE = Slice(
     },
     tasks={"beliefs": f"{__name__}.task:process"},
     networks={("rnn", "gated"): f"{__name__}.commands_machines:networks"},
-    uses=(
-        "architectures.recurrent",
-        "kinds.hidden_markov",
-    ),
+    uses=("architectures.recurrent",),
 )

@@ -15,7 +15,6 @@ from krohn.program.statement import Channel
 from krohn.verify.checker.arithmetic import Format, Interval, flushed
 
 if TYPE_CHECKING:
-    from krohn.kinds.hidden_markov.check_normaliser import Normaliser
     from krohn.kinds.linear_systems.check_product_gates import Gates
     from krohn.verify.checker.heads import Heads
 
@@ -112,13 +111,3 @@ class MatrixErrors(ABC):
         Raises:
             Refused: If nothing is left of the product, or something can overflow.
         """
-
-    def normalised(
-        self, name: str, noise: FloatArray, units: "Normaliser", form: Format
-    ) -> FloatArray:
-        """That of matrices that are made to have mass 1.
-
-        Raises:
-            Refused: If nothing is left of them, or something can overflow.
-        """
-        raise Refused(f"{name!r} is normalised, and a norm does not say by what")

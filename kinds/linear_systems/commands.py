@@ -12,10 +12,6 @@ from krohn.compilation import Asked
 from krohn.compiler import CompileError
 from krohn.compiler.compiled_network import CompiledNetwork
 from krohn.compiler.transformer import Network
-from krohn.kinds.hidden_markov.source import (
-    HiddenMarkovModel,
-    driven,
-)
 from krohn.kinds.linear_systems import build_gated, source as linear_systems
 from krohn.kinds.linear_systems.build_products import (
     NAME,
@@ -30,8 +26,9 @@ from krohn.kinds.linear_systems.statement import StatedLinearSystem
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FloatArray
 from krohn.network.reading import Opened
-from krohn.program.domains import LARGEST_MATRIX, IntArray
+from krohn.program.domains import IntArray
 from krohn.program.errors import Refused
+from krohn.program.slices import part
 from krohn.report import Progress
 from krohn.schemas.parts import Dtype, Sizes
 from krohn.source_kinds.base import (
@@ -151,10 +148,9 @@ class LinearSystems(ReadableKind[LinearSystem]):
 
     def draw(self, source: LinearSystem) -> "Figure":
         """Its states, if its letters are stochastic: then it is a driven Markov chain."""
-        from krohn.kinds.hidden_markov.draw import draw_hidden_markov
-
+        draw_chain = part("picture of a driven chain")
         try:
-            return draw_hidden_markov(driven(source))
+            return draw_chain(source) if draw_chain else super().draw(source)
         except Refused:
             return super().draw(source)
 
@@ -209,10 +205,9 @@ def _networks(
 
 def _of_chain(source: LinearSystem) -> dict[str, Any]:
     """The facts of the system as a driven Markov chain, if its letters are stochastic."""
-    from krohn.kinds.hidden_markov.commands_facts import facts
-
+    facts_of_chain = part("facts of a driven chain")
     try:
-        return facts(driven(source))
+        return facts_of_chain(source) if facts_of_chain else {}
     except Refused:
         return {}
 
@@ -230,32 +225,10 @@ def as_system(machine: Automaton) -> LinearSystem:
             f"{machine.name} has {states}"
         )
     start = np.eye(states)[machine.start]
-    return LinearSystem(machine.name, machine.letters, _maps(machine), start)
+    return LinearSystem(machine.name, machine.letters, letter_matrices(machine), start)
 
 
-def as_model(machine: Automaton) -> HiddenMarkovModel:
-    """A machine as a hidden Markov model whose letters are chosen: beliefs are certain.
-
-    Raises:
-        CompileError: If it has more states than a matrix has rows.
-    """
-    states = len(machine.states)
-    if states > LARGEST_MATRIX:
-        raise CompileError(
-            f"a hidden Markov model has at most {LARGEST_MATRIX} states; "
-            f"{machine.name} has {states}"
-        )
-    return HiddenMarkovModel(
-        machine.name,
-        machine.states,
-        machine.letters,
-        _maps(machine),
-        np.eye(states)[machine.start],
-        tuple(range(len(machine.letters))),
-    )
-
-
-def _maps(machine: Automaton) -> FloatArray:
+def letter_matrices(machine: Automaton) -> FloatArray:
     """``(letters, n, n)``: one 1 in each column, where the letter leads."""
     states = len(machine.states)
     matrices = np.zeros((len(machine.letters), states, states))

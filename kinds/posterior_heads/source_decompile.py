@@ -1,190 +1,343 @@
-"""From what a head of points predicts back to means and transitions (Liu 2024, Theorem 5).
+"""From what a network predicts back to the hidden Markov model: Jennrich's algorithm.
 
-Far out in one direction a single state is left, so E[x_2 | x_1] is a column of C = MT. The
-posterior is then a solution of linear equations, and the logarithms of its ratios are
-affine in x: they say the differences of means and of their norms. What is left is how far
-the means are from the origin, in one direction: C has the same distance, because columns
-of T add up to 1. That is the one sign by which the mirrored means are told from the means.
+A law W[x, a, b] = E[x_a ⊗ x_b | x_c] of three letters in a row is the sum over the hidden
+states i of A[x, i] B[a, i] C[b, i]. Such sums of products come apart in one way only
+(Kruskal 1977), so the law determines the model up to the names of its states (Liu 2024,
+Theorem 7). For random u and v, one of the matrices Σ_x u_x W[x] and Σ_x v_x W[x] times the
+inverse of the other has the columns of B as eigenvectors (Harshman 1970, for R. Jennrich).
+The proofs are in docs/proofs/posterior_heads.md.
 """
 
-from collections.abc import Callable
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
+import numpy.typing as npt
 
-from krohn.kinds.hidden_markov.statement_masked import Task
-from krohn.kinds.posterior_heads.source import (
-    NEXT,
-    PosteriorHead,
-    gaussian,
+from krohn.kinds.hidden_markov.source_masked import (
+    moves,
+    nearest,
+    predictor,
+    reversed_chain,
 )
-from krohn.kinds.posterior_heads.statement import FARTHEST, LARGEST
+from krohn.kinds.hidden_markov.source_model import HiddenMarkovModel
+from krohn.kinds.hidden_markov.statement_masked import Task
 from krohn.program.domains import FloatArray
 from krohn.program.errors import demand
+from krohn.program.user_input import real_array
 
-DIRECTIONS, POINTS = 4096, 4096
-"""How many directions are followed far out; how many points are looked at."""
-SEEN, NEAR = 1e-3, 1e-6
-"""How likely a state must be for its logarithm; how near to a law transitions must be."""
-Guess = Callable[[FloatArray], FloatArray]
+DRAWS, SWEEPS = 8, 1000
+"""How many random pairs (u, v) are tried; how often the best factors are fitted again."""
+UNIT = float(np.finfo(np.float64).eps)
+MOST_NUMBERS = 2**25
+"""Of a law's derivative: entries of the law, for each number of the model."""
+FORWARD = Task((2, 3), 1)
+TASKS = (FORWARD, Task((1, 3), 2), Task((1, 2), 3))
+"""The tasks that a model can be decompiled from."""
 
 
 @dataclass(frozen=True, eq=False)
-class DecompiledPoints:
-    """A model that is recovered from guesses of points.
+class Decompiled:
+    """A model that is recovered from a law.
 
     Attributes:
-        means: ``(d, k)``: M. States are in the order of their means.
-        transitions: ``(k, k)``: T.
-        residual: The largest coordinate of a guess less that of this model, on points that
-            were not used.
+        emissions: ``(d, k)``: O[o, s] = Pr(o | s). States are in the order of their laws.
+        transitions: ``(k, k)``: T[s', s] = Pr(s' | s).
+        prior: ``(k,)``: the law of the state at the time of the given letter.
+        residual: The largest entry of the law less that of this model.
+        condition: By how much more than the law O, T and the prior can move, to first
+            order: the largest singular value of the inverse of the law's derivative.
+        task: What the law predicts.
     """
 
-    means: FloatArray
+    emissions: FloatArray
     transitions: FloatArray
+    prior: FloatArray
     residual: float
+    condition: float
+    task: Task
 
-    def head(self, name: str = "decompiled", task: Task = NEXT) -> PosteriorHead:
-        """The model, asked for some task."""
-        return gaussian(name, self.means, self.transitions, task)
+    def model(self, name: str = "decompiled") -> HiddenMarkovModel:
+        """The model, whose first letter is said in a state of the prior.
+
+        Raises:
+            Refused: If no law of the state before leads to this prior.
+        """
+        start = np.linalg.pinv(self.transitions) @ self.prior
+        start = _law(start[:, None])[:, 0]
+        near = np.abs(self.transitions @ start - self.prior) <= 1e-6
+        demand(near, "no law of the state before the first step leads to the prior")
+        return HiddenMarkovModel.of(
+            name, self.transitions, self.emissions, before=start
+        )
 
 
-def decompiled_points(
-    guess: Guess, dimension: int, off: float = 0.0, seed: int = 0
-) -> DecompiledPoints:
-    """The model of E[x_2 | x_1], of points with unit covariance and equally likely states.
+def decompiled(
+    law: npt.ArrayLike,
+    task: Task = FORWARD,
+    states: int | None = None,
+    off: float = 0.0,
+    draws: int = DRAWS,
+    seed: int = 0,
+) -> Decompiled:
+    """The hidden Markov model of a law of three letters in a row.
 
     Args:
-        guess: ``(n, d)`` points to ``(n, d)``, for points of any size.
-        dimension: d.
-        off: How far a guess may be off.
-        seed: Of directions and points.
+        law: ``(d, d, d)``: E[x_a ⊗ x_b | x_c = x], for each x.
+        task: Which of three letters in a row are a, b and c. The chain is stationary,
+            except if the first letter is given: then h_1 may have any law.
+        states: How many hidden states there are; found from the law if absent.
+        off: How far an entry of the law may be off. What is smaller is no state.
+        draws: How many random projections are tried; the best is taken.
+        seed: Of the projections.
 
     Raises:
-        Refused: If means are not the corners of a simplex, or these are no such guesses,
-            or the states are not equally likely.
+        Refused: If that is no such law, or it does not determine a model: Kruskal's
+            condition fails.
     """
-    random = np.random.default_rng(seed)
-    columns = _far(guess, dimension, off, random)
-    differences, biases, near = _scores(guess, columns, off, random)
-    means = _means(columns, differences, biases)
-    transitions = _transitions(means, columns, near)
-    order = np.lexsort(means.round(9)[::-1])[::-1]
-    means, transitions = means[:, order], transitions[np.ix_(order, order)]
-    head = gaussian("decompiled", means, transitions)
-    assert head.radius is not None
-    x = random.uniform(-head.radius, head.radius, (POINTS, dimension))
-    residual = float(np.abs(head.run(x) - guess(x)).max())
-    return DecompiledPoints(means, transitions, residual)
-
-
-def _far(
-    guess: Guess, dimension: int, off: float, random: np.random.Generator
-) -> FloatArray:
-    """``(d, k)``: C = MT, what is guessed far out; in no order.
-
-    Raises:
-        Refused: If guesses do not come to rest, or at vectors that are not independent.
-    """
-    directions = random.standard_normal((DIRECTIONS, dimension))
-    directions /= np.linalg.norm(directions, axis=1, keepdims=True)
-    far, now = 1.0, guess(directions)
-    while far < FARTHEST:
-        far *= 2
-        before, now = now, guess(far * directions)
-        demand(np.isfinite(now), "a guess is no number")
-    near = max(1e-9 * max(1.0, float(np.abs(now).max())), 2 * off)
-    rests = (np.abs(now - before) <= near).all(axis=1)
-    found: list[FloatArray] = []
-    for vector in now[rests]:
-        if all(np.abs(vector - other).max() > near for other in found):
-            found.append(vector)
-            demand(len(found) <= LARGEST, "guesses do not settle for large inputs")
-    demand(len(found) > 0, "guesses do not settle for large inputs")
-    columns = np.array(found).T
-    rank = np.linalg.matrix_rank(columns - columns.mean(axis=1, keepdims=True))
+    said = real_array(law, "the law")
+    _check(said, task, off)
+    # Given the last letter, the chain runs backwards: x_2, then x_1.
+    tensor = said.transpose(0, 2, 1) if task.given == 3 else said
+    left, right = _bases(tensor, states, off)
+    tried = _factors(tensor, left, right, draws, seed)
+    best = min(tried, key=lambda found: _off(tensor, found), default=None)
     demand(
-        rank == len(found) - 1,
-        f"guesses settle at {len(found)} vectors that span {rank} directions: means "
-        "or transitions are not independent (Assumption 8)",
+        best is not None,
+        "no projection of this array has real eigenvalues, so it is not a law of "
+        "this task",
     )
-    return columns
+    assert best is not None
+    given, first, second = _fitted(tensor, best)
+    _apart(given, np.einsum("ai,bi->abi", first, second), off)
+    given = given * first.sum(axis=0) * second.sum(axis=0)  # now B and C are laws
+    parts = _model_of(task, given, _law(first), _law(second))
+    recovered = _told(said, nearest(said, task, parts), task)
+    # The true model has at most this residual, if there is one.
+    most = max(off, np.sqrt(UNIT)) * len(said) ** 1.5
+    demand(
+        states is not None or recovered.residual <= most,
+        f"no model of {len(recovered.prior)} states has this law, the nearest is off by "
+        f"{recovered.residual:.2g}; and the letters do not tell more states apart "
+        "(Kruskal's condition). Say how many there are for the nearest model",
+    )
+    return recovered
 
 
-def _scores(
-    guess: Guess, columns: FloatArray, off: float, random: np.random.Generator
-) -> tuple[FloatArray, FloatArray, float]:
-    """``(d, k)`` and ``(k,)``: what log φ_i − log φ_0 is, as an affine function.
+def _check(tensor: FloatArray, task: Task, off: float) -> None:
+    """A law of three letters in a row, as exact as is said."""
+    demand(
+        task in TASKS,
+        f"{task} does not determine a model; one of {', '.join(map(str, TASKS))} does "
+        "(Liu 2024, Theorem 7)",
+    )
+    demand(
+        tensor.ndim == 3 and len(set(tensor.shape)) == 1, "a law is an array (d, d, d)"
+    )
+    demand(np.isfinite(tensor), "an entry of the law is no number")
+    size = len(tensor)
+    near = off + size * size * UNIT
+    demand(tensor >= -near, "an entry of the law is negative")
+    total = np.abs(tensor.sum(axis=(1, 2)) - 1).max()
+    demand(
+        total <= size * size * near,
+        f"the laws of a letter add up to 1 ± {total:.2g}, not to 1",
+    )
 
-    And how far such a logarithm may be off.
+
+def _bases(
+    tensor: FloatArray, states: int | None, off: float
+) -> tuple[FloatArray, FloatArray]:
+    """``(d, k)`` each: what the first and the second letter can tell apart.
+
+    By Weyl's inequality noise moves a singular value by at most its own norm.
 
     Raises:
-        Refused: If there are not enough points at which all states are likely.
+        Refused: If that is not k directions of both.
     """
-    dimension, size = columns.shape
-    solve = np.linalg.pinv(np.vstack([columns, np.ones(size)]))
-
-    def posterior(x: FloatArray) -> FloatArray:
-        law: FloatArray = np.column_stack([guess(x), np.ones(len(x))]) @ solve.T
-        return law
-
-    centre, scale = np.zeros(dimension), 2.0**5
-    least = SEEN / size
-    while True:
-        x = centre + scale * random.standard_normal((POINTS, dimension))
-        law = posterior(x)
-        lowest = law.min(axis=1)
-        if (lowest >= least).sum() >= POINTS / 4:
-            break
-        centre, scale = x[int(lowest.argmax())], scale * 0.75
+    size = len(tensor)
+    noise = max(off, UNIT * np.sqrt(size)) * size**1.5
+    found = []
+    for axis in (1, 2):
+        unfolded = np.moveaxis(tensor, axis, 0).reshape(size, -1)
+        basis, values, _ = np.linalg.svd(unfolded, full_matrices=False)
+        rank = int((values > noise).sum())
+        found.append((rank, basis, values))
+    ranks = [rank for rank, _, _ in found]
+    count = states or max(ranks)
+    numbers = size**3 * (size + count + 1) * count
+    demand(
+        numbers <= MOST_NUMBERS,
+        f"a law of {size} letters and {count} states is too large: its derivative has "
+        f"{numbers:,} entries, more than {MOST_NUMBERS:,}",
+    )
+    demand(
+        1 <= count <= size,
+        f"{count} hidden states of {size} letters: their laws are not independent, and the "
+        "law does not determine them (Kruskal's condition)",
+    )
+    for rank, which in zip(ranks, ("first", "second"), strict=True):
         demand(
-            scale > 1 / FARTHEST, "no point was found at which all states are likely"
+            rank >= count,
+            f"the {which} predicted letter tells only {rank} of {count} states apart, so "
+            "the law does not determine a model (Kruskal's condition): emissions or "
+            "transitions have not full rank"
+            + (f" above the error {off:.2g} of the law" if off else ""),
         )
-    x, law = x[lowest >= least], law[lowest >= least]
-    ratios = np.log(law) - np.log(law[:, :1])
-    known = np.column_stack([x, np.ones(len(x))])
-    affine = np.linalg.lstsq(known, ratios, rcond=None)[0]
-    astray = np.abs(known @ affine - ratios).max()
-    # An error of φ is that of a guess, times the norm of what solves for φ.
-    near = max(NEAR, 4 * float(np.linalg.norm(solve, 2)) * off / least)
-    demand(
-        astray <= near,
-        f"logarithms of the posterior are not affine, but off by {astray:.2g}: this is no "
-        "model of points with unit covariance",
-    )
-    return affine[:-1], affine[-1], near
+    return found[0][1][:, :count], found[1][1][:, :count]
 
 
-def _means(
-    columns: FloatArray, differences: FloatArray, biases: FloatArray
-) -> FloatArray:
-    """``(d, k)``: M, from μ_i − μ_0 and (‖μ_0‖² − ‖μ_i‖²)/2.
+Factors = tuple[FloatArray, FloatArray, FloatArray]
+"""A, B and C: ``(d, k)`` each."""
 
-    μ_0 is known along the differences; beside them it is as far as every column of MT.
-    """
-    apart = differences[:, 1:]
-    along = -biases[1:] - (apart**2).sum(axis=0) / 2
-    inside = np.linalg.pinv(apart.T) @ along
-    middle = columns.mean(axis=1)
-    beside = middle - apart @ (np.linalg.pinv(apart) @ middle)
-    found: FloatArray = differences + (inside + beside)[:, None]
+
+def _factors(
+    tensor: FloatArray, left: FloatArray, right: FloatArray, draws: int, seed: int
+) -> Iterator[Factors]:
+    """Jennrich's algorithm, once for each random pair of weights."""
+    small = np.einsum("xab,ai,bj->xij", tensor, left, right)
+    random = np.random.default_rng(seed)
+    for _ in range(draws):
+        one, other = np.tensordot(random.standard_normal((2, len(tensor))), small, 1)
+        try:
+            values, vectors = np.linalg.eig(np.linalg.solve(other.T, one.T).T)
+            if np.iscomplexobj(values):
+                values, vectors = values.real, _real(vectors)
+            inverse = np.linalg.inv(vectors)
+        except np.linalg.LinAlgError:
+            continue
+        # inverse @ small[x] = diag(A[x]) C^T: row i of all x together is A_i ⊗ C_i
+        each = np.einsum("ij,xjl->ixl", inverse, small)
+        u, s, v = np.linalg.svd(each, full_matrices=False)
+        given, second = (u[:, :, 0] * s[:, :1]).T, right @ v[:, 0].T
+        yield given, left @ vectors, second
+
+
+def _real(vectors: npt.NDArray[np.complex128]) -> FloatArray:
+    """A real basis of pairs of conjugate eigenvectors, which noise makes of close ones."""
+    conjugate = (vectors.imag != 0).any(axis=0)
+    real = vectors.real.copy()
+    second = np.flatnonzero(conjugate)[1::2]
+    real[:, second] = vectors.imag[:, second]
+    return real
+
+
+def _together(factors: Factors) -> FloatArray:
+    given, first, second = factors
+    found: FloatArray = np.einsum("xi,ai,bi->xab", given, first, second)
     return found
 
 
-def _transitions(means: FloatArray, columns: FloatArray, near: float) -> FloatArray:
-    """``(k, k)``: T with MT = C, whose rows and columns add up to 1.
+def _off(tensor: FloatArray, factors: Factors) -> float:
+    return float(np.linalg.norm(tensor - _together(factors)))
 
-    Raises:
-        Refused: If it is none, so that states are not equally likely.
+
+def _fitted(tensor: FloatArray, factors: Factors) -> Factors:
+    """The factors of least squares: one after the other, while the error falls."""
+    least, axes = _off(tensor, factors), (0, 1, 2)
+    for _ in range(SWEEPS):
+        found = [*factors]
+        for axis in axes:
+            one, two = (found[other] for other in axes if other != axis)
+            products = np.einsum("pi,qi->pqi", one, two).reshape(-1, one.shape[1])
+            wanted = np.moveaxis(tensor, axis, 0).reshape(len(tensor), -1)
+            found[axis] = np.linalg.lstsq(products, wanted.T, rcond=None)[0].T
+        fitted = found[0], found[1], found[2]
+        now = _off(tensor, fitted)
+        if not now < least * (1 - np.sqrt(UNIT)):
+            break
+        factors, least = fitted, now
+    return factors
+
+
+def _apart(given: FloatArray, said: FloatArray, off: float) -> None:
+    """Refuse two states that follow each letter in one proportion (k_A < 2).
+
+    Least squares on what is said in each state, ``(d, d, k)``, move its share ``given``
+    by at most what the law is off by, over the least singular value.
     """
-    ones = np.ones(means.shape[1])
-    left, right = (np.vstack([x, ones]) for x in (means, columns))
-    found = np.linalg.pinv(left) @ right
-    low, off = float(found.min()), float(np.abs(found.sum(axis=1) - 1).max())
+    said = said.reshape(-1, given.shape[1])
+    sizes = np.linalg.norm(said, axis=0)
+    least = np.linalg.svd(said / sizes, compute_uv=False)[-1]
+    shares = np.linalg.norm(given, axis=0) * sizes
+    noise = max(off, UNIT) * len(given) ** 1.5 / (least * shares.min())
+    units = given / np.linalg.norm(given, axis=0)
+    for i, j in combinations(range(given.shape[1]), 2):
+        one, other = units[:, i], units[:, j]
+        apart = np.linalg.norm(one - (one @ other) * other)
+        demand(
+            apart > noise,
+            "two states are as likely as each other after every letter, so the law does "
+            "not determine them (Kruskal's condition)",
+        )
+
+
+def _law(columns: FloatArray) -> FloatArray:
+    """Columns as laws; what noise makes negative is 0."""
+    signed = columns * np.sign(columns.sum(axis=0))
+    kept = np.maximum(signed, 0.0)
+    total = kept.sum(axis=0)
     demand(
-        low >= -near and off <= near,
-        f"transitions come out with an entry {low:.2g} and rows that add up to 1 ± "
-        f"{off:.2g}: no model whose states are equally likely guesses this (Assumption 5)",
+        total > 0,
+        "no model of as many states as the letters tell apart has this law: a law of its "
+        "letters or states would be 0. Say how many states there are for the nearest model",
     )
-    positive = np.maximum(found, 0)
-    return np.asarray(positive / positive.sum(axis=0))
+    found: FloatArray = kept / total
+    return found
+
+
+def _model_of(
+    task: Task, given: FloatArray, first: FloatArray, second: FloatArray
+) -> Factors:
+    """Emissions, transitions and the law of the first state, of the factors of a law."""
+    if task.given == 2:
+        return _around(given, first, second)
+    emissions, step, prior = _onwards(given, first, second)
+    if task.given == 3:
+        demand(prior > 0, "a state of the law never occurs")
+        step = _law(reversed_chain(step, step @ prior))
+    return emissions, step, prior
+
+
+def _onwards(given: FloatArray, first: FloatArray, second: FloatArray) -> Factors:
+    """O, T and the law of h_1, where A = Pr(h_2 | x_1), B = O and C = OT."""
+    transitions = _law(np.linalg.pinv(first) @ second)
+    after = _law(given.T)
+    before = np.linalg.pinv(transitions) @ after  # Pr(h_1 | x_1), each column a letter
+    # before[i, x]·(O s)_x = O[x, i] s_i for the prior s, so s spans the kernel
+    letters, size = first.shape
+    equations = np.einsum("ix,xj->xij", before, first)
+    equations[:, range(size), range(size)] -= first
+    rows = equations.reshape(letters * size, size)
+    kernel = np.linalg.svd(rows, full_matrices=False)[2]
+    return first, transitions, _law(kernel[-1][:, None])[:, 0]
+
+
+def _around(given: FloatArray, first: FloatArray, second: FloatArray) -> Factors:
+    """The same, where A = Pr(h_2 | x_2), B = O·Pr(h_1 | h_2) and C = OT.
+
+    C Aᵀ is the step from x_2 to x_3, so its stationary law m is that of a letter, Aᵀ m the
+    prior, and diag(m) A = O diag(prior).
+    """
+    after = _law(given.T).T
+    values, vectors = np.linalg.eig(second @ after.T)
+    letter = _law(vectors[:, [int(np.abs(values - 1).argmin())]].real)[:, 0]
+    prior = after.T @ letter
+    emissions = _law(letter[:, None] * after)
+    return emissions, _law(np.linalg.pinv(emissions) @ second), prior
+
+
+def _told(law: FloatArray, parts: Factors, task: Task) -> Decompiled:
+    """The model, with its residual, and states in the order of their laws."""
+    emissions, transitions, prior = parts
+    order = np.lexsort(emissions.round(9)[::-1])[::-1]
+    emissions, prior = emissions[:, order], prior[order]
+    transitions = transitions[np.ix_(order, order)]
+    residual = np.abs(predictor(task, emissions, transitions, prior) - law).max()
+    free = prior if task.given == 1 else None
+    with np.errstate(divide="ignore"):
+        condition = 1 / moves([task], emissions, transitions, free)[-1]
+    return Decompiled(
+        emissions, transitions, prior, float(residual), float(condition), task
+    )

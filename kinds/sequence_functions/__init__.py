@@ -6,12 +6,9 @@ SLICE = Slice(
     sources={
         "program": Source(
             f"{__name__}.commands:SequenceFunctions",
-            r"program:|crasp:",
-            (".program", ".crasp"),
-            objects=(
-                f"{__name__}.source_builder",
-                "krohn.kinds.counting.source_program",
-            ),
+            "program:",
+            (".program",),
+            objects=(f"{__name__}.source_builder",),
             inputs="krohn.program.inputs:words",
             sense="exact",
         )
@@ -20,5 +17,4 @@ SLICE = Slice(
     programs={"program": f"{__name__}.check"},
     finders={f"{__name__}.check": "krohn.verify.search.same_program:of_model"},
     public={"program": f"{__name__}.source"},
-    uses=("kinds.counting",),
 )

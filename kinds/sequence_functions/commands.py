@@ -13,8 +13,6 @@ from krohn.compiler import CompileError
 from krohn.compiler.compiled_network import compile_program
 from krohn.compiler.cost import check_written
 from krohn.foreign import called
-from krohn.kinds.counting import source as counting
-from krohn.kinds.counting.commands import counting_program
 from krohn.kinds.sequence_functions.source import (
     ProgramError,
     Realised,
@@ -34,6 +32,7 @@ from krohn.network.modelfile import (
 )
 from krohn.network.reading import Opened, named, output_function
 from krohn.program.domains import IntArray
+from krohn.program.slices import families, family_examples, family_source, find
 from krohn.program.user_input import read_text
 from krohn.program.word_texts import join_letters
 from krohn.report import Progress
@@ -87,7 +86,7 @@ class SequenceFunctions(SourceKind[SequenceFunction]):
     wire = "program"
     facts_types = (SequenceFunctionFacts,)
     stated_type = StatedSequenceFunction
-    examples = FAMILIES | counting.FAMILIES
+    examples = FAMILIES | family_examples(wire)
     source = SequenceFunction
     claim = "exact"
     explained = 64
@@ -95,8 +94,8 @@ class SequenceFunctions(SourceKind[SequenceFunction]):
 
     def named(self, text: str) -> SequenceFunction | None:
         """A function of the catalogue, ``program:reverse``, or that of a file."""
-        if (program := counting_program(text)) is not None:
-            return counting.function(program)
+        if (function := family_source(self.wire, text)) is not None:
+            return function  # type: ignore[no-any-return]
         if text.endswith(SUFFIX):
             return _read(Path(text))
         if not text.startswith(PREFIX):
@@ -110,10 +109,10 @@ class SequenceFunctions(SourceKind[SequenceFunction]):
         return FUNCTIONS[name]()
 
     def taken(self, source: Any) -> SequenceFunction | None:
-        """A Program, or a counting program."""
-        if isinstance(source, counting.CountingProgram):
-            return counting.function(source)
-        return super().taken(source)
+        """A Program, or what other slices make one of."""
+        each = (find(one.taken)(source) for one in families(self.wire) if one.taken)
+        made = next((function for function in each if function is not None), None)
+        return super().taken(source) if made is None else made
 
     def letters_and_classes(
         self, file: ModelFile, machine: Automaton | None

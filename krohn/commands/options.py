@@ -372,6 +372,8 @@ def _fields(group: Any) -> list[Parameter]:
 
 
 DONE, REFUTED, CANNOT = 0, 1, 2
+CODES = {"verified": DONE, "refuted": REFUTED, "undecided": CANNOT}
+"""By the verdict that a command comes to."""
 
 
 def print_remark(remark: str) -> None:

@@ -12,8 +12,7 @@ import krohn
 from krohn import cli
 from krohn.algebra.errors import KrohnError
 from krohn.commands.options import CANNOT
-from krohn.instruments.equivalence.question import equivalent
-from krohn.instruments.equivalence.systems import read
+from krohn.instruments.equivalence.question import equivalent, read
 from krohn.kinds.counting import commands_short as short_counting_programs
 from krohn.kinds.counting.commands import derived
 from krohn.kinds.counting.commands_short import (
@@ -180,8 +179,10 @@ def test_an_exploration_that_stops_says_how_far_it_came(most: int) -> None:
 def test_a_program_whose_check_is_too_large_is_written_unproved(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    from krohn.instruments.equivalence import invariant
-    from krohn.kinds.counting import commands as counting_programs
+    from krohn.kinds.counting import (
+        commands as counting_programs,
+        find_invariant as invariant,
+    )
 
     monkeypatch.setattr(counting_programs, "CHECKED", 1)
     monkeypatch.setattr(invariant, "WORK", 1)
@@ -196,7 +197,7 @@ def test_an_invariant_that_does_not_hold_is_no_proof(
 ) -> None:
     import z3
 
-    from krohn.instruments.equivalence import invariant
+    from krohn.kinds.counting import find_invariant as invariant
 
     def claimed(*_: object) -> z3.BoolRef:
         return z3.BoolVal(True)

@@ -6,11 +6,11 @@ import numpy as np
 from linear_networks import LOOSE, outputs
 
 from krohn.compiler.pipeline import Options
+from krohn.kinds.hidden_markov.build_normalised import normalised_network
 from krohn.kinds.hidden_markov.source import (
     HiddenMarkovModel,
     named,
 )
-from krohn.kinds.linear_systems.build_products import normalised_network
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import PRECISIONS, FloatArray
 

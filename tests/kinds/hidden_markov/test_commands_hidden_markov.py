@@ -11,6 +11,8 @@ from belief_networks import golden, mixing
 
 import krohn
 from krohn.algebra.errors import KrohnError
+from krohn.compiler import CompileError
+from krohn.kinds.hidden_markov.commands_machines import as_model
 from krohn.kinds.hidden_markov.source import named
 from krohn.network import modelfile
 from krohn.source_kinds.real_outputs import outputs
@@ -221,3 +223,19 @@ def test_all_predictions_are_those_of_the_filter(name: str) -> None:
     assert asked.sum() > 1000
     assert off.max() < 1e-5
     assert (model.predict(said)[asked].max(axis=1) > 1 - 1e-5).all()
+
+
+def test_every_machine_is_a_hidden_markov_model_whose_letters_are_chosen() -> None:
+    """Its belief is the unit vector of its state, after each letter of each word."""
+    machine = krohn.zoo("FlipFlop")
+    model, words = as_model(machine), np.array([[1, 0, 2, 2, 0, 1]])
+    state, states = machine.start, []
+    for letter in words[0]:
+        state = int(machine.transitions[letter, state])
+        states.append(state)
+    beliefs, likelihoods = model.filter(words)
+    assert np.array_equal(beliefs[0], np.eye(len(machine.states))[states])
+    assert not likelihoods.any()
+    assert model.states == machine.states
+    with pytest.raises(CompileError, match="at most 256 states"):
+        as_model(krohn.zoo("S6"))

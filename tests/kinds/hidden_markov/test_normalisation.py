@@ -5,7 +5,7 @@ import pytest
 from normalised_networks import model, positive
 
 from krohn.compiler.units import Masses, masses, normalised_scale
-from krohn.kinds.linear_systems.build_products import normalised_products
+from krohn.kinds.hidden_markov.build_normalised import normalised_products
 from krohn.network.precision import FLOAT32, FLOAT64
 from krohn.program import Normalised
 from krohn.program.errors import Refused

@@ -9,8 +9,6 @@ from command import refused, said
 
 import krohn
 from krohn.algebra.errors import KrohnError
-from krohn.compiler import CompileError
-from krohn.kinds.linear_systems.commands import as_model
 from krohn.kinds.linear_systems.source import named
 from krohn.machines import read
 from krohn.network import modelfile
@@ -142,19 +140,3 @@ def test_what_does_not_suit_is_refused(options: dict[str, Any], reason: str) -> 
 def test_numbers_out_of_range_are_said(name: str) -> None:
     with pytest.raises(KrohnError, match="2 to 64 states"):
         krohn.compile(name, 9)
-
-
-def test_every_machine_is_a_hidden_markov_model_whose_letters_are_chosen() -> None:
-    """Its belief is the unit vector of its state, after each letter of each word."""
-    machine = krohn.zoo("FlipFlop")
-    model, words = as_model(machine), np.array([[1, 0, 2, 2, 0, 1]])
-    state, states = machine.start, []
-    for letter in words[0]:
-        state = int(machine.transitions[letter, state])
-        states.append(state)
-    beliefs, likelihoods = model.filter(words)
-    assert np.array_equal(beliefs[0], np.eye(len(machine.states))[states])
-    assert not likelihoods.any()
-    assert model.states == machine.states
-    with pytest.raises(CompileError, match="at most 256 states"):
-        as_model(krohn.zoo("S6"))

@@ -14,7 +14,7 @@ from krohn.kinds.posterior_heads.source import (
     gaussian,
     named,
 )
-from krohn.kinds.posterior_heads.source_decompile import (
+from krohn.kinds.posterior_heads.source_decompile_points import (
     DecompiledPoints,
     decompiled_points,
 )

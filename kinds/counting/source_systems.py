@@ -3,14 +3,12 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol
 
 import numpy as np
 
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.errors import KrohnError
-from krohn.kinds.counting.commands import counting_program
 from krohn.kinds.counting.source import (
     Builder,
     Comparison,
@@ -19,8 +17,6 @@ from krohn.kinds.counting.source import (
     Letter,
     Negation,
 )
-from krohn.machine_objects import AS_IT_IS, MachineReading
-from krohn.machines import machine_of, with_outputs
 from krohn.program.domains import BoolArray, IntArray
 from krohn.program.word_texts import join_letters
 
@@ -246,19 +242,6 @@ def system_of(source: Source, letters: tuple[str, ...]) -> System:
     order = [source.letters.index(letter) for letter in letters]
     accepting = np.asarray(output.table == said.index("accept"))
     return Acceptor(letters, source.transitions[order], source.start, accepting)
-
-
-def read(source: object, reading: MachineReading = AS_IT_IS) -> Source:
-    """A counting program, its file or name, or what a machine can be read from.
-
-    Raises:
-        KrohnError: If it is neither.
-    """
-    if isinstance(source, CountingProgram):
-        return source
-    if isinstance(source, str | Path) and (program := counting_program(str(source))):
-        return program
-    return with_outputs(machine_of(source, reading), reading.observe)
 
 
 # All that two systems can remember together after words of up to some length.

@@ -5,14 +5,14 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from krohn.kinds.hidden_markov.source_decompile import (
+from krohn.kinds.hidden_markov.source_masked import PRINTED, predictor, stationary
+from krohn.kinds.hidden_markov.statement_masked import Task
+from krohn.kinds.posterior_heads.source_decompile import (
     FORWARD,
     TASKS,
     Decompiled,
     decompiled,
 )
-from krohn.kinds.hidden_markov.source_masked import PRINTED, predictor, stationary
-from krohn.kinds.hidden_markov.statement_masked import Task
 from krohn.program.domains import FloatArray
 from krohn.program.errors import Refused
 from tests.kinds.hidden_markov.test_masked import chain

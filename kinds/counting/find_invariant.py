@@ -13,7 +13,7 @@ from typing import Literal
 import numpy as np
 import z3
 
-from krohn.instruments.equivalence.systems import (
+from krohn.kinds.counting.source_systems import (
     Relation,
     System,
 )

@@ -15,13 +15,6 @@ from krohn.algebra.errors import KrohnError
 from krohn.compiled_model import file_of
 from krohn.kinds.hidden_markov import source_files as files
 from krohn.kinds.hidden_markov.source import HiddenMarkovModel
-from krohn.kinds.hidden_markov.source_decompile import (
-    DRAWS,
-    FORWARD,
-    TASKS,
-    Decompiled,
-    decompiled,
-)
 from krohn.kinds.hidden_markov.source_masked import factors
 from krohn.kinds.hidden_markov.statement_masked import Task
 from krohn.kinds.posterior_heads.source import (
@@ -29,6 +22,13 @@ from krohn.kinds.posterior_heads.source import (
     PosteriorHead,
 )
 from krohn.kinds.posterior_heads.source_decompile import (
+    DRAWS,
+    FORWARD,
+    TASKS,
+    Decompiled,
+    decompiled,
+)
+from krohn.kinds.posterior_heads.source_decompile_points import (
     DecompiledPoints,
     decompiled_points,
 )

@@ -7,7 +7,7 @@ from krohn.program.domains import FloatArray
 from krohn.program.wording import at_most
 
 if TYPE_CHECKING:
-    from krohn.kinds.hidden_markov.commands_decompile import Recovered
+    from krohn.kinds.posterior_heads.commands_decompile import Recovered
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -70,7 +70,7 @@ def decompile(
     as_json: common.Json = False,
 ) -> int:
     """Recover the hidden Markov model of which a network says the law."""
-    from krohn.kinds.hidden_markov.commands_decompile import (
+    from krohn.kinds.posterior_heads.commands_decompile import (
         check_suffix,
         decompile as decompiled,
     )

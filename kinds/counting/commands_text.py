@@ -1,0 +1,48 @@
+"""Whether two counting programs or machines accept the same words, on a terminal."""
+
+from krohn.kinds.counting.commands_words import BY_ACCEPTANCE, Answer
+from krohn.program.word_texts import join_letters
+
+
+def print_words(found: Answer) -> None:
+    """Whether two sources accept the same words, and of which lengths that is known."""
+    print(_sentence(found))
+    print(f"  compared: {BY_ACCEPTANCE}")
+    if found.word is not None:
+        print(f"  a shortest word: {join_letters(found.word)}")
+        print(f"  {_side(found)} accepts it, and the other does not")
+    if found.invariant:
+        print("  z3 found an invariant, and each letter was checked to keep it")
+
+
+def _side(found: Answer) -> str:
+    """The one that accepts the word, by its name if that tells the two apart."""
+    if found.left == found.right:
+        return "the first" if found.accepts == "left" else "the second"
+    return found.left if found.accepts == "left" else found.right
+
+
+def _sentence(found: Answer) -> str:
+    if found.word is not None:
+        verb = "is not in" if found.relation == "included" else "are not equal:"
+        if found.relation == "included":
+            return f"refuted: a word of {found.left} {verb} {found.right}"
+        return f"refuted: {found.left} and {found.right} {verb} one accepts a word"
+    about = (
+        f"every word of {found.left} is one of {found.right}"
+        if found.relation == "included"
+        else f"{found.left} and {found.right} accept the same words"
+    )
+    if found.verdict == "undecided" and not found.explored:
+        return "unproved: too much would be compared, even for words of one letter"
+    if found.verdict == "undecided":
+        return (
+            f"undecided for every length; for words of up to {found.explored} letters: "
+            f"{about}"
+        )
+    words = (
+        "of every length"
+        if found.length is None
+        else f"of up to {found.length} letters"
+    )
+    return f"verified for words {words}: {about}"
