@@ -246,7 +246,7 @@ def family_source(kind: str, text: str) -> Any:
     return next((source for source in each if source is not None), None)
 
 
-def family_examples(kind: str) -> Mapping[str, str]:
+def family_examples(kind: str) -> dict[str, str]:
     """Names of sources of a kind that other slices bring, each with what it is."""
     return {k: x for one in families(kind) for k, x in find(one.examples).items()}
 

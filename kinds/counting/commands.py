@@ -242,8 +242,7 @@ def function_named(text: str) -> SequenceFunction | None:
 
 def function_of(source: object) -> SequenceFunction | None:
     """The sequence function of a counting program; None of other objects."""
-    known = isinstance(source, CountingProgram)
-    return counting.function(source) if known else None
+    return counting.function(source) if isinstance(source, CountingProgram) else None
 
 
 def derived(machine: Automaton, effort: str | float = "normal") -> CountingProgram:
