@@ -137,17 +137,18 @@ def one_of_architectures() -> str:
 
 def _recurrent(values: Values) -> bool:
     """Whether networks of the architecture read a letter at a time."""
-    from krohn.network.architecture import every_kind
+    from krohn.network.architecture import kind_named
 
-    kind = every_kind().get(str(values["arch"]))
+    kind = kind_named(values["arch"])
     return kind is not None and kind.recurrent
 
 
 def _endless(values: Values) -> bool:
     """Whether networks of the architecture are for words of every length."""
-    from krohn.network.architecture import every_kind
+    from krohn.network.architecture import kind_named
 
-    return _recurrent(values) and not every_kind()[str(values["arch"])].bounded
+    kind = kind_named(values["arch"])
+    return kind is not None and kind.recurrent and not kind.bounded
 
 
 FORM = Need(

@@ -4,51 +4,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
 from math import prod
-from typing import Any, Generic, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
 from krohn.network import ModelFileError
-from krohn.network.meaning.engine import Engine
-from krohn.network.meaning.net import Affine
 from krohn.program.architecture import Architecture as Declared, Shapes
 from krohn.program.retelling import told_as
 from krohn.program.slices import slice_architectures
 
-# The step of a recurrent network, in operations that every place it runs at has.
-
-
-ByName = Mapping[str, Any]
-"""The tensors of a network by their names on file; those of an engine have ``T`` here."""
-
-
-Read = Callable[[Engine, Any, Any, tuple[Any, ...]], tuple[Any, tuple[Any, ...]]]
-"""What says the logits after letters, and what is remembered then."""
-
-
-def unembed(o: Engine, tensors: ByName, h: Any) -> Any:
-    """Logits h · ``unembed.weight`` + ``unembed.bias``."""
-    return o.affine(h, Affine(tensors["unembed.weight"], tensors["unembed.bias"]))
-
-
-@dataclass(frozen=True)
-class Step:
-    """The memory of a recurrent network, and how a letter changes it.
-
-    Attributes:
-        starts: The tensors that are remembered before a word.
-        after: What says the logits after a letter, and what is remembered then: of an
-            engine, the network, the letter, and all that was remembered.
-        said: The logits, of an engine, the network, and what says them.
-        net: Makes the network, as these read it, of its tensors.
-        many: As `after`, of letters ``(batch, n)`` in one pass; None if nothing is faster
-            than one after the other.
-    """
-
-    starts: tuple[str, ...]
-    after: Read
-    said: Callable[[Engine, Any, Any], Any] = unembed
-    net: Callable[[ByName], Any] = dict
-    many: Read | None = None
-
+if TYPE_CHECKING:
+    from krohn.network.meaning.step import Step
 
 # The architectures of networks: what all networks of one architecture have in common.
 #
@@ -98,7 +62,7 @@ class Kind(Generic[A]):
     width_of: Callable[[A], int]
     runtime: str = "krohn.network.recurrent:Stepped"
     layers_of: Callable[[A], Sequence[Mapping[str, Any]]] = _one_layer
-    step_of: Callable[[A], Step] | None = None
+    step_of: "Callable[[A], Step] | None" = None
     sparse_of: Callable[[A], Mapping[str, tuple[int, int]]] = _nothing
     recurrent: bool = False
     program: bool = False
@@ -142,7 +106,7 @@ class Kind(Generic[A]):
         """How many numbers a network has for each position."""
         return self.width_of(self.sizes(architecture))
 
-    def step(self, architecture: Architecture | Declared) -> Step | None:
+    def step(self, architecture: Architecture | Declared) -> "Step | None":
         """What a network makes of a letter; None if it makes it otherwise."""
         sizes = self.sizes(architecture)
         return None if self.step_of is None else self.step_of(sizes)
@@ -188,12 +152,19 @@ def kind_of(architecture: Architecture | Declared) -> Kind[Any]:
         name = architecture.get("kind")
     else:
         name = architecture.kind
-    if isinstance(name, str) and name not in KINDS and name in (known := meanings()):
-        import_module(known[name])
-    if not isinstance(name, str) or name not in KINDS:
+    if (kind := kind_named(name)) is None:
         names = ", ".join(map(repr, every_kind()))
         raise ModelFileError(f"has architecture {name!r}; known are {names}")
-    return KINDS[name]
+    return kind
+
+
+def kind_named(name: Any) -> Kind[Any] | None:
+    """The kind of a name on file, of which only the module is imported; None if none."""
+    if not isinstance(name, str):
+        return None
+    if name not in KINDS and name in (known := meanings()):
+        import_module(known[name])
+    return KINDS.get(name)
 
 
 def expected_shapes(architecture: Architecture | Declared) -> Shapes:

@@ -13,11 +13,12 @@ import numpy as np
 import numpy.typing as npt
 
 from krohn.network import ModelFileError
-from krohn.network.architecture import Read, Step, is_index, kind_of
+from krohn.network.architecture import is_index, kind_of
 from krohn.network.meaning.arrays import Arrays, points, whole
 from krohn.network.meaning.fast_arrays import FastArrays, packed
 from krohn.network.meaning.forward import check, read_out, through
 from krohn.network.meaning.net import AS_A_WHOLE, Net
+from krohn.network.meaning.step import Read, Step
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import BoolArray, one_thread
 from krohn.program.architectures.transformer import Transformer

@@ -31,10 +31,11 @@ from krohn.architectures.exports.export_onnx_nodes import (
     Value,
 )
 from krohn.network import ExportError
-from krohn.network.architecture import Step, is_index, kind_of
+from krohn.network.architecture import is_index, kind_of
 from krohn.network.meaning.attention import Points
 from krohn.network.meaning.forward import read_out, through
 from krohn.network.meaning.net import Net
+from krohn.network.meaning.step import Step
 from krohn.network.modelfile import ModelFile, alphabets
 from krohn.network.precision import FloatArray
 from krohn.program.architectures.transformer import Transformer

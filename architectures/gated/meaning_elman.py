@@ -4,8 +4,9 @@ from typing import Any
 
 from krohn.architectures.gated.meaning_lstm import halves
 from krohn.architectures.gated.statement_elman import Elman
-from krohn.network.architecture import ByName, Kind, Step, declare
+from krohn.network.architecture import Kind, declare
 from krohn.network.meaning.engine import Engine
+from krohn.network.meaning.step import ByName, Step
 
 
 def _after(

@@ -3,8 +3,9 @@
 from typing import Any
 
 from krohn.architectures.gated.statement_lstm import Lstm
-from krohn.network.architecture import ByName, Kind, Step, declare
+from krohn.network.architecture import Kind, declare
 from krohn.network.meaning.engine import Engine
+from krohn.network.meaning.step import ByName, Step
 
 
 def halves(o: Engine, t: ByName, letter: Any, h: Any) -> tuple[Any, Any]:

@@ -3,8 +3,9 @@
 from typing import Any
 
 from krohn.architectures.recurrent.statement import Rnn
-from krohn.network.architecture import ByName, Kind, Step, declare
+from krohn.network.architecture import Kind, declare
 from krohn.network.meaning.engine import Engine
+from krohn.network.meaning.step import ByName, Step
 
 
 def _after(

@@ -9,10 +9,11 @@ from krohn.architectures.state_space.statement import (
     Layer as DeclaredLayer,
     StateSpace as Declared,
 )
-from krohn.network.architecture import Kind, Step, declare
+from krohn.network.architecture import Kind, declare
 from krohn.network.meaning.engine import Engine
 from krohn.network.meaning.forward import feed
 from krohn.network.meaning.net import A, Affine, affines, every_tensor, relus
+from krohn.network.meaning.step import Step
 
 
 @dataclass(frozen=True)

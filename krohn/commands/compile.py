@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from krohn import show
 from krohn.algebra.errors import KrohnError
 from krohn.commands import options as common
 from krohn.commands.options import (
@@ -21,6 +20,7 @@ from krohn.commands.options import (
 from krohn.commands.progress import progress
 from krohn.option_rules import IN_BLOCKS, one_of_architectures, refuse_others
 from krohn.program.slices import needed_part
+from krohn.show import network as show
 
 if TYPE_CHECKING:
     from krohn.algebra.automaton import Automaton

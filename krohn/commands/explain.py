@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from krohn import schemas, show
+from krohn import schemas
 from krohn.commands import options as common
 from krohn.commands.options import (
     FileReading,
@@ -20,6 +20,7 @@ from krohn.commands.options import (
     typed,
 )
 from krohn.commands.progress import waiting
+from krohn.show import explanation as show
 from krohn.source_kinds import KINDS, machines
 
 Arch = Annotated[
@@ -153,6 +154,7 @@ def decompose(
 ) -> None:
     """Take a machine apart into a cascade of small ones, proved to cover it."""
     from krohn import decomposition
+    from krohn.show import machine as shown
 
     if output is not None:
         decomposition.check_output(output)
@@ -164,4 +166,4 @@ def decompose(
     result = decomposition.describe(found) | machines().remarks(read)
     if output is not None:
         result["file"] = str(output)
-    emit("decompose", result, as_json, lambda: show.decomposition(result))
+    emit("decompose", result, as_json, lambda: shown.decomposition(result))

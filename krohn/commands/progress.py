@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from threading import Event, Thread
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
-from krohn.report import Progress
+if TYPE_CHECKING:
+    from krohn.report import Progress
 
 EVERY = 30.0
 """Seconds between the lines of a log."""
@@ -114,7 +115,7 @@ def watched(stream: TextIO) -> bool:
 
 
 @contextmanager
-def progress(clock: Clock = time.monotonic) -> Iterator[Progress]:
+def progress(clock: Clock = time.monotonic) -> Iterator["Progress"]:
     """Show how far work has come: by bars on a terminal, else by a line now and then."""
     log = Log(clock)
     with _bars(log) if watched(sys.stderr) else _logged(log) as report:
@@ -138,7 +139,7 @@ def waiting(what: str, clock: Clock = time.monotonic) -> Iterator[None]:
 
 
 @contextmanager
-def _logged(log: Log) -> Iterator[Progress]:
+def _logged(log: Log) -> Iterator["Progress"]:
     """Lines on standard error, from a thread of their own."""
     stream, ended = sys.stderr, Event()
 
@@ -158,7 +159,7 @@ def _logged(log: Log) -> Iterator[Progress]:
 
 
 @contextmanager
-def _bars(log: Log) -> Iterator[Progress]:
+def _bars(log: Log) -> Iterator["Progress"]:
     """A bar for each part of the work, on standard error."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn

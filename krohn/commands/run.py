@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, TextIO
 import typer
 from typer.core import TyperCommand
 
-from krohn import show
 from krohn.algebra.errors import KrohnError
 from krohn.commands import options as common
 from krohn.commands.options import DONE, REFUTED, Wanted, check, emit, grouped
 from krohn.commands.progress import progress
 from krohn.option_rules import RUN
 from krohn.program.word_texts import WordText, whole_part
+from krohn.show import network as show
 from krohn.source_kinds import named, of_file
 
 if TYPE_CHECKING:

@@ -4,7 +4,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from krohn import show
 from krohn.commands import options as common
 from krohn.commands.options import (
     CANNOT,
@@ -27,6 +26,7 @@ from krohn.commands.verify_methods import (
 )
 from krohn.option_rules import HELD, VERIFY, refuse_others
 from krohn.program.claim import Sense
+from krohn.show import network as show
 from krohn.source_kinds import machines
 
 if TYPE_CHECKING:

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from krohn import show
 from krohn.algebra.errors import KrohnError
 from krohn.algebra.wording import rational
 from krohn.commands.progress import waiting
 from krohn.program.slices import needed_part
+from krohn.show import network as show
 
 if TYPE_CHECKING:
     from krohn.algebra.automaton import Automaton

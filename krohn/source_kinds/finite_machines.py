@@ -14,7 +14,6 @@ from krohn.machine_objects import AS_IT_IS, MachineReading
 from krohn.machines import machine_of, with_outputs
 from krohn.network.architecture import kind_of
 from krohn.network.modelfile import ModelFile
-from krohn.network.reading import Opened
 from krohn.option_rules import COMPILE, refuse, spelled
 from krohn.program.claim import Shows
 from krohn.program.slices import brought, needed_part, slice_sources
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
 
     from krohn.checks import Checks
     from krohn.compiled_model import CompiledModel
+    from krohn.network.reading import Opened
     from krohn.report import Report
 
 AS_SOURCES = {
@@ -128,7 +128,7 @@ class Machines(Kind[Automaton]):
         """The machine that a file states; None if it states none, or only names."""
         return own_machine(file) if names_machine(file) else None
 
-    def runs(self, file: ModelFile, network: Opened = None) -> Runs:
+    def runs(self, file: ModelFile, network: "Opened" = None) -> Runs:
         """The function that answers after each letter of a word.
 
         A generator answers laws.

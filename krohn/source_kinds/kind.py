@@ -13,7 +13,6 @@ from krohn.algebra.errors import KrohnError, MachineError
 from krohn.algebra.wording import count
 from krohn.compiler import CompileError
 from krohn.network.modelfile import ModelFile, alphabets
-from krohn.network.reading import Opened
 from krohn.option_rules import refuse_others
 from krohn.program.architectures.transformer import Transformer
 from krohn.program.attention import sees_ahead
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
     from krohn.checks import Checks
     from krohn.compilation import Asked
     from krohn.compiled_model import CompiledModel
+    from krohn.network.reading import Opened
     from krohn.report import Report
     from krohn.source_kinds.written_texts import Writer
 
@@ -331,7 +331,7 @@ class Kind(ABC, Generic[S]):
         return None
 
     @abstractmethod
-    def runs(self, file: ModelFile, network: Opened = None) -> Runs:
+    def runs(self, file: ModelFile, network: "Opened" = None) -> Runs:
         """The function that answers inputs one after the other, as `krohn run` does.
 
         Args:

@@ -11,7 +11,7 @@ import pytest
 from regexes import random_pattern
 
 import krohn
-from krohn import cli, compiled_model, show
+from krohn import cli, compiled_model
 from krohn.algebra.automaton import Automaton
 from krohn.compilation import compile as compiled, explain
 from krohn.compiled_model import Way, choose
@@ -20,6 +20,7 @@ from krohn.compiler.pipeline import Options
 from krohn.compiler.planning import planning
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FLOAT32
+from krohn.show import explanation as show
 from krohn.verify.proof import Proof, prove
 
 SIZES = ("depth", "layers", "parameters")

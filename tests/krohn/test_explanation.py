@@ -9,7 +9,7 @@ import pytest
 from work import calls_at_most
 
 import krohn
-from krohn import cli, show
+from krohn import cli
 from krohn.algebra import zoo
 from krohn.algebra.automaton import Automaton, IntArray, Semiautomaton
 from krohn.algebra.budget import EFFORTS
@@ -20,6 +20,7 @@ from krohn.compiler.planning import MOST_CHOSEN, planning
 from krohn.decomposition import decompose
 from krohn.network import modelfile
 from krohn.network.precision import PRECISIONS
+from krohn.show import explanation as show
 from krohn.show.explanation import lines
 
 

@@ -13,7 +13,6 @@ import pytest
 from every_kind import NETWORKS, SOURCES, compiled
 
 import krohn
-from krohn import show
 from krohn.algebra.errors import KrohnError
 from krohn.compiled_model import CompiledModel
 from krohn.evidence import Checked, check
@@ -21,6 +20,7 @@ from krohn.network import ModelFileError, modelfile
 from krohn.network.modelfile import ModelFile, pack
 from krohn.program.claim import LABELS, Claim, Sense, digest_of
 from krohn.program.errors import Refused
+from krohn.show import network as show
 from krohn.source_kinds import named, of_file
 from krohn.verify.checker.model_file import read
 from krohn.verify.proof import prove
@@ -151,7 +151,7 @@ def test_bounds_are_printed_rounded_outwards(capsys: Any) -> None:
     checked = Checked(
         model.claim, "verified", "", facts, model.proof.proved, 0, None, 0
     )
-    show.network.evidence(checked)
+    show.evidence(checked)
     told = capsys.readouterr().out
     for bound in ("noise 1.01,", "leak 1.01e-09,", "read-out 0.999\n"):
         assert bound in told
