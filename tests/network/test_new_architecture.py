@@ -26,15 +26,14 @@ from krohn.algebra.formats import json_format
 from krohn.architectures.exports.destinations import destination
 from krohn.network import ExportError, ModelFileError, architecture, modelfile
 from krohn.network.architecture import (
-    ByName,
     Kind,
-    Step,
     declare,
     every_kind,
     kind_of,
 )
 from krohn.network.meaning.arrays import Arrays
 from krohn.network.meaning.engine import Engine
+from krohn.network.meaning.step import ByName, Step
 from krohn.network.model import Model
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FLOAT32
