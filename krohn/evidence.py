@@ -32,7 +32,7 @@ from krohn.verify.checker.network import digest as digest_of, recheck
 from krohn.verify.checker.verdict import Proved
 from krohn.verify.proof import Proof, steps
 from krohn.verify.search.find import for_file, machine_of
-from krohn.verify.trusted import TrustedFile, totals
+from krohn.verify.trusted import Rests
 
 if TYPE_CHECKING:
     from krohn.architectures.gpt2.check import Files
@@ -71,21 +71,6 @@ class Checked:
         return {**own, **told, "seconds": round(self.seconds, 3)}
 
 
-@dataclass(frozen=True)
-class Rests:
-    """The files that one proof rests on, beside Python, numpy and safetensors.
-
-    Attributes:
-        files: The files that the small checker imports for it.
-    """
-
-    files: tuple[TrustedFile, ...]
-
-    def to_object(self) -> dict[str, Any]:
-        """As ``krohn verify --trusted --json`` prints it."""
-        return {**totals(self.files), "each": [vars(file) for file in self.files]}
-
-
 def rests_on(found: Report, path: str | Path) -> Rests:
     """The files and lines that a proof rests on, by running the small checker alone.
 
@@ -98,7 +83,7 @@ def rests_on(found: Report, path: str | Path) -> Rests:
     """
     evidence = for_file(_model(path), _proof_of(found, path).told)
     with told_as(about=f"{path}: "):
-        return Rests(tuple(trusted.rests_on(path, _text(evidence).encode())))
+        return trusted.rests_on(path, _text(evidence).encode())
 
 
 def _proof_of(found: Report, path: str | Path) -> Proof:

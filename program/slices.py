@@ -176,14 +176,26 @@ def slices() -> Mapping[str, Slice]:
         for module in iter_modules(import_module(f"krohn.{group}").__path__)
         if module.ispkg
     ]
-    names += sorted(entry.value for entry in entry_points(group=ENTRY_POINTS))
+    names += sorted(distributions())
     return {name: import_module(name).SLICE for name in names}
+
+
+@cache
+def distributions() -> Mapping[str, str]:
+    """The distributions of the slices that are not Krohn's, by the packages of slices."""
+    found = entry_points(group=ENTRY_POINTS)
+    return {each.value: each.dist.name if each.dist else each.name for each in found}
+
+
+def bringer(part: str, key: Any) -> str | None:
+    """The package of the slice that brings a key of one of its parts; None if none does."""
+    return next((n for n, each in slices().items() if key in getattr(each, part)), None)
 
 
 def brought(part: str, key: Any) -> Any:
     """What the slices bring under a key of one of their parts; None if none does."""
-    parts = (getattr(each, part) for each in slices().values())
-    return next((one[key] for one in parts if key in one), None)
+    package = bringer(part, key)
+    return None if package is None else getattr(slices()[package], part)[key]
 
 
 def find(name: str) -> Any:

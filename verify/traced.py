@@ -7,6 +7,7 @@ proof rests on: `krohn.verify.trusted` reads it.
 import ast
 import json
 import sys
+from collections.abc import Mapping
 from importlib import import_module
 from inspect import CO_OPTIMIZED
 from pathlib import Path
@@ -14,18 +15,37 @@ from types import CodeType, FrameType
 from typing import Any
 
 from krohn.program.errors import Refused
+from krohn.program.slices import slices
 from krohn.verify.checker.network import contents, recheck
 
 
+def package_of(module: str) -> str:
+    """The first part of the full name of a module."""
+    return module.partition(".")[0]
+
+
+OWN = frozenset(map(package_of, ("krohn", *slices())))
+"""Krohn and the packages of slices, of other distributions, too."""
+BEFORE = frozenset({*sys.stdlib_module_names, *map(package_of, sys.modules)})
+"""Python, and what the checker imports before it is asked: numpy and safetensors."""
+
+
 def is_own(module: str) -> bool:
-    """Whether the full name of a module is that of one of this project."""
-    return module.partition(".")[0] == "krohn"
+    """Whether a module, of a full name, is one of Krohn or of another slice."""
+    return package_of(module) in OWN
 
 
-def imported_files() -> list[str]:
-    """The files of this project that are imported, wherever in it they lie."""
-    own = [module for name, module in sys.modules.items() if is_own(name)]
-    return [module.__file__ for module in own if module.__file__]
+def libraries() -> list[str]:
+    """What was imported since of other packages: slices may need some."""
+    return sorted({*map(package_of, sys.modules)} - BEFORE - OWN)
+
+
+def imported_files() -> dict[str, str]:
+    """The files that are imported, of Krohn and of other slices, with their modules."""
+    own = {name: module for name, module in sys.modules.items() if is_own(name)}
+    own.pop("krohn.verify.traced", None)
+    files = {name: getattr(module, "__file__", None) for name, module in own.items()}
+    return {file: name for name, file in files.items() if file}
 
 
 def import_late() -> None:
@@ -34,7 +54,7 @@ def import_late() -> None:
     But for `krohn` itself, of which the checker asks no name: users do.
     """
     done = {str(sys.modules["krohn"].__file__)}
-    while files := {*imported_files()} - done:
+    while files := imported_files().keys() - done:
         for file in sorted(files):
             for node in ast.walk(ast.parse(Path(file).read_text("utf-8"))):
                 late = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
@@ -52,8 +72,11 @@ def _import(module: str, names: list[str]) -> None:
             import_module(f"{module}.{name}")
 
 
-def trace(model: Path, evidence: Path) -> dict[str, list[int]]:
+def trace(model: Path, evidence: Path) -> dict[str, Any]:
     """The files that are imported to check evidence, and the lines of functions that run.
+
+    Returns:
+        As `report` does.
 
     Raises:
         Refused: If the evidence shows nothing.
@@ -78,11 +101,27 @@ def trace(model: Path, evidence: Path) -> dict[str, list[int]]:
         recheck(contents(model), evidence.read_bytes())
     finally:
         sys.settrace(None)
-    files: dict[str, set[int]] = {name: set() for name in imported_files()}
+    lines_of: dict[str, set[int]] = {}
     for code, lines in ran.items():
         # What dataclasses write for themselves is in no file.
-        files.get(code.co_filename, set()).update(lines)
-    return {name: sorted(lines) for name, lines in files.items()}
+        lines_of.setdefault(code.co_filename, set()).update(lines)
+    return report(lines_of)
+
+
+def report(ran: Mapping[str, set[int]]) -> dict[str, Any]:
+    """What this process has imported.
+
+    Args:
+        ran: The lines of files that ran.
+
+    Returns:
+        ``files``: each with its module and how many of its lines ran; ``libraries``.
+    """
+    files = [
+        {"path": path, "module": module, "ran": len(ran.get(path, ()))}
+        for path, module in imported_files().items()
+    ]
+    return {"files": files, "libraries": libraries()}
 
 
 if __name__ == "__main__":

@@ -9,11 +9,12 @@ import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from krohn.program.errors import Refused, demand
 
-HOMES = tuple(map(Path, sys.modules["krohn"].__path__))
-"""The folder of `krohn`; in a checkout without links also that of its packages."""
+HOME = Path(sys.modules["krohn"].__path__[0]).parent
+"""The folder that `krohn` is imported from."""
 
 
 @dataclass(frozen=True)
@@ -21,7 +22,8 @@ class TrustedFile:
     """A file that was imported to check evidence.
 
     Attributes:
-        file: Its name, which begins with ``krohn/``.
+        file: Its module as a path, which begins with ``krohn/``, or with the name of a
+            package of another distribution.
         lines: How many lines it has.
         code: How many of them hold code: no blank lines, comments or docstrings.
         ran: How many lines of its functions ran.
@@ -34,7 +36,8 @@ class TrustedFile:
 
 
 EVERYTHING = """
-import importlib, json, pkgutil, re, sys
+import importlib, json, pkgutil, re
+from krohn.verify.traced import import_late, report
 for name in ("krohn.program.operations", "krohn.verify.checker"):
     folder = importlib.import_module(name)
     for found in pkgutil.walk_packages(folder.__path__, name + "."):
@@ -45,19 +48,37 @@ for name in slices():
     for found in pkgutil.iter_modules(importlib.import_module(name).__path__, name + "."):
         if re.fullmatch(r"(statement|check)(_\\w+)?", found.name.rpartition(".")[2]):
             importlib.import_module(found.name)
-from krohn.verify.traced import import_late, imported_files
 import_late()
-print(json.dumps({name: [] for name in imported_files()}))
+print(json.dumps(report({})))
 """
 
 
-def every_file() -> list[TrustedFile]:
+@dataclass(frozen=True)
+class Rests:
+    """What one proof rests on, beside Python, numpy and safetensors.
+
+    Attributes:
+        files: The files that the small checker imports for it: those of Krohn, and of
+            slices of other distributions.
+        libraries: The packages that such slices have imported beside.
+    """
+
+    files: tuple[TrustedFile, ...]
+    libraries: tuple[str, ...]
+
+    def to_object(self) -> dict[str, Any]:
+        """As ``krohn verify --trusted --json`` prints it."""
+        each = [vars(file) for file in self.files]
+        return {**totals(self.files), "each": each, "libraries": [*self.libraries]}
+
+
+def every_file() -> tuple[TrustedFile, ...]:
     """All files that proofs can rest on: the checker, and all its imports."""
-    return _alone("-c", EVERYTHING)
+    return _alone("-c", EVERYTHING).files
 
 
-def rests_on(model: str | Path, evidence: bytes) -> list[TrustedFile]:
-    """The files that the checker imports in a process of its own to check evidence.
+def rests_on(model: str | Path, evidence: bytes) -> Rests:
+    """What the checker imports in a process of its own to check evidence.
 
     Args:
         model: The model file, or the directory of a GPT-2.
@@ -72,9 +93,9 @@ def rests_on(model: str | Path, evidence: bytes) -> list[TrustedFile]:
         return _alone("-m", "krohn.verify.traced", str(model), str(said))
 
 
-def _alone(*arguments: str) -> list[TrustedFile]:
-    """The files that a process of its own has imported, as it prints them."""
-    paths = os.pathsep.join([str(HOMES[0].parent), os.environ.get("PYTHONPATH", "")])
+def _alone(*arguments: str) -> Rests:
+    """What a process of its own has imported, as it prints it."""
+    paths = os.pathsep.join([str(HOME), os.environ.get("PYTHONPATH", "")])
     done = subprocess.run(
         # -P: no module of the folder in which the user works is imported
         [sys.executable, "-P", *arguments],
@@ -86,9 +107,10 @@ def _alone(*arguments: str) -> list[TrustedFile]:
     if done.returncode:
         said = done.stderr.strip().splitlines() or ["without a word"]
         raise Refused(f"the checker alone ended: {said[-1]}")
-    found = {Path(name): lines for name, lines in json.loads(done.stdout).items()}
-    found.pop(Path(__file__).with_name("traced.py"), None)
-    return [_count_lines(path, len(lines)) for path, lines in sorted(found.items())]
+    found = json.loads(done.stdout)
+    files = [_count_lines(**each) for each in found["files"]]
+    files.sort(key=lambda each: each.file)
+    return Rests(tuple(files), tuple(found["libraries"]))
 
 
 def totals(files: Sequence[TrustedFile]) -> dict[str, int]:
@@ -101,13 +123,13 @@ def totals(files: Sequence[TrustedFile]) -> dict[str, int]:
     }
 
 
-def _count_lines(path: Path, ran: int) -> TrustedFile:
+def _count_lines(path: str, module: str, ran: int) -> TrustedFile:
     demand(
-        path.suffix == ".py", "Krohn is installed without its source, so no lines count"
+        path.endswith(".py"),
+        f"{module} is installed without its source, so no lines count",
     )
-    text = path.read_text("utf-8")
-    home = next(home for home in HOMES if path.is_relative_to(home))
-    name = Path("krohn", path.relative_to(home)).as_posix()
+    text, name = Path(path).read_text("utf-8"), module.replace(".", "/")
+    name += "/__init__.py" if Path(path).stem == "__init__" else ".py"
     return TrustedFile(name, len(text.splitlines()), len(_code(text)), ran)
 
 

@@ -17,8 +17,9 @@ from krohn.show import network as show
 if TYPE_CHECKING:
     from krohn.algebra.automaton import Automaton
     from krohn.checks import Checks, Sharding
-    from krohn.evidence import Checked, Rests
+    from krohn.evidence import Checked
     from krohn.report import Report
+    from krohn.verify.trusted import Rests
 
 
 @dataclass(frozen=True)

@@ -314,13 +314,18 @@ class Checked(MachineRemark):
 
 
 class Trusted(TypedDict):
-    """The files and lines that a proof rests on."""
+    """The files and lines that a proof rests on.
+
+    Attributes:
+        libraries: Packages that slices of other distributions have imported beside.
+    """
 
     files: int
     lines: int
     code: int
     ran: int
     each: list[TrustedFile]
+    libraries: list[str]
 
 
 class Verified(MachineRemark):

@@ -16,12 +16,13 @@ from krohn.show.tables import console, cut_short, new_table, print_table, tried
 
 if TYPE_CHECKING:
     from krohn.compiled_model import CompiledModel
-    from krohn.evidence import Checked, Rests
+    from krohn.evidence import Checked
     from krohn.instruments.attack.campaign import Attack
     from krohn.program.claim import Claim
     from krohn.replaying import Replay
     from krohn.report import Report
     from krohn.verify.testing.counterexample import Counterexample
+    from krohn.verify.trusted import Rests
 
 # Verdicts, with what they rest on; evidence; replays.
 
@@ -126,10 +127,11 @@ def evidence(found: "Checked", written: object = None) -> None:
 def trusted(found: "Rests") -> None:
     """The files that a proof rests on, with how many of their lines ran."""
     told = found.to_object()
+    beside = ", ".join(["Python", "numpy", "safetensors", *found.libraries])
     console().print(
         f"The proof rests on {len(found.files):,} files, {told['lines']:,} lines, "
-        f"{told['code']:,} of them code; {told['ran']:,} ran. Beside them: Python, "
-        "numpy, safetensors"
+        f"{told['code']:,} of them code; {told['ran']:,} ran. Beside "
+        f"them: {beside}"
     )
     table = new_table("file", " lines", " code", " ran")
     for file in found.files:

@@ -38,7 +38,7 @@ def _files(source: str, folder: Path, **how: object) -> dict[str, int]:
     path = folder / "model"
     krohn.compile(source, **how).save(path)  # type: ignore[arg-type]
     told = json.dumps(find(path.read_bytes())).encode()
-    return {file.file: file.ran for file in rests_on(path, told)}
+    return {file.file: file.ran for file in rests_on(path, told).files}
 
 
 @pytest.mark.slow

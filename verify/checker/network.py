@@ -21,7 +21,12 @@ from krohn.verify.checker.model_file import (
     names,
     read,
 )
-from krohn.verify.checker.registry import reader, reader_of, rule
+from krohn.verify.checker.registry import (
+    foreign_checkers,
+    reader,
+    reader_of,
+    rule,
+)
 from krohn.verify.checker.verdict import Proved, Speaker
 
 if TYPE_CHECKING:
@@ -153,7 +158,8 @@ def established(
     demand(found.inputs == claim.inputs, f"what is shown is about {found.inputs}")
     judge(found, claim, said)
     error = found.error if found.error < inf else 0.0
-    return replace(found, proved=Proved(claim, Speaker.RULES, error, found.margin))
+    said = claim, Speaker.RULES, error, found.margin
+    return replace(found, proved=Proved(*said, foreign_checkers(model)))
 
 
 def _check_own(model: Model, machine: Machine | None) -> None:

@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from krohn.program.errors import Refused, demand
-from krohn.program.slices import brought
+from krohn.program.slices import bringer, brought, distributions
 
 if TYPE_CHECKING:
     from krohn.verify.checker.model_file import Model
@@ -58,6 +58,22 @@ def rule(name: str) -> Any:
         if missing.name != place:
             raise
         raise Refused(f"no slice brings the rules of a {name}") from None
+
+
+def foreign_checkers(model: "Model") -> tuple[str, ...]:
+    """The distributions beside Krohn that a proof rests on.
+
+    Their slices say what the file claims, what its tensors are, or which rule is asked.
+    """
+    claim, shape = model.claim, model.claim.architecture
+    asked: list[tuple[str, Any]] = [("sources", claim.kind), ("programs", claim.kind)]
+    if shape is not None:
+        asked += [("architectures", shape.kind), ("rules", shape.check)]
+        asked += [("readers", (shape.kind, claim.kind))]
+    channels = model.header.get("program", {}).get("channels", ())
+    asked += [("operations", each["op"]) for each in channels]
+    packages = {bringer(part, key) for part, key in asked}
+    return tuple(sorted({d for p, d in distributions().items() if p in packages}))
 
 
 def rule_module(name: str) -> str:

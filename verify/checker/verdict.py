@@ -25,12 +25,14 @@ class Proved:
         by: Who says so.
         error: How far any output can be off, as it was shown; 0 where answers are chosen.
         margin: How far the right logit stays above every other one; 0 of numbers.
+        checkers: The distributions beside Krohn whose modules the proof rests on.
     """
 
     claim: Claim
     by: Speaker
     error: float
     margin: float
+    checkers: tuple[str, ...] = ()
 
     @property
     def digest(self) -> str:
@@ -39,7 +41,9 @@ class Proved:
 
     def __str__(self) -> str:
         """The sentence that is printed wherever this is told; errors are rounded up."""
-        return f"{_quality(self.claim)} {self.claim.inputs}, in {self.claim.dtype}"
+        said = f"{_quality(self.claim)} {self.claim.inputs}, in {self.claim.dtype}"
+        others = " and ".join(f"a checker of the distribution {x}" for x in self.checkers)
+        return f"{said}; this rests on {others}" if others else said
 
 
 def _quality(claim: Claim) -> str:
