@@ -6,7 +6,7 @@ No file is written that the checker does not accept.
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, Self, Unpack, get_args
+from typing import TYPE_CHECKING, Any, Self, Unpack
 
 from krohn.algebra.errors import KrohnError
 from krohn.algebra.wording import near
@@ -15,7 +15,12 @@ from krohn.compiler import CompileError
 from krohn.compiler.passes import Observer
 from krohn.machine_objects import MachineKeywords, MachineReading
 from krohn.network.precision import PRECISIONS, one_thread
-from krohn.option_rules import Architecture, format_name, whole
+from krohn.option_rules import (
+    architectures,
+    explained_architectures,
+    format_name,
+    whole,
+)
 from krohn.source_kinds import with_kind
 
 if TYPE_CHECKING:
@@ -44,13 +49,13 @@ class NetworkKeywords(MachineKeywords, total=False):
 class ExplainKeywords(NetworkKeywords, total=False):
     """The keywords of `krohn.explain`."""
 
-    arch: Literal["transformer", "ssm"]
+    arch: str
 
 
 class CompileKeywords(NetworkKeywords, total=False):
     """The keywords of `krohn.compile`."""
 
-    arch: Architecture
+    arch: str
     dtype: object
     attention: str | None
     uniform: bool
@@ -74,7 +79,8 @@ class Asked(MachineReading):
             best one that can be proved.
         arch: ``"transformer"``; or ``"rnn"``, ``"lstm"`` or ``"gru"``: of machines, for
             words of every length; or ``"ssm"``, a diagonal state space model, for words
-            of every length or up to one (docs/architectures/state_space.md).
+            of every length or up to one (docs/architectures/state_space.md); or one that
+            a slice of another distribution brings.
         dtype: The number format it is stored and run in, by name or as a dtype of torch or
             numpy. If none is given, float32; for linear systems float64; for hidden
             Markov models, dynamic programs and rewriting systems the first of these two
@@ -117,7 +123,7 @@ class Asked(MachineReading):
 
     length: int | None = None
     construction: str = "auto"
-    arch: Architecture = "transformer"
+    arch: str = "transformer"
     dtype: object = None
     strict: bool = False
     keep: bool = False
@@ -242,7 +248,7 @@ def compile(  # noqa: A001  (the verb of the trade, and of the command)
         KrohnError: If it cannot be compiled or cannot be proved.
     """
     asked = Asked(length, construction, **options)
-    check_one_of("--arch", asked.arch, get_args(Architecture))
+    check_one_of("--arch", asked.arch, architectures())
     with one_thread():
         kind, source, asked = _turned(machine, asked)
         return kind.compile(source, asked)
@@ -265,7 +271,8 @@ def explain(
         **options: As `krohn.compile` has them: what kind of networks, how it is read.
             ``arch`` is ``"transformer"``; or ``"ssm"`` for the forms of diagonal state
             space models and their lengths in each format, as
-            `krohn.architectures.state_space.commands.forms` returns them, and no more.
+            `krohn.architectures.state_space.commands.forms` returns them, and no more; or
+            another one whose slice says facts of a machine's networks.
 
     Returns:
         Of another source the facts that its kind knows; ``proved`` is null where its
@@ -286,9 +293,8 @@ def explain(
         KrohnError: If the machine cannot be read, or an option has no effect on it.
     """
     asked = Asked(length, dtype=dtype, **options)
-    if asked.arch not in ("transformer", "ssm"):
-        raise KrohnError(f"--arch takes transformer or ssm, not {asked.arch!r}")
-    if length is None and asked.arch != "ssm":
+    check_one_of("--arch", asked.arch, explained_architectures())
+    if length is None and asked.arch == "transformer":
         from krohn.compiled_model import CompiledModel  # all constructions
 
         if isinstance(source, CompiledModel):

@@ -221,6 +221,7 @@ class CompiledModel:
             **({"remark": self.remark} if self.remark else {}),
             **_masks(shape),
             "verdict": proof.verdict if proof else None,
+            "covers": str(proof.proved) if proof and proof.proved else None,
             "tried": rows_of(self.tried),
             "seconds": round(self.seconds, 3),
         }

@@ -30,6 +30,7 @@ from krohn.compiler.compiled_network import CompiledNetwork, Tried
 from krohn.compiler.constructions.registry import SEARCHING
 from krohn.compiler.planning import Planning, planning, shorter
 from krohn.machines import with_outputs
+from krohn.network.architecture import kind_of
 from krohn.option_rules import TRANSFORMER, refuse
 from krohn.program.slices import brought, find, needed_part, slices
 
@@ -176,7 +177,8 @@ def _without_planning(machine: Automaton, asked: Asked) -> Iterable[CompiledNetw
     known = [*map(repr, _constructions(asked.arch))]
     which = " or ".join(filter(None, (", ".join(known[:-1]), *known[-1:])))
     raise CompileError(
-        f"an {asked.arch.upper()} is built by {which}, not by {asked.construction!r}; "
+        f"{kind_of({'kind': asked.arch}).called} is built by {which}, not by "
+        f"{asked.construction!r}; "
         "leave --construction out"
     )
 

@@ -6,13 +6,14 @@ An option that does nothing is an error, in one line that says what it needs.
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from operator import index
-from typing import Any, Literal, get_args
+from typing import Any
 
 import numpy as np
 
 from krohn.algebra.errors import KrohnError
 from krohn.algebra.wording import near
 from krohn.network.precision import PRECISIONS
+from krohn.program.slices import brought, slices
 from krohn.program.wording import SPELLED
 
 Values = Mapping[str, Any]
@@ -125,14 +126,27 @@ def _searches(values: Values) -> bool:
     return values["construction"] in ("auto", *SEARCHING)
 
 
-Architecture = Literal["transformer", "rnn", "lstm", "gru", "ssm"]
-"""The architectures that a machine is compiled to."""
+def architectures() -> list[str]:
+    """The architectures that a machine is compiled to."""
+    others = (arch for each in slices().values() for arch, _ in each.networks)
+    return ["transformer", *dict.fromkeys(others)]
 
 
 def one_of_architectures() -> str:
     """All of them in words."""
-    *names, last = get_args(Architecture)
+    *names, last = architectures()
     return f"{', '.join(names)} or {last}"
+
+
+def explained_architectures() -> list[str]:
+    """Those of whose networks there are facts before one is compiled."""
+    others = [n for n in architectures() if brought("parts", facts_of(n)) is not None]
+    return ["transformer", *others]
+
+
+def facts_of(architecture: str) -> str:
+    """The part of a slice that says facts of a machine's networks, in a table."""
+    return f"facts of {architecture}"
 
 
 def _recurrent(values: Values) -> bool:

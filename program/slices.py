@@ -187,6 +187,12 @@ def distributions() -> Mapping[str, str]:
     return {each.value: each.dist.name if each.dist else each.name for each in found}
 
 
+@cache
+def packages() -> frozenset[str]:
+    """The first parts of the names of all modules of Krohn and of slices."""
+    return frozenset(name.partition(".")[0] for name in ("krohn", *distributions()))
+
+
 def bringer(part: str, key: Any) -> str | None:
     """The package of the slice that brings a key of one of its parts; None if none does."""
     return next((n for n, each in slices().items() if key in getattr(each, part)), None)

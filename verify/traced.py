@@ -15,7 +15,7 @@ from types import CodeType, FrameType
 from typing import Any
 
 from krohn.program.errors import Refused
-from krohn.program.slices import slices
+from krohn.program.slices import packages
 from krohn.verify.checker.network import contents, recheck
 
 
@@ -24,20 +24,18 @@ def package_of(module: str) -> str:
     return module.partition(".")[0]
 
 
-OWN = frozenset(map(package_of, ("krohn", *slices())))
-"""Krohn and the packages of slices, of other distributions, too."""
 BEFORE = frozenset({*sys.stdlib_module_names, *map(package_of, sys.modules)})
 """Python, and what the checker imports before it is asked: numpy and safetensors."""
 
 
 def is_own(module: str) -> bool:
     """Whether a module, of a full name, is one of Krohn or of another slice."""
-    return package_of(module) in OWN
+    return package_of(module) in packages()
 
 
 def libraries() -> list[str]:
     """What was imported since of other packages: slices may need some."""
-    return sorted({*map(package_of, sys.modules)} - BEFORE - OWN)
+    return sorted({*map(package_of, sys.modules)} - BEFORE - packages())
 
 
 def imported_files() -> dict[str, str]:

@@ -54,6 +54,7 @@ from krohn.network.modelfile import ModelFile
 from krohn.program import strict_json
 from krohn.program.errors import demand
 from krohn.program.files import names_in, read_bytes
+from krohn.program.slices import packages
 from krohn.program.strict_json import canonical
 
 END = "<eos>"
@@ -284,8 +285,9 @@ AutoTokenizer.register(KrohnConfig, slow_tokenizer_class=KrohnTokenizer, exist_o
 
 HERE = "krohn.architectures.exports."
 LARGEST = 2**20
-IMPORTS = re.compile(r"^(\s*from )(krohn\.[\w.]+)(?= import )", re.MULTILINE)
-NAMED = re.compile(r'(?<=")(krohn\.[\w.]+)(?=:\w+")')
+_MODULE = rf"((?:{'|'.join(sorted(packages()))})\.[\w.]+)"
+IMPORTS = re.compile(rf"^(\s*from ){_MODULE}(?= import )", re.MULTILINE)
+NAMED = re.compile(rf'(?<="){_MODULE}(?=:\w+")')
 """The module of a class that is named by a text, as the runtimes are."""
 
 
@@ -311,7 +313,7 @@ def carried(module: str, named: Sequence[str] = ()) -> dict[str, str]:
             for node in ast.walk(ast.parse(text))
             if isinstance(node, ast.ImportFrom)
             and node.module is not None
-            and node.module.startswith("krohn.")
+            and node.module.partition(".")[0] in packages()
         ]
     return found
 
@@ -333,5 +335,6 @@ def _rewritten(module: str, text: str, named: Sequence[str]) -> str:
     text = NAMED.sub(lambda m: f".{_stem(m[1])}", text)
     first = text.find("\nfrom ") + 1  # a module that imports nothing asks for nothing
     asked = "".join(f"from .{_stem(each)} import __name__ as _\n" for each in named)
-    path = module.replace(".", "/")
-    return f"# {path}.py of Krohn; Apache-2.0.\n{text[:first]}{asked}{text[first:]}"
+    path, own = module.replace(".", "/"), module.startswith("krohn.")
+    whose = "Krohn; Apache-2.0" if own else "a slice of another distribution"
+    return f"# {path}.py of {whose}.\n{text[:first]}{asked}{text[first:]}"

@@ -13,6 +13,6 @@ SLICE = Slice(
     rules={"state_space": f"{__name__}.check"},
     finders={f"{__name__}.check": f"{__name__}.find:layers"},
     networks={("ssm", "*"): f"{__name__}.commands:networks"},
-    parts={"state space models": f"{__name__}.commands:forms"},
+    parts={"facts of ssm": f"{__name__}.commands:forms"},
     uses=("architectures.linear_recurrence",),
 )

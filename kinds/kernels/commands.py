@@ -28,7 +28,6 @@ from krohn.kinds.kernels.statement import StatedKernel
 from krohn.network.architecture import kind_of, parameters
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import PRECISIONS, FloatArray
-from krohn.option_rules import Architecture
 from krohn.program.errors import Refused
 from krohn.program.retelling import told_as
 from krohn.program.user_input import read_text
@@ -280,8 +279,7 @@ class Kernels(RealSequences[Kernel]):
         """Each network that there is, with its size and its error, or why not."""
         errors = [None] if asked.within is None else [None, asked.within]
         rows = []
-        arches: tuple[Architecture, ...] = ("rnn", "transformer")
-        for arch in arches:
+        for arch in ("rnn", "transformer"):
             for within in errors:
                 row: dict[str, Any] = {"arch": arch, "within": within}
                 try:

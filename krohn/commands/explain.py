@@ -20,11 +20,13 @@ from krohn.commands.options import (
     typed,
 )
 from krohn.commands.progress import waiting
+from krohn.option_rules import explained_architectures
 from krohn.show import explanation as show
 from krohn.source_kinds import KINDS, machines
 
 Arch = Annotated[
-    str, typer.Option(help="transformer; or ssm, for diagonal state space models.")
+    str,
+    typer.Option(help=f"Whose networks: {' or '.join(explained_architectures())}."),
 ]
 
 

@@ -132,7 +132,7 @@ FACTS = sorted(
 )
 """Of each kind of source but machines the types of its facts."""
 STATED = sorted(
-    (kind.stated_type for kind in KINDS.values()),
+    (kind.stated_type for kind in KINDS.values() if kind.stated_type is not None),
     key=lambda each: str(each.__name__),
 )
 """Of each kind of source but machines what a model file states."""

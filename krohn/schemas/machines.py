@@ -72,6 +72,7 @@ class Compiled(Sizes, Remarks):
         shows: Whether logits stand for states or for outputs.
         nonzero: How many parameters are not 0.
         verdict: Of the proof; null if nobody asked for one.
+        covers: What was proved, in words, as `krohn verify` says it.
         tried: What was tried before and is not proved.
     """
 
@@ -89,6 +90,7 @@ class Compiled(Sizes, Remarks):
     nonzero: int
     random: NotRequired[Masks]
     verdict: Verdict | None
+    covers: str | None
     tried: list[Tried]
     seconds: float
 

@@ -167,8 +167,8 @@ def facts(found: dict[str, Any]) -> None:
 
 
 def _rows(found: dict[str, Any], name: str) -> bool:
-    fact = found.get(name) or [None]
-    return all(isinstance(row, dict) for row in fact)
+    fact = found.get(name)
+    return isinstance(fact, list) and bool(fact) and isinstance(fact[0], dict)
 
 
 LABELS = {

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from krohn.algebra.errors import KrohnError
 from krohn.machine_objects import AS_IT_IS, MachineReading
 from krohn.option_rules import refuse_others
-from krohn.program.slices import Source, slice_sources
+from krohn.program.slices import Source, packages, slice_sources
 
 if TYPE_CHECKING:
     from krohn.network.modelfile import ModelFile
@@ -35,7 +35,7 @@ def may_name(entry: Source, text: str) -> bool:
 def may_be(entry: Source, source: object) -> bool:
     """Whether an object may be such a source."""
     modules = [each.__module__ for each in type(source).__mro__]
-    own = any(module.startswith("krohn.") for module in modules)
+    own = any(module.partition(".")[0] in packages() for module in modules)
     return any(m in entry.objects for m in modules) or (entry.foreign and not own)
 
 

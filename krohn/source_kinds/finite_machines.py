@@ -14,7 +14,7 @@ from krohn.machine_objects import AS_IT_IS, MachineReading
 from krohn.machines import machine_of, with_outputs
 from krohn.network.architecture import kind_of
 from krohn.network.modelfile import ModelFile
-from krohn.option_rules import COMPILE, refuse, spelled
+from krohn.option_rules import COMPILE, facts_of, refuse, spelled
 from krohn.program.claim import Shows
 from krohn.program.slices import brought, needed_part, slice_sources
 from krohn.source_kinds import KINDS
@@ -33,7 +33,7 @@ AS_SOURCES = {
 }
 """By construction the kind of source that it takes a machine for."""
 OF_FORMS = ("arch", "observe", "effort")
-"""The options that the table of state space models depends on."""
+"""The options that facts of networks of another architecture depend on."""
 
 
 class Machines(Kind[Automaton]):
@@ -79,16 +79,16 @@ class Machines(Kind[Automaton]):
         """The facts of a machine, and the table of its constructions."""
         _check_exact(asked)
         source = with_outputs(source, asked.observe)
-        if asked.arch == "ssm":
+        if asked.arch != "transformer":
+            what = f"facts of networks with --arch {asked.arch}"
             for option in asked.given:
                 if option not in OF_FORMS:
-                    what = "has no effect on a table of state space models"
-                    raise KrohnError(f"{spelled(option)} {what}")
-            forms = needed_part("state space models", "a state space model")
-
+                    raise KrohnError(f"{spelled(option)} has no effect on {what}")
+            facts_of_networks = needed_part(facts_of(asked.arch), what)
             shown = source if asked.observe else replace(source, output=None)
-            facts: dict[str, Any] = forms(shown, Budget(steps_of(asked.effort)))
-            return facts
+            told: dict[str, Any]
+            told = facts_of_networks(shown, Budget(steps_of(asked.effort)))
+            return told
         from krohn.machine_facts import machine_facts  # much algebra
 
         length = self.explained if asked.length is None else asked.length

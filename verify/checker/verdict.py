@@ -42,7 +42,9 @@ class Proved:
     def __str__(self) -> str:
         """The sentence that is printed wherever this is told; errors are rounded up."""
         said = f"{_quality(self.claim)} {self.claim.inputs}, in {self.claim.dtype}"
-        others = " and ".join(f"a checker of the distribution {x}" for x in self.checkers)
+        others = " and ".join(
+            f"a checker of the distribution {x}" for x in self.checkers
+        )
         return f"{said}; this rests on {others}" if others else said
 
 
