@@ -8,7 +8,6 @@ import numpy as np
 
 from krohn.algebra.automaton import Automaton, IntArray
 from krohn.algebra.errors import MachineError
-from krohn.algebra.groups.permutations import factorise, power
 from krohn.algebra.minimisation import (
     blocks,
     factor_congruences,
@@ -215,6 +214,8 @@ def _cycle(permutation: IntArray, start: int) -> list[int]:
 
 def _merge_cycles(p: IntArray, q: IntArray, start: int) -> IntArray:
     """A product of powers of commuting ``p`` and ``q`` whose order is their lcm."""
+    from krohn.algebra.groups.permutations import factorise, power
+
     # All cycles of an element of a regular group are equally long, so that the cycle
     # through the start shows the order.
     m, n = len(_cycle(p, start)), len(_cycle(q, start))

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from krohn.algebra.errors import KrohnError
-from krohn.machine_objects import MachineKeywords, MachineReading
+from krohn.machine_reading import MachineKeywords, MachineReading
 from krohn.program.claim import Claim
 from krohn.report import Progress, silent
 from krohn.verify.testing.simulation_result import BUDGET

@@ -13,7 +13,7 @@ from krohn.algebra.wording import near
 from krohn.compiled_model import CompiledModel
 from krohn.compiler import CompileError
 from krohn.compiler.passes import Observer
-from krohn.machine_objects import MachineKeywords, MachineReading
+from krohn.machine_reading import MachineKeywords, MachineReading
 from krohn.network.precision import PRECISIONS, one_thread
 from krohn.option_rules import (
     architectures,
@@ -242,7 +242,7 @@ def compile(  # noqa: A001  (the verb of the trade, and of the command)
             `krohn.compiler.constructions.registry`; ``"auto"`` takes the
             best one that can be proved.
         **options: What kind of network, by the names in `krohn.compilation.Asked`, and how
-            the machine is read, by those in `krohn.machine_objects.MachineReading`.
+            the machine is read, by those in `krohn.machine_reading.MachineReading`.
 
     Raises:
         KrohnError: If it cannot be compiled or cannot be proved.

@@ -28,13 +28,16 @@ from krohn.algebra.formats.files import read_text
 from krohn.algebra.groups.naming import name
 from krohn.algebra.minimisation import reachable
 from krohn.algebra.wording import count, cut
-from krohn.machine_objects import MachineKeywords, MachineReading
+from krohn.machine_reading import MachineKeywords, MachineReading
 from krohn.machines import machine_of, with_outputs
+from krohn.notebook import attach_to_cascades
 from krohn.program import strict_json
 from krohn.program.writing import atomic_write
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+attach_to_cascades(Cascade)
 
 # Cascades as data, for other programs: everything that the proof speaks about.
 
@@ -204,7 +207,7 @@ def decompose(
         method: ``auto`` or a key of ``krohn.algebra.decomposition.methods.METHODS``.
         effort: How much work to do: a key of `krohn.algebra.budget.EFFORTS`, or steps.
         **reading: How it is read, by the names in
-            `krohn.machine_objects.MachineReading`. Of a ``start`` that is given, only
+            `krohn.machine_reading.MachineReading`. Of a ``start`` that is given, only
             what it reaches is decomposed.
 
     Raises:

@@ -12,7 +12,7 @@ from krohn.algebra.errors import KrohnError
 from krohn.algebra.formats import json_format
 from krohn.algebra.minimisation import Shows
 from krohn.checks import Checks, check_digest
-from krohn.machine_objects import MachineKeywords, MachineReading
+from krohn.machine_reading import MachineKeywords, MachineReading
 from krohn.machines import machine_of, with_outputs
 from krohn.network.forward_pass import evaluation_mode
 from krohn.network.model import Model

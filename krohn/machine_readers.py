@@ -15,7 +15,6 @@ from krohn.algebra.formats.assembly import fresh, with_remark
 from krohn.algebra.formats.scxml import letters_taken
 from krohn.machine_objects import (
     NO_LETTER,
-    MachineReading,
     Table,
     check_letter,
     line,
@@ -25,6 +24,7 @@ from krohn.machine_objects import (
     of_permutations,
     started,
 )
+from krohn.machine_reading import MachineReading
 from krohn.program.att_text import AttText, letter_of
 from krohn.program.parsing import Misread
 from krohn.program.user_input import EPSILON, EPSILONS

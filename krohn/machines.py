@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Unpack, cast, overload
 
-from krohn.algebra import formats, observation, zoo as named_machines
+from krohn.algebra import formats, zoo as named_machines
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.errors import MachineError
 from krohn.algebra.formats import Complete, Kind, no_choice
@@ -13,8 +13,7 @@ from krohn.algebra.formats.files import STANDARD_INPUT
 from krohn.algebra.minimisation import moore
 from krohn.algebra.wording import near
 from krohn.foreign import Headed, own_machine
-from krohn.machine_objects import AS_IT_IS, OF_OBJECTS, MachineReading, ReadingKeywords
-from krohn.machine_readers import from_object
+from krohn.machine_reading import AS_IT_IS, OF_OBJECTS, MachineReading, ReadingKeywords
 from krohn.network import modelfile
 from krohn.program.wording import message_for_user
 from krohn.source_kinds import KINDS, found
@@ -128,7 +127,7 @@ def automaton(
             ``str``; an acceptor with choices becomes the smallest one without.
         start: The start state, where it is not the one that the source says.
         name: What to call the machine.
-        **reading: How it is read, by the names in `krohn.machine_objects.MachineReading`.
+        **reading: How it is read, by the names in `krohn.machine_reading.MachineReading`.
 
     Raises:
         MachineError: If there is no machine in it, or something said means nothing here.
@@ -146,6 +145,8 @@ def machine_of(source: object, reading: MachineReading = AS_IT_IS) -> Automaton:
     """
     machine = _existing(source, reading)
     if machine is None:
+        from krohn.machine_readers import from_object  # all libraries' objects
+
         return _worded(from_object(source, reading))
     return machine if reading.start is None else machine.with_start(str(reading.start))
 
@@ -181,4 +182,6 @@ def with_outputs(machine: Automaton, observe: str | None) -> Automaton:
         return machine
     if observe == OWN:
         return moore(machine)
+    from krohn.algebra import observation
+
     return observation.observe(machine, observe)

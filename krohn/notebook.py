@@ -2,7 +2,8 @@
 
 Objects of `krohn` itself say it by methods of their own. Machines, cascades and Programs
 come from packages that cannot know the drawings above them, for imports run downwards; so
-`attach` gives them theirs when `krohn` is first used.
+`attach` gives them theirs when `krohn` is first used, and cascades when `krohn.decompose`
+is.
 """
 
 from collections.abc import Iterable
@@ -10,10 +11,10 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from krohn.algebra.automaton import Automaton
-from krohn.algebra.cascade import Cascade
 from krohn.program import Map, Program, Table as Rows
 
 if TYPE_CHECKING:
+    from krohn.algebra.cascade import Cascade
     from krohn.report import Report
 
 MOST_NAMES = 12
@@ -22,10 +23,14 @@ HEIGHT = 720
 
 
 def attach() -> None:
-    """Give machines, cascades and Programs what notebooks call."""
+    """Give machines and Programs what notebooks call."""
     setattr(Automaton, "_repr_svg_", _machine)  # noqa: B010  (mypy knows none)
-    setattr(Cascade, "_repr_svg_", _cascade)  # noqa: B010
     setattr(Program, "_repr_html_", program)  # noqa: B010
+
+
+def attach_to_cascades(cascades: "type[Cascade]") -> None:
+    """Give cascades what notebooks call; who hands them out does so."""
+    setattr(cascades, "_repr_svg_", _cascade)  # noqa: B010
 
 
 def _machine(source: Automaton) -> str | None:
@@ -34,7 +39,7 @@ def _machine(source: Automaton) -> str | None:
     return svg(lambda: draw_machine(source))
 
 
-def _cascade(source: Cascade) -> str | None:
+def _cascade(source: "Cascade") -> str | None:
     from krohn.drawing import draw_cascade, svg
 
     return svg(lambda: draw_cascade(source))

@@ -18,7 +18,7 @@ from krohn.decomposition import Decomposed, picture
 from krohn.drawing import check_suffix, draw_cascade, save
 from krohn.drawing.canvas import FAINT, INK, PALETTE, DrawingError, legible
 from krohn.drawing.eggbox import draw_eggboxes
-from krohn.machine_objects import MachineKeywords, MachineReading
+from krohn.machine_reading import MachineKeywords, MachineReading
 from krohn.machines import MODEL, machine_of, with_outputs
 from krohn.network import modelfile
 from krohn.network.modelfile import ModelFile
@@ -159,7 +159,7 @@ def draw(
             written, of a dynamic program; of a generator, the attention on this prefix.
         effort: How much to search for D-classes; ``"high"`` if nothing is said.
         **reading: How a machine is read, by the names in
-            `krohn.machine_objects.MachineReading`.
+            `krohn.machine_reading.MachineReading`.
 
     Raises:
         KrohnError: If it cannot be read or drawn, or the file system refuses.

@@ -102,7 +102,7 @@ def verify(
             `krohn.automaton` takes), or another source, as ``my.dp``; by default the one
             that the file itself names.
         **options: How it is verified, by the names in `krohn.checks.Checks`, and how the
-            machine is read, by those in `krohn.machine_objects.MachineReading`.
+            machine is read, by those in `krohn.machine_reading.MachineReading`.
 
     Raises:
         KrohnError: If the file is damaged, the alphabets do not fit, or its claim has

@@ -8,8 +8,13 @@ from typing import Any, NamedTuple
 
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.errors import MachineError
-from krohn.algebra.formats.assembly import Complete, Kind, with_remark
-from krohn.algebra.formats.files import STANDARD_INPUT, problem, read_text
+from krohn.algebra.formats.files import (
+    STANDARD_INPUT,
+    Complete,
+    Kind,
+    problem,
+    read_text,
+)
 from krohn.program.known_files import recognise
 from krohn.program.writing import atomic_write
 
@@ -145,6 +150,7 @@ def read(
     machine = form.read(text, name, complete, kind)
     if form.module != "att" or _form_of_name(name) is not None:
         return machine
+    from krohn.algebra.formats.assembly import with_remark
     from krohn.algebra.formats.att import remark_on_numbers
 
     return with_remark(machine, remark_on_numbers(text, name))

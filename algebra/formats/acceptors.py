@@ -13,13 +13,12 @@ from krohn.algebra.automaton import Automaton
 from krohn.algebra.errors import MachineError
 from krohn.algebra.formats.assembly import (
     ACCEPTANCE,
-    Complete,
     Transition,
     assemble,
     complete_draft,
     fresh,
 )
-from krohn.algebra.formats.files import problem, quote
+from krohn.algebra.formats.files import Complete, problem, quote
 
 if TYPE_CHECKING:
     from automata.fa.dfa import DFA

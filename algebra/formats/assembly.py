@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from krohn.algebra.automaton import Automaton, Inputs, IntArray, Output, Semiautomaton
 from krohn.algebra.errors import MachineError
-from krohn.algebra.formats.files import check_size, problem, quote
+from krohn.algebra.formats.files import Complete, check_size, problem, quote
 
 _QUOTED = re.compile(r"'[^']*+'|\"[^\"]*+\"")
 
@@ -48,10 +48,6 @@ def shown_after(machine: Automaton) -> list[list[str]]:
 
 
 BoolArray = npt.NDArray[np.bool_]
-
-
-Kind = Literal["acceptor", "mealy"]
-"""The kind as which a file is read that could mean either."""
 
 
 UNDEFINED = "undefined"
@@ -219,15 +215,6 @@ def _with_transition_outputs(
 
 
 # Drafts with missing transitions, completed to automata.
-
-
-Complete = Literal["reject", "sink", "stay"]
-"""The treatment of missing transitions.
-
-``"sink"`` leads them to a new state that is never left; ``"stay"`` leaves the state as
-it is; ``"reject"`` refuses the machine, unless it is an acceptor: it gets a sink, since
-words that need a missing transition are not accepted.
-"""
 
 
 def complete_draft(draft: Draft, how: Complete) -> Automaton:

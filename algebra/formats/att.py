@@ -12,15 +12,13 @@ from krohn.algebra.automaton import Automaton
 from krohn.algebra.errors import MachineError
 from krohn.algebra.formats.acceptors import EMPTY, machine_of, remark_on_epsilon
 from krohn.algebra.formats.assembly import (
-    Complete,
-    Kind,
     Transition,
     acceptance,
     remark_of,
     shown_after,
     with_remark,
 )
-from krohn.algebra.formats.files import check_writable, problem, quote
+from krohn.algebra.formats.files import Complete, Kind, check_writable, problem, quote
 from krohn.program.att_text import (
     MOST_FIELDS,
     NEXT,

@@ -9,13 +9,12 @@ from collections.abc import Iterator
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.formats.acceptors import EMPTY, machine_of_acceptor
 from krohn.algebra.formats.assembly import (
-    Complete,
     Transition,
     assemble,
     complete_draft,
     with_remark,
 )
-from krohn.algebra.formats.files import check_size, problem, quote
+from krohn.algebra.formats.files import Complete, check_size, problem, quote
 from krohn.program.user_input import EPSILONS
 
 HIDDEN = ("i", "tau")

@@ -10,12 +10,10 @@ from functools import partial
 
 from krohn.algebra.automaton import Automaton, Output
 from krohn.algebra.errors import MachineError
-from krohn.algebra.formats import dot_openfst
+from krohn.algebra.formats import Complete, Kind, dot_openfst
 from krohn.algebra.formats.acceptors import machine_of, machine_of_acceptor
 from krohn.algebra.formats.assembly import (
     ACCEPTANCE,
-    Complete,
-    Kind,
     Transition,
     acceptance,
     remark_of,

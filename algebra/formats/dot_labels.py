@@ -12,7 +12,7 @@ from itertools import chain, islice
 
 from krohn.algebra.errors import MachineError
 from krohn.algebra.formats.acceptors import EMPTY, remark_on_epsilon
-from krohn.algebra.formats.assembly import Kind, Transition
+from krohn.algebra.formats.assembly import Transition
 from krohn.algebra.formats.conditions import (
     Valuations,
     letters_of_columns,
@@ -20,7 +20,7 @@ from krohn.algebra.formats.conditions import (
     parse_conditions,
 )
 from krohn.algebra.formats.dot_graph import Edge, label_text, plain
-from krohn.algebra.formats.files import problem, quote
+from krohn.algebra.formats.files import Kind, problem, quote
 from krohn.program.errors import Refused
 from krohn.program.user_input import EPSILONS, LIKE_EPSILON
 

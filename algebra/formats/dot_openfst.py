@@ -5,8 +5,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from krohn.algebra.automaton import Automaton
-from krohn.algebra.formats import att
-from krohn.algebra.formats.assembly import Complete, Kind, with_remark
+from krohn.algebra.formats import Complete, Kind, att
+from krohn.algebra.formats.assembly import with_remark
 from krohn.algebra.formats.dot_graph import Edge, Graph, plain
 from krohn.algebra.formats.files import problem, quote
 from krohn.program.user_input import EPSILON, EPSILONS

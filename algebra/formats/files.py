@@ -8,7 +8,7 @@ import zlib
 from collections.abc import Iterable
 from io import BytesIO
 from pathlib import Path
-from typing import IO
+from typing import IO, Literal
 
 from krohn.algebra.errors import MachineError
 from krohn.algebra.wording import near
@@ -19,6 +19,18 @@ from krohn.program.user_input import decode_utf8
 _GZIP = b"\x1f\x8b"
 STANDARD_INPUT = "-"
 """The name of what is piped in."""
+
+# What is said of how to read a file.
+
+Complete = Literal["reject", "sink", "stay"]
+"""The treatment of missing transitions.
+
+``"sink"`` leads them to a new state that is never left; ``"stay"`` leaves the state as
+it is; ``"reject"`` refuses the machine, unless it is an acceptor: it gets a sink, since
+words that need a missing transition are not accepted.
+"""
+Kind = Literal["acceptor", "mealy"]
+"""The kind as which a file is read that could mean either."""
 
 
 def read_text(path: Path) -> str:

@@ -16,9 +16,9 @@ import numpy.typing as npt
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.errors import MachineError
 from krohn.algebra.formats.acceptors import machine_of_acceptor
-from krohn.algebra.formats.assembly import Complete, Transition, with_remark
+from krohn.algebra.formats.assembly import Transition, with_remark
 from krohn.algebra.formats.conditions import all_letters, truth_of
-from krohn.algebra.formats.files import check_count, misread, problem, quote
+from krohn.algebra.formats.files import Complete, check_count, misread, problem, quote
 from krohn.program.errors import Refused
 from krohn.program.parsing import Language, Misread, Node
 

@@ -5,8 +5,8 @@
 
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.formats.acceptors import EMPTY, machine_of, machine_of_acceptor
-from krohn.algebra.formats.assembly import Complete, Transition
-from krohn.algebra.formats.files import problem, quote
+from krohn.algebra.formats.assembly import Transition
+from krohn.algebra.formats.files import Complete, problem, quote
 from krohn.algebra.formats.xml_tree import Element, parse, root_tag
 from krohn.program.user_input import EPSILONS
 

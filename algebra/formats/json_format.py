@@ -13,9 +13,7 @@ import numpy as np
 
 from krohn.algebra.automaton import Automaton, Inputs, IntArray, Output, Semiautomaton
 from krohn.algebra.errors import MachineError
-from krohn.algebra.formats import xstate
-from krohn.algebra.formats.assembly import Complete
-from krohn.algebra.formats.files import check_size, problem, quote
+from krohn.algebra.formats.files import Complete, check_size, problem, quote
 from krohn.program import strict_json
 
 FORMAT: Literal["krohn-machine"] = "krohn-machine"
@@ -80,6 +78,8 @@ def read(text: str, name: str, complete: Complete = "reject") -> Automaton:
         raise problem(name, error.lineno, f"not JSON: {error.msg}") from error
     except ValueError as error:
         raise problem(name, 0, f"not JSON: {error}") from error
+    from krohn.algebra.formats import xstate
+
     if xstate.is_chart(obj):
         return xstate.from_object(obj, name, complete)
     try:

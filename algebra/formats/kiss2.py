@@ -16,8 +16,14 @@ from krohn.algebra.automaton import (
     shorten,
 )
 from krohn.algebra.errors import MachineError
-from krohn.algebra.formats.assembly import Complete, Draft, complete_draft, shown_after
-from krohn.algebra.formats.files import check_size, check_writable, problem, quote
+from krohn.algebra.formats.assembly import Draft, complete_draft, shown_after
+from krohn.algebra.formats.files import (
+    Complete,
+    check_size,
+    check_writable,
+    problem,
+    quote,
+)
 
 # From the product terms of a KISS2 file to tables, one row for each class of inputs.
 #

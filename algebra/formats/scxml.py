@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.errors import MachineError
-from krohn.algebra.formats.assembly import Complete, Transition
-from krohn.algebra.formats.files import check_count, problem, quote
+from krohn.algebra.formats.assembly import Transition
+from krohn.algebra.formats.files import Complete, check_count, problem, quote
 from krohn.algebra.formats.state_charts import NESTED, machine_of_chart, refuse
 from krohn.algebra.formats.xml_tree import Element, parse, root_tag
 

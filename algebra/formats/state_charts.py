@@ -10,13 +10,12 @@ from collections.abc import Iterable, Sequence
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.errors import MachineError
 from krohn.algebra.formats.assembly import (
-    Complete,
     Transition,
     assemble,
     complete_draft,
     with_remark,
 )
-from krohn.algebra.formats.files import problem, quote
+from krohn.algebra.formats.files import Complete, problem, quote
 
 NESTED = "a state has states of its own"
 ADVICE = {

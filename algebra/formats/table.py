@@ -12,8 +12,8 @@ from io import StringIO
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.errors import MachineError
 from krohn.algebra.formats.acceptors import EMPTY, machine_of, machine_of_acceptor
-from krohn.algebra.formats.assembly import Complete, Transition, with_remark
-from krohn.algebra.formats.files import problem, quote
+from krohn.algebra.formats.assembly import Transition, with_remark
+from krohn.algebra.formats.files import Complete, problem, quote
 from krohn.program.user_input import EPSILONS, LIKE_EPSILON
 
 START_MARKS, ACCEPTING_MARK = ("->", "→", ">"), "*"

@@ -5,8 +5,8 @@ from typing import Any
 
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.errors import MachineError
-from krohn.algebra.formats.assembly import Complete, Transition
-from krohn.algebra.formats.files import check_count, problem, quote
+from krohn.algebra.formats.assembly import Transition
+from krohn.algebra.formats.files import Complete, check_count, problem, quote
 from krohn.algebra.formats.state_charts import NESTED, machine_of_chart, refuse
 
 _REFUSED = {

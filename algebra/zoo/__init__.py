@@ -4,15 +4,19 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.errors import MachineError
 from krohn.algebra.wording import near
-from krohn.algebra.zoo import machines, samplers
+from krohn.algebra.zoo import machines
 from krohn.algebra.zoo.machines import rubik
-from krohn.algebra.zoo.samplers import Sampler
 
-__all__ = ["Sampler", "description", "machine", "names", "sampler"]
+if TYPE_CHECKING:
+    from krohn.algebra.zoo.samplers import Sampler
+
+__all__ = ["description", "machine", "names", "sampler"]
 
 
 _LISTED = (
@@ -25,12 +29,23 @@ _LISTED = (
 
 @dataclass(frozen=True)
 class _Family:
-    """Machines whose names match a pattern; numbers in the name are parameters."""
+    """Machines whose names match a pattern; numbers in the name are parameters.
+
+    Samplers are named, and so are machines that are made beside them: that module is
+    imported when one of them is asked for.
+    """
 
     pattern: str
-    build: Callable[..., Automaton]
+    build: Callable[..., Automaton] | str
     description: str
-    sampler: Callable[[Automaton], Sampler] = samplers.uniform
+    sampler: str = "uniform"
+
+
+def _of_samplers(name: str) -> Callable[..., Any]:
+    function: Callable[..., Any] = getattr(
+        import_module("krohn.algebra.zoo.samplers"), name
+    )
+    return function
 
 
 _FAMILIES = (
@@ -53,31 +68,31 @@ _FAMILIES = (
         r"Dyck(\d{1,9}),(\d{1,9})",
         machines.dyck,
         "stacks of depth at most {0} over {1} kinds of brackets",
-        samplers.legal,
+        "legal",
     ),
     _Family(
         r"FlipFlop",
         lambda: machines.memory(2, "FlipFlop"),
         "one bit that is written or kept",
-        samplers.writes,
+        "writes",
     ),
     _Family(
         r"Memory(\d{1,9})",
         machines.memory,
         "cell of {0} values that is written or kept",
-        samplers.writes,
+        "writes",
     ),
     _Family(
         r"FFL(\d{1,9})",
-        samplers.acceptor,
+        "acceptor",
         "prefixes of the flip-flop language of {0} values",
-        samplers.flip_flop,
+        "flip_flop",
     ),
     _Family(
         r"FFLTracker(\d{1,9})",
-        samplers.tracker,
+        "tracker",
         "value written last in a word of the flip-flop language of {0} values",
-        samplers.flip_flop,
+        "flip_flop",
     ),
     _Family(
         r"Parity(\d{1,9})@\d{1,9}(?:,\d{1,9})*",
@@ -90,13 +105,13 @@ _FAMILIES = (
         "leaf of a tree of depth {0}; the parity of {1} bits leads from each node to "
         "the next",
     ),
-    _Family(r"abab", machines.abab, "words abab repeated", samplers.half_periodic),
-    _Family(r"Adder", machines.adder, "sum of two binary numbers", samplers.numbers),
+    _Family(r"abab", machines.abab, "words abab repeated", "half_periodic"),
+    _Family(r"Adder", machines.adder, "sum of two binary numbers", "numbers"),
     _Family(
         r"PermReset(\d{1,9})",
         machines.permutation_reset,
         "permutations of {0} points with resets",
-        samplers.with_resets,
+        "with_resets",
     ),
     _Family(r"Rubik", rubik, "the place of one sticker of Rubik's cube"),
 )
@@ -120,7 +135,11 @@ def machine(name: str) -> Automaton:
         MachineError: If there is no such machine, or the parameter does not fit.
     """
     family, parameters = _find(name)
-    return family.build(*parameters)
+    build = (
+        _of_samplers(family.build) if isinstance(family.build, str) else family.build
+    )
+    built: Automaton = build(*parameters)
+    return built
 
 
 def description(name: str) -> str:
@@ -135,7 +154,7 @@ def description(name: str) -> str:
     return family.description.format(*parameters)
 
 
-def sampler(name: str) -> Sampler:
+def sampler(name: str) -> "Sampler":
     """How to draw random words for this machine, as in the thesis's experiments.
 
     Returns:
@@ -146,7 +165,8 @@ def sampler(name: str) -> Sampler:
         MachineError: If there is no such machine.
     """
     family, _ = _find(name)
-    return family.sampler(machine(name))
+    drawn: Sampler = _of_samplers(family.sampler)(machine(name))
+    return drawn
 
 
 def _find(name: str) -> tuple[_Family, tuple[int, ...]]:

@@ -7,7 +7,6 @@ import numpy as np
 
 from krohn.algebra.automaton import Automaton, IntArray, Output, Semiautomaton
 from krohn.algebra.errors import MachineError
-from krohn.algebra.groups.permutations import is_even
 from krohn.algebra.minimisation import reachable
 from krohn.algebra.products import UNDEFINED, complete, direct_product
 
@@ -110,6 +109,8 @@ def alternating(n: int) -> Automaton:
     Raises:
         MachineError: If ``n`` is not in 3..8.
     """
+    from krohn.algebra.groups.permutations import is_even
+
     require(3 <= n <= MOST_POINTS, f"A{n}", f"take n from 3 to {MOST_POINTS}")
     letters = np.tile(np.arange(n), (n - 2, 1))
     for row, i in enumerate(range(2, n)):

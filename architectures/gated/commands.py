@@ -21,7 +21,7 @@ from krohn.algebra.minimisation import Shows, output_classes
 from krohn.architectures.gated.statement_lstm import Gated
 from krohn.compiled_model import CompiledModel, with_evidence
 from krohn.foreign import is_state_dict, own_machine, read
-from krohn.machine_objects import MachineKeywords, MachineReading
+from krohn.machine_reading import MachineKeywords, MachineReading
 from krohn.machines import machine_of, with_outputs
 from krohn.network.modelfile import ModelFile, is_trained_network
 from krohn.network.precision import PRECISIONS
@@ -278,7 +278,7 @@ def from_torch(
             dict, or the file of one (docs/architectures/gated.md).
         machine: What it must compute.
         **reading: How the machine is read, by the names in
-            `krohn.machine_objects.MachineReading`. ``observe`` is what the network says
+            `krohn.machine_reading.MachineReading`. ``observe`` is what the network says
             of it; None for the state.
 
     Returns:

@@ -24,7 +24,7 @@ from krohn.compiled_model import (
     with_evidence,
 )
 from krohn.compiler import CompileError
-from krohn.machine_objects import MachineKeywords, MachineReading
+from krohn.machine_reading import MachineKeywords, MachineReading
 from krohn.machines import machine_of, with_outputs
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import PRECISIONS, Precision
@@ -118,7 +118,7 @@ def compile_generator(
         dtype: The number format it is stored and run in.
         proved: Whether to prove it.
         progress: Called by the proof with steps done and in all.
-        **reading: How it is read, by the names in `krohn.machine_objects.MachineReading`.
+        **reading: How it is read, by the names in `krohn.machine_reading.MachineReading`.
 
     Raises:
         KrohnError: If it cannot be compiled or cannot be proved.

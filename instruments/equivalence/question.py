@@ -20,7 +20,7 @@ from krohn.kinds.counting.commands_words import (
 )
 from krohn.kinds.counting.source import CountingProgram
 from krohn.kinds.counting.source_systems import Relation, Source
-from krohn.machine_objects import AS_IT_IS, MachineKeywords, MachineReading
+from krohn.machine_reading import AS_IT_IS, MachineKeywords, MachineReading
 from krohn.machines import machine_of, with_outputs
 from krohn.program.word_texts import join_letters
 
@@ -212,7 +212,7 @@ def equivalent(
             fewer letters are explored than ``length``, instead of refusing.
         progress: Called with letters done and in all.
         **reading: How machines are read, both, by the names in
-            `krohn.machine_objects.MachineReading`.
+            `krohn.machine_reading.MachineReading`.
 
     Raises:
         KrohnError: If a source cannot be read, the letters differ, there is too much to

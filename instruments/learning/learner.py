@@ -29,7 +29,7 @@ from krohn.instruments.learning.teacher import (
     merge_start,
     observed,
 )
-from krohn.machine_objects import MachineKeywords, MachineReading
+from krohn.machine_reading import MachineKeywords, MachineReading
 from krohn.machines import machine_of
 from krohn.network.forward_pass import evaluation_mode
 from krohn.option_rules import HELD_IN_PYTHON, refuse
@@ -243,7 +243,7 @@ def learn(
             names those of a module or function; None for all that a module reads.
             Classes then are numbers, too.
         **options: From which words, by the names in `Lesson`, and
-            how the machine is read, by those in `krohn.machine_objects.MachineReading`.
+            how the machine is read, by those in `krohn.machine_reading.MachineReading`.
 
     Raises:
         KrohnError: If the network cannot be asked, or answers one word in different ways.

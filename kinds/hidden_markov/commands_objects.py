@@ -9,7 +9,7 @@ from krohn.kinds.hidden_markov.source import (
     driven,
 )
 from krohn.kinds.linear_systems.source import LinearSystem
-from krohn.machine_objects import MachineKeywords, MachineReading
+from krohn.machine_reading import MachineKeywords, MachineReading
 from krohn.machines import machine_of, with_outputs
 from krohn.option_rules import refuse_others
 from krohn.program.retelling import told_as
@@ -31,7 +31,7 @@ def hidden_markov(
             first letter is said by a state of the law startprob; in Krohn's JSON and in
             ``.pomdp`` files the start is the law before the first step.
         **reading: How a machine is read, by the names in
-            `krohn.machine_objects.MachineReading`.
+            `krohn.machine_reading.MachineReading`.
 
     Raises:
         KrohnError: If there is none of this name, or the source states none.

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from krohn.algebra.errors import KrohnError
-from krohn.machine_objects import AS_IT_IS, MachineReading
+from krohn.machine_reading import AS_IT_IS, MachineReading
 from krohn.option_rules import refuse_others
 from krohn.program.slices import Source, packages, slice_sources
 

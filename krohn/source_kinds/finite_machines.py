@@ -10,7 +10,7 @@ from krohn.algebra.errors import KrohnError
 from krohn.compilation import Asked
 from krohn.compiler import CompileError
 from krohn.foreign import names_machine, own_machine, with_names
-from krohn.machine_objects import AS_IT_IS, MachineReading
+from krohn.machine_reading import AS_IT_IS, MachineReading
 from krohn.machines import machine_of, with_outputs
 from krohn.network.architecture import kind_of
 from krohn.network.modelfile import ModelFile

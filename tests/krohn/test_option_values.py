@@ -23,7 +23,7 @@ from krohn.instruments.learning.learner import (
     Lesson,
     LessonKeywords,
 )
-from krohn.machine_objects import MachineKeywords, MachineReading
+from krohn.machine_reading import MachineKeywords, MachineReading
 from krohn.option_rules import format_name, whole
 from krohn.program.slices import GROUPS
 from krohn.program.wording import in_a_command, in_python

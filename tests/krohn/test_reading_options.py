@@ -17,7 +17,7 @@ import torch
 
 import krohn
 from krohn import cli
-from krohn.machine_objects import MachineKeywords
+from krohn.machine_reading import MachineKeywords
 from krohn.program.wording import OPTION, PARAMETERS
 
 LAMP = {"off": {"press": "on", "wait": "off"}, "on": {"press": "off"}}

@@ -19,7 +19,7 @@ from krohn.instruments.compare.tasks.catalogue import (
     task,
 )
 from krohn.instruments.compare.tasks.task import Task
-from krohn.machine_objects import AS_IT_IS, MachineReading
+from krohn.machine_reading import AS_IT_IS, MachineReading
 from krohn.machines import machine_of, with_outputs
 from krohn.option_rules import refuse_others, spelled
 from krohn.report import Announce, Progress
@@ -67,7 +67,7 @@ def compare(
         **options: What is trained, by the names of the `Settings` in
             `krohn.instruments.compare.comparison.settings`, and how a
             machine is read, by those in
-            `krohn.machine_objects.MachineReading`.
+            `krohn.machine_reading.MachineReading`.
 
     Raises:
         KrohnError: If there is no such machine, preset or device, a number makes no sense,

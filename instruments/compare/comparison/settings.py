@@ -9,7 +9,7 @@ from typing import cast
 
 from krohn.algebra.errors import KrohnError
 from krohn.instruments.compare.models.architecture import Positions
-from krohn.machine_objects import MachineKeywords, MachineReading
+from krohn.machine_reading import MachineKeywords, MachineReading
 
 SEEDS = 2
 
