@@ -88,6 +88,19 @@ class Architecture:
 
 
 @dataclass(frozen=True)
+class Construction:
+    """A construction of Transformers of machines.
+
+    Attributes:
+        build: The function that makes the Program of a machine and a length.
+        summary: What it does, in a few words.
+    """
+
+    build: str
+    summary: str
+
+
+@dataclass(frozen=True)
 class Export:
     """A place that networks can go to.
 
@@ -138,6 +151,7 @@ class Slice:
             proved it: it gives a step of the proof, for people.
         networks: The function that makes networks of a machine, by their architecture and
             the construction: ``auto`` if none is asked for, ``*`` for any.
+        constructions: Its constructions of Transformers, by their names.
         exports: Places that networks can go to, by the names that ``--to`` takes.
         tasks: What networks are trained to say of its sources by ``krohn compare``: by the
             form of the task the function that takes a source, or the name of one.
@@ -158,6 +172,7 @@ class Slice:
     finders: Mapping[str, str] = field(default_factory=dict)
     measures: Mapping[str, str] = field(default_factory=dict)
     networks: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    constructions: Mapping[str, Construction] = field(default_factory=dict)
     exports: Mapping[str, Export] = field(default_factory=dict)
     tasks: Mapping[str, str] = field(default_factory=dict)
     commands: Mapping[str, str] = field(default_factory=dict)
@@ -267,6 +282,16 @@ def family_source(kind: str, text: str) -> Any:
 def family_examples(kind: str) -> dict[str, str]:
     """Names of sources of a kind that other slices bring, each with what it is."""
     return {k: x for one in families(kind) for k, x in find(one.examples).items()}
+
+
+def slice_constructions() -> Mapping[str, Construction]:
+    """The constructions of all slices, by their names."""
+    return {k: x for each in slices().values() for k, x in each.constructions.items()}
+
+
+def slice_exports() -> Mapping[str, Export]:
+    """The places that networks can go to, by the names that ``--to`` takes."""
+    return {k: x for each in slices().values() for k, x in each.exports.items()}
 
 
 @cache

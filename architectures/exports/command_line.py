@@ -7,6 +7,7 @@ import typer
 
 from krohn.commands.options import Json, emit
 from krohn.commands.progress import progress
+from krohn.program.slices import slice_exports
 from krohn.program.wording import at_most
 
 if TYPE_CHECKING:
@@ -15,9 +16,7 @@ if TYPE_CHECKING:
 
 def export(
     file: Annotated[str, typer.Argument(metavar="F", help="A model file.")],
-    to: Annotated[
-        str, typer.Option(help="transformer-lens, huggingface, onnx or gpt2.")
-    ],
+    to: Annotated[str, typer.Option(help=f"One of {', '.join(slice_exports())}.")],
     output: Annotated[
         Path, typer.Option("-o", "--output", metavar="DIR", help="A new directory.")
     ],

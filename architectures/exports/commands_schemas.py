@@ -58,7 +58,7 @@ class Exported(TypedDict):
         wrong: How many answers are wrong; no export is written that has one.
     """
 
-    to: Literal["transformer-lens", "huggingface", "onnx", "gpt2"]
+    to: str
     directory: str
     arithmetic: str
     verdict: Verdict

@@ -3,7 +3,7 @@
 `destination` imports a module only when it is asked for: each needs a library of its own.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from krohn.network import ExportError
 from krohn.network.modelfile import ModelFile
 from krohn.program.extras import name_missing_extra
-from krohn.program.slices import Export as ExportHome, slices
+from krohn.program.slices import slice_exports
 from krohn.program.word_texts import join_letters
 
 if TYPE_CHECKING:
@@ -92,18 +92,13 @@ class Destination:
     unproved: str = ""
 
 
-def exports() -> Mapping[str, ExportHome]:
-    """The places by the names that `krohn export --to` takes."""
-    return {name: x for each in slices().values() for name, x in each.exports.items()}
-
-
 def destination(name: str) -> Destination:
     """A place by its name.
 
     Raises:
         ExportError: If there is none of this name, or what it needs is not installed.
     """
-    known = exports()
+    known = slice_exports()
     if name not in known:
         raise ExportError(f"--to takes {', '.join(known)}, not {name!r}")
     home = known[name]

@@ -17,7 +17,7 @@ from krohn.compiler.constructions.first_looks import (
 from krohn.compiler.cost import Bound, Steps, holding_a_memory, result_of
 from krohn.compiler.machine_programs import decode_outputs
 from krohn.program import Program
-from krohn.program.slices import find
+from krohn.program.slices import find, slice_constructions
 
 SCAN, SEQUENTIAL = "scan", "sequential"
 
@@ -162,6 +162,10 @@ CONSTRUCTIONS = {
         "one step of the machine in each layer (the depth-T baseline)",
         grows=True,
     ),
+}
+CONSTRUCTIONS |= {
+    name: Construction(each.build, each.summary)
+    for name, each in slice_constructions().items()
 }
 """The constructions that are tried on every machine, by their order among equals."""
 

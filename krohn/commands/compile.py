@@ -19,12 +19,18 @@ from krohn.commands.options import (
 )
 from krohn.commands.progress import progress
 from krohn.option_rules import IN_BLOCKS, one_of_architectures, refuse_others
-from krohn.program.slices import needed_part
+from krohn.program.slices import needed_part, slice_constructions
 from krohn.show import network as show
 
 if TYPE_CHECKING:
     from krohn.algebra.automaton import Automaton
     from krohn.compiled_model import CompiledModel
+
+
+def _of_slices() -> str:
+    """The constructions that slices bring, in a sentence."""
+    names = ", ".join(slice_constructions())
+    return f" Of slices: {names}." if names else ""
 
 
 Construction = Annotated[
@@ -37,6 +43,7 @@ Construction = Annotated[
         "semidirect-car, wreath, series, permutation-reset, krohn-rhodes, "
         "parity-table, chunked, memorising; or balanced: the law of the next "
         "bracket instead of the state."
+        f"{_of_slices()}"
     ),
 ]
 

@@ -16,10 +16,9 @@ from every_kind import NETWORKS, OTHERS, SOURCES, compiled
 
 import krohn
 from krohn.algebra.errors import KrohnError
-from krohn.architectures.exports.destinations import exports
 from krohn.evidence import check, write
 from krohn.network.modelfile import pack
-from krohn.program.slices import slice_sources
+from krohn.program.slices import slice_exports, slice_sources
 from krohn.source_kinds import KINDS, named
 
 Call = Callable[..., tuple[int, Any]]
@@ -223,13 +222,15 @@ def test_it_is_drawn_or_has_no_picture(
 
 
 @pytest.mark.sample(4, at=5)
-@pytest.mark.parametrize("to", exports())
+@pytest.mark.parametrize("to", slice_exports())
 @EACH
 def test_it_is_exported_or_refused(
     kind: str, to: str, file: Path, tmp_path: Path, call: Call
 ) -> None:
     """An export that is written is read back there and says the same."""
-    pytest.importorskip({"gpt2": "transformers"}.get(to, exports()[to].imports[0]))
+    pytest.importorskip(
+        {"gpt2": "transformers"}.get(to, slice_exports()[to].imports[0])
+    )
     place = tmp_path / "out"
     code, told = call("export", file, "--to", to, "-o", place, "--sample", 8)
     assert code in (0, 2)

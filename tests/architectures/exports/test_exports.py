@@ -6,10 +6,10 @@ import pytest
 
 from krohn.architectures.exports.destinations import (
     destination,
-    exports,
 )
 from krohn.network import ExportError
 from krohn.program.extras import install
+from krohn.program.slices import slice_exports
 
 
 def test_an_unknown_place_is_refused_with_the_known_ones() -> None:
@@ -19,7 +19,7 @@ def test_an_unknown_place_is_refused_with_the_known_ones() -> None:
 
 @pytest.mark.parametrize(
     ("name", "library"),
-    [(n, each) for n, to in exports().items() for each in to.imports],
+    [(n, each) for n, to in slice_exports().items() for each in to.imports],
 )
 def test_a_missing_library_is_one_line_with_the_command_that_installs_it(
     name: str, library: str, monkeypatch: pytest.MonkeyPatch
