@@ -18,11 +18,9 @@ from krohn.compiler.compiled_network import CompiledNetwork, Tried, realise
 from krohn.compiler.cost import Cost
 from krohn.compiler.passes import Observer
 from krohn.compiler.planning import Planning
-from krohn.foreign import called, own_machine
 from krohn.network import modelfile
 from krohn.network.architecture import is_index, kind_of, parameters
-from krohn.network.directions import PLAIN
-from krohn.network.modelfile import ModelFile
+from krohn.network.modelfile import PLAIN, ModelFile
 from krohn.network.precision import FloatArray, Precision
 from krohn.program.claim import Claim
 from krohn.program.errors import Refused
@@ -143,6 +141,8 @@ class CompiledModel:
         Raises:
             KrohnError: If it is about another source.
         """
+        from krohn.foreign import own_machine
+
         return own_machine(self.original)
 
     @cached_property
@@ -188,6 +188,8 @@ class CompiledModel:
             if self.is_changed
             else "not proved",
         )
+        from krohn.foreign import called
+
         return f"<CompiledModel {called(header)}: {', '.join(filter(None, parts))}>"
 
     def _repr_svg_(self) -> str | None:

@@ -12,7 +12,6 @@ from krohn.algebra.formats import Complete, Kind, no_choice
 from krohn.algebra.formats.files import STANDARD_INPUT
 from krohn.algebra.minimisation import moore
 from krohn.algebra.wording import near
-from krohn.foreign import Headed, own_machine
 from krohn.machine_reading import AS_IT_IS, OF_OBJECTS, MachineReading, ReadingKeywords
 from krohn.network import modelfile
 from krohn.program.wording import message_for_user
@@ -95,7 +94,14 @@ def _by_name(text: str) -> Automaton | None:
         except MachineError as unknown:
             if not looks_like_file and not path.exists():
                 raise _unknown(text, str(unknown)) from None
-    return own_machine(modelfile.read(path)) if path.suffix in MODEL else None
+    return _machine_of_file(modelfile.read(path)) if path.suffix in MODEL else None
+
+
+def _machine_of_file(file: object) -> Automaton:
+    """The machine that a model file states."""
+    from krohn.foreign import Headed, own_machine
+
+    return own_machine(cast(Headed, file))
 
 
 def _unknown(text: str, unknown: str) -> MachineError:
@@ -159,7 +165,7 @@ def _existing(source: object, reading: MachineReading) -> Automaton | None:
     elif isinstance(source, Automaton):
         known = source
     elif hasattr(file := getattr(source, "file", source), "header"):
-        known = own_machine(cast("Headed", file))
+        known = _machine_of_file(file)
     elif (other := found(source)) is not None:
         known = other[0].machine(other[1])
     else:

@@ -8,10 +8,10 @@ is.
 
 from collections.abc import Iterable
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from krohn.algebra.automaton import Automaton
-from krohn.program import Map, Program, Table as Rows
+from krohn.program import Program
 
 if TYPE_CHECKING:
     from krohn.algebra.cascade import Cascade
@@ -47,25 +47,13 @@ def _cascade(source: "Cascade") -> str | None:
 
 def program(written: Program) -> str:
     """The channels of a Program, a row each."""
+    from krohn.show.network import operation
+
     rows = (
         (name, operation(each), _values(written, name), written.code(name))
         for name, each in written.operations.items()
     )
     return table(("channel", "operation", "values", "code"), rows)
-
-
-def operation(done: Any) -> str:
-    """An operation and what it reads."""
-    kind = type(done).__name__
-    if isinstance(done, Map):
-        function = done.function
-        kind = (
-            type(function).__name__
-            if not isinstance(function, Rows)
-            else f"Table{len(function.rows)}"
-        )
-    extra = f", {done.by}" if hasattr(done, "by") else ""
-    return f"{kind}({', '.join(done.reads)}{extra})"
 
 
 def _values(written: Program, name: str) -> str:

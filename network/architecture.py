@@ -183,6 +183,10 @@ def sparse_matrices(architecture: Architecture | Declared) -> dict[str, int]:
     return {name: columns for name, (_, columns) in held.items()}
 
 
+INDEX = "I32"
+"""How safetensors calls the format of offsets, columns and places."""
+
+
 def is_index(name: str) -> bool:
     """Whether a tensor of a model file holds places instead of numbers of its format."""
     return name.endswith((".offsets", ".columns", ".places"))

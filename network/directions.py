@@ -6,10 +6,8 @@ from typing import NamedTuple
 import numpy as np
 
 from krohn.network import ModelFileError
-from krohn.network.modelfile import ModelFile
+from krohn.network.modelfile import PLAIN, ModelFile
 from krohn.network.precision import FloatArray
-
-PLAIN = "plain."
 
 
 class Directions(NamedTuple):

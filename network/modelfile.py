@@ -14,19 +14,18 @@ import safetensors.numpy
 
 from krohn.network import ModelFileError as ModelFileError
 from krohn.network.architecture import (
+    INDEX,
     expected_shapes,
     is_index,
     kind_of,
     sparse_matrices,
 )
 from krohn.network.precision import BY_CODE, PRECISIONS, FloatArray, Precision
-from krohn.network.sparse import INDEX, Sparse, compact
 from krohn.program import strict_json
 from krohn.program.claim import Claim, check_digest, digest_of, first_version
 from krohn.program.errors import Refused
 from krohn.program.files import Unreadable, read_bytes
 from krohn.program.retelling import told_as
-from krohn.program.stored_tensors import expanded
 from krohn.program.writing import atomic_write
 
 # The model file: one safetensors file with one metadata key of canonical JSON.
@@ -41,6 +40,8 @@ VERSIONS = (1, 2, 3, 4, 5, 6, 7)
 KEY = "krohn"
 STORED = "stored"
 """The key of compact files; what it says is made anew when a file is written."""
+PLAIN = "plain."
+"""How names of tensors of the plain network begin in the file of a disguised one."""
 LARGEST_FILE = 16 * 2**30
 LARGEST_HEADER = 96 * 2**20
 LONGEST = 2**31
@@ -95,6 +96,8 @@ def pack(header: Mapping[str, Any], tensors: Mapping[str, FloatArray]) -> bytes:
     digest = digest_of(header)
     body = {"format": FORMAT, "version": version, **header, "digest": digest}
     if STORED in header:
+        from krohn.network.sparse import compact
+
         body[STORED], tensors = compact(tensors, precision)
     packed = {
         name: np.ascontiguousarray(
@@ -166,6 +169,8 @@ def _parse(data: bytes) -> ModelFile:
     architecture = header["architecture"]
     _check_shapes(tensors, expected_shapes(architecture))
     for name, columns in sparse_matrices(architecture).items():
+        from krohn.network.sparse import Sparse
+
         problem = Sparse.named(tensors, name, columns).problem()
         if problem is not None:
             raise ModelFileError(f"is damaged: the matrix {name!r} has {problem}")
@@ -179,6 +184,8 @@ def _parse(data: bytes) -> ModelFile:
 def _expanded(
     stored: object, tensors: Mapping[str, FloatArray], precision: Precision
 ) -> dict[str, FloatArray]:
+    from krohn.program.stored_tensors import expanded
+
     try:
         return expanded(stored, tensors, precision.name)
     except Refused as error:

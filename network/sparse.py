@@ -15,9 +15,6 @@ from krohn.program.stored_tensors import LARGEST, MOST_BITS, POSITION, REST, for
 
 IntArray = npt.NDArray[np.int64]
 
-INDEX = "I32"
-"""How safetensors calls the format of offsets and columns."""
-
 
 @dataclass(frozen=True)
 class Sparse:

@@ -8,13 +8,15 @@ import zlib
 from collections.abc import Iterable
 from io import BytesIO
 from pathlib import Path
-from typing import IO, Literal
+from typing import IO, TYPE_CHECKING, Literal
 
 from krohn.algebra.errors import MachineError
 from krohn.algebra.wording import near
 from krohn.program import files
-from krohn.program.parsing import Misread
 from krohn.program.user_input import decode_utf8
+
+if TYPE_CHECKING:
+    from krohn.program.parsing import Misread
 
 _GZIP = b"\x1f\x8b"
 STANDARD_INPUT = "-"
@@ -96,7 +98,7 @@ def problem(name: str, line: int, text: str) -> MachineError:
     return MachineError(f"{name}:{line}: {text}" if line else f"{name}: {text}")
 
 
-def misread(name: str, wrong: Misread, form: str) -> MachineError:
+def misread(name: str, wrong: "Misread", form: str) -> MachineError:
     """The error for a text that the grammar of a format does not allow."""
     at = f"column {wrong.column}: " if wrong.column else ""
     return problem(name, wrong.line, f"not {form}: {at}{wrong.reason}")

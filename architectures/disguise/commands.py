@@ -10,9 +10,8 @@ from torch import nn
 from krohn.algebra.errors import KrohnError
 from krohn.architectures.disguise.build import FORMATS
 from krohn.compiled_model import CompiledModel, file_of, with_evidence
-from krohn.network.directions import PLAIN
 from krohn.network.model import current_file
-from krohn.network.modelfile import ModelFile
+from krohn.network.modelfile import PLAIN, ModelFile
 from krohn.network.precision import FloatArray
 from krohn.open_model import Model
 from krohn.program.architectures.transformer import Transformer

@@ -10,13 +10,11 @@ from typing import TYPE_CHECKING, Annotated, Any, cast, get_args
 
 import typer
 
-from krohn import schemas
 from krohn.algebra.errors import KrohnError
 from krohn.algebra.formats import Complete, Kind
 from krohn.algebra.wording import near
 from krohn.option_rules import Need, refuse, refuse_others
 from krohn.program.quoting import lines_only, on_a_line
-from krohn.program.results import to_object
 from krohn.source_kinds import machines, named
 
 if TYPE_CHECKING:
@@ -398,8 +396,12 @@ def json_line(schema: str, result: Mapping[str, Any]) -> str:
 
     A number that is not finite, which JSON does not have, is null.
     """
+    from krohn import schemas
+
     told = schemas.named(schema, result)
     try:
         return json.dumps(told, ensure_ascii=False, allow_nan=False)
     except ValueError:
+        from krohn.program.results import to_object
+
         return json.dumps(to_object(told), ensure_ascii=False)

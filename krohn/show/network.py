@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 
 from krohn.algebra.wording import LONGEST, count, cut, in_runs
-from krohn.notebook import operation
-from krohn.program import Program
+from krohn.program import Map, Program, Table
 from krohn.program.quoting import on_a_terminal
 from krohn.program.word_texts import write_letter
 from krohn.program.wording import at_least, at_most
@@ -257,6 +256,20 @@ def steps(told: list[dict[str, Any]]) -> Iterator[str]:
         reads = ", ".join(f"{name} {token}" for name, token in step["reads"].items())
         after = f"   of {reads}" if reads else ""
         yield f"{step['token']:>6}  {step['is']}{after}".rstrip()
+
+
+def operation(done: Any) -> str:
+    """An operation and what it reads."""
+    kind = type(done).__name__
+    if isinstance(done, Map):
+        function = done.function
+        kind = (
+            type(function).__name__
+            if not isinstance(function, Table)
+            else f"Table{len(function.rows)}"
+        )
+    extra = f", {done.by}" if hasattr(done, "by") else ""
+    return f"{kind}({', '.join(done.reads)}{extra})"
 
 
 def program(name: str, written: Program) -> None:

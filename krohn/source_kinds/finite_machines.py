@@ -9,7 +9,6 @@ from krohn.algebra.budget import Budget, steps_of
 from krohn.algebra.errors import KrohnError
 from krohn.compilation import Asked
 from krohn.compiler import CompileError
-from krohn.foreign import names_machine, own_machine, with_names
 from krohn.machine_reading import AS_IT_IS, MachineReading
 from krohn.machines import machine_of, with_outputs
 from krohn.network.architecture import kind_of
@@ -119,6 +118,8 @@ class Machines(Kind[Automaton]):
         self, file: ModelFile, machine: Automaton | None
     ) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
         """The name of the machine, those of its letters, of its states or outputs."""
+        from krohn.foreign import own_machine, with_names
+
         own = own_machine(file if machine is None else with_names(file, machine)[0])
         outputs = file.claim.shows is Shows.OUTPUTS
         shown = own.output.names if outputs and own.output is not None else own.states
@@ -126,6 +127,8 @@ class Machines(Kind[Automaton]):
 
     def stated_machine(self, file: ModelFile) -> Automaton | None:
         """The machine that a file states; None if it states none, or only names."""
+        from krohn.foreign import names_machine, own_machine
+
         return own_machine(file) if names_machine(file) else None
 
     def runs(self, file: ModelFile, network: "Opened" = None) -> Runs:

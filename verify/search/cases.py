@@ -10,43 +10,16 @@ from typing import Any
 
 import numpy as np
 
-from krohn.program.architectures.transformer import Transformer
 from krohn.program.domains import BoolArray, IntArray, Matrices
-from krohn.program.errors import Refused, demand
+from krohn.program.errors import demand
 from krohn.program.piecewise import Piecewise
 from krohn.program.statement import Channel, Statement, cone
 from krohn.verify.checker.maps import Maps
 from krohn.verify.checker.mlp import Mlp, below
-from krohn.verify.checker.model_file import Model
 from krohn.verify.checker.passed_sums import adds_up
-from krohn.verify.checker.residual_stream import Stream, owners
-from krohn.verify.checker.sublayers import born, mlp_of
-from krohn.verify.checker.transformer import stated
 
 MOST_CASES, MOST_ROWS, MOST_QUESTIONS = 200_000, 2_000_000, 500_000
 DEEPEST = 250  # Python's stack
-
-
-def find(model: Model) -> dict[str, Any]:
-    """The cases that decide the maps of MLPs, channel by channel, as evidence has them.
-
-    Where nothing is found nothing is said, and the checker says what is wrong, of a
-    damaged file too.
-    """
-    found = dict[str, Any]()
-    try:
-        shape = model.network(Transformer)
-        letters = shape.vocabulary - 1
-        program = stated(model, letters, matrices=True, vectors=True)
-        for block in range(len(shape.blocks)):
-            stream = _stream(model, program, 2 * block + 1)
-            mlp = mlp_of(model, stream, block, {})
-            for channel in born(stream, 2 * block + 2):
-                if needed(mlp, channel):
-                    found[channel.name] = told(mlp, channel)
-    except (Refused, KeyError, IndexError, TypeError, ValueError):
-        pass
-    return found
 
 
 def needed(mlp: Mlp, channel: Channel) -> bool:
@@ -67,15 +40,6 @@ def told(mlp: Mlp, channel: Channel) -> dict[str, Any]:
     split = Split(mlp.stream.program, tuple(names))
     split.of(channel)
     return {"sums": [c.name for c in sums], **split.evidence()}
-
-
-def _stream(model: Model, program: Statement, snapshot: int) -> Stream:
-    """Which channels are there before an MLP, as if they were exact."""
-    width = model.tensors["embed.token"].shape[1]
-    owner, names = owners(program, snapshot, width)
-    noise = {n: np.zeros(max(1, len(program.channels[n].domain))) for n in names}
-    none = np.zeros((program.length + 1, width))
-    return Stream(program, model.format, none, owner, noise, np.zeros(width))
 
 
 def _sums(mlp: Mlp, channel: Channel) -> list[Channel]:

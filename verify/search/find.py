@@ -15,14 +15,19 @@ from krohn.network.architecture import kind_of
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import one_thread
 from krohn.program import slices
+from krohn.program.architectures.transformer import Transformer
 from krohn.program.claim import Claim
 from krohn.program.errors import Refused
+from krohn.program.statement import Statement
 from krohn.verify.checker import network
 from krohn.verify.checker.arithmetic import FORMATS
 from krohn.verify.checker.established import Established
 from krohn.verify.checker.model_file import Files, Machine, Model
 from krohn.verify.checker.registry import program_rule, reader_of, rule_module
-from krohn.verify.search import cases, refinement
+from krohn.verify.checker.residual_stream import Stream, owners
+from krohn.verify.checker.sublayers import born, mlp_of
+from krohn.verify.checker.transformer import stated
+from krohn.verify.search import refinement
 
 MARGIN = 1 + 2.0**-20
 """Bounds are written a little larger than found: another processor may round otherwise."""
@@ -87,7 +92,7 @@ def search(
     told = dict[str, Any]()
     assert model.claim.architecture is not None
     if kind_of(model.claim.architecture).program:
-        told["cases"] = cases.find(model)
+        told["cases"] = _cases(model)
     (*others, last), reasons = _alternatives(model, machine), list[str]()
     if not others:
         evidence = {**told, **last}
@@ -105,6 +110,39 @@ def search(
     if not found:
         raise Refused("; ".join(dict.fromkeys(reasons)))
     return min(found, key=lambda one: one[1].error)
+
+
+def _cases(model: Model) -> dict[str, Any]:
+    """The cases that decide the maps of MLPs, channel by channel, as evidence has them.
+
+    Where nothing is found nothing is said, and the checker says what is wrong, of a
+    damaged file too.
+    """
+    found = dict[str, Any]()
+    try:
+        shape = model.network(Transformer)
+        letters = shape.vocabulary - 1
+        program = stated(model, letters, matrices=True, vectors=True)
+        for block in range(len(shape.blocks)):
+            stream = _stream(model, program, 2 * block + 1)
+            mlp = mlp_of(model, stream, block, {})
+            for channel in born(stream, 2 * block + 2):
+                from krohn.verify.search.cases import needed, told
+
+                if needed(mlp, channel):
+                    found[channel.name] = told(mlp, channel)
+    except (Refused, KeyError, IndexError, TypeError, ValueError):
+        pass
+    return found
+
+
+def _stream(model: Model, program: Statement, snapshot: int) -> Stream:
+    """Which channels are there before an MLP, as if they were exact."""
+    width = model.tensors["embed.token"].shape[1]
+    owner, names = owners(program, snapshot, width)
+    noise = {n: np.zeros(max(1, len(program.channels[n].domain))) for n in names}
+    none = np.zeros((program.length + 1, width))
+    return Stream(program, model.format, none, owner, noise, np.zeros(width))
 
 
 def _alternatives(model: Model, machine: Machine | None) -> list[dict[str, Any]]:

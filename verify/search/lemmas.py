@@ -7,14 +7,11 @@ from typing import Any
 import numpy as np
 
 from krohn.algebra.automaton import IntArray
-from krohn.algebra.rows import distinct
 from krohn.program.functions import FUNCTIONS
 from krohn.program.operations.shift import Shift
 from krohn.program.statement import Channel, Statement
 from krohn.verify.checker.invariant import Step, Ways, steps
-from krohn.verify.checker.lowered_sums import SUMS
 from krohn.verify.checker.model_file import Machine
-from krohn.verify.checker.windows import resets
 from krohn.verify.search.exploration import Effort
 
 # Windows found in a Program, for the checker to check (Theorem 2).
@@ -54,6 +51,8 @@ def ranks(
     None if there are as many as letters in a word, or more transitions to be looked at
     than there is work.
     """
+    from krohn.verify.checker.windows import resets
+
     going = np.delete(machine.transitions, resets(program, family), axis=0)
     rank = np.zeros(len(machine.shows), np.int64)
     for width in range(1, min(program.length, 1 + work // (1 + going.size))):
@@ -199,6 +198,8 @@ Rule = list[list[Any]]
 
 def reductions(steps: Sequence[Step], outputs: Sequence[str]) -> list[Rule]:
     """The rules by which the sums of a part may be lowered."""
+    from krohn.verify.checker.lowered_sums import SUMS
+
     sums = [c for c, kind, _ in steps if kind in SUMS and c.name not in outputs]
     open_, rules = list[Channel](), list[Rule]()
     for channel in sums:
@@ -358,6 +359,8 @@ def smallest(
     Returns:
         The machine, and ``(states,)``: the class of each state.
     """
+    from krohn.algebra.rows import distinct
+
     label = distinct(values + 1)[1]
     while True:
         effort.spend_on_arrays(follow.size)
