@@ -11,13 +11,12 @@ from krohn.algebra.structure import as_memory
 from krohn.compiler import CompileError
 from krohn.compiler.attention import Lowering
 from krohn.compiler.layout import Layout, attention_ranks, width
-from krohn.compiler.mlp import block_mlp
 from krohn.compiler.pipeline import Options, budget
 from krohn.compiler.positions import PositionCode, Positions
 from krohn.compiler.transformer import patterns
 from krohn.network.architecture import parameters
 from krohn.network.modelfile import LARGEST_HEADER
-from krohn.network.precision import PRECISIONS
+from krohn.network.precision import PRECISIONS, Precision
 from krohn.program import Map, Program, cone, is_embedded
 
 # Lower bounds of a network's sizes, known before it is laid out: planning prunes by them.
@@ -269,9 +268,7 @@ def cost_steps(
         alike = _mlp_signature(layout, b, strict)
         if alike not in known:
             yield _sizes(layout, blocks, strict)
-            mlp = block_mlp(layout, features.precision, b, strict, activation)
-            mlp_sizes = (mlp.widths(), mlp.largest()) if mlp else ([], 0.0)
-            known[alike] = mlp_sizes
+            known[alike] = _mlp_sizes(layout, features.precision, b, strict, activation)
         blocks[b]["mlp"], largest = known[alike]
         weights.append(largest)
     sizes = _sizes(layout, blocks, strict)
@@ -281,6 +278,18 @@ def cost_steps(
         largest_weight=max(weights),
         narrowest=narrowest(program, activation),
     )
+
+
+def _mlp_sizes(
+    layout: Layout, precision: Precision, block: int, strict: bool, activation: str
+) -> tuple[list[int], float]:
+    """The widths of the hidden layers of a block, and the largest entry."""
+    if not layout.plan.maps(block):
+        return [], 0.0
+    from krohn.compiler.mlp import block_mlp
+
+    mlp = block_mlp(layout, precision, block, strict, activation)
+    return ([], 0.0) if mlp is None else (mlp.widths(), mlp.largest())
 
 
 def _sizes(layout: Layout, blocks: list[dict[str, Any]], strict: bool) -> Bound:

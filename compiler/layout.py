@@ -10,7 +10,7 @@ from krohn.compiler.decision_paths import Opener, leaves, summands
 from krohn.compiler.passes import PassError
 from krohn.compiler.table_forms import linear
 from krohn.network.precision import FloatArray
-from krohn.program import Position, Program, Token, is_embedded, is_sum
+from krohn.program import Program, Token, is_embedded, is_sum
 
 # Scheduling into blocks: the snapshot at which each channel appears.
 #
@@ -184,7 +184,7 @@ def _earliest(
     strict: bool,
 ) -> int:
     operation = program.operations[name]
-    if isinstance(operation, Position) or is_embedded(program, operation):
+    if operation.wire == "position" or is_embedded(program, operation):
         return 0
     ready = max(born[n] for n in operation.reads)
     if operation.is_attention:
@@ -229,7 +229,7 @@ def check_schedule(plan: Schedule) -> None:
     """
     for name in plan.born:
         operation = plan.program.operations[name]
-        if isinstance(operation, Position) or is_embedded(plan.program, operation):
+        if operation.wire == "position" or is_embedded(plan.program, operation):
             continue
         if plan.born[name] % 2 != int(operation.is_attention):
             raise PassError(f"channel {name!r} is placed in the wrong sublayer")

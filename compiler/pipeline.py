@@ -1,13 +1,14 @@
 """The list of passes, the position features, and the function that runs it all."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from krohn.compiler import CompileError
 from krohn.compiler.attention import Lowering
-from krohn.compiler.attention.flagged import fits_plainly
-from krohn.compiler.attention.sums import by_position, check_block_sum
+from krohn.compiler.attention.latest import fits_plainly
 from krohn.compiler.layout import Layout, Schedule, allocate, check_schedule, schedule
 from krohn.compiler.passes import Observer, Pass
 from krohn.compiler.passes.recode import (
@@ -22,21 +23,17 @@ from krohn.compiler.positions import (
     STEP_PLATEAU,
     PositionCode,
     Positions,
+    by_position,
     check_count,
     position_code,
     uniform_code,
 )
-from krohn.compiler.table_forms import circle_of
 from krohn.network.precision import Precision
 from krohn.program import (
-    BlockSum,
     Latest,
     Map,
-    MarkedSum,
     Operation,
-    PrefixSum,
     Program,
-    Shift,
     Sum,
     Table,
 )
@@ -108,13 +105,10 @@ def positions(program: Program, options: Options) -> Positions:
         if operation.is_attention:
             most = max(program.domains.get(operation.reads[0], (1,)))
             fetched[type(operation)] = max(most, fetched.get(type(operation), -1))
-    marks = (
-        by_position(program, op.where) for op in operations if isinstance(op, MarkedSum)
-    )
+    marks = (by_position(program, op.where) for op in _of_wire(program, "marked-sum"))
     blocks = (
         (op.size, by_position(program, op.block))
-        for op in operations
-        if isinstance(op, BlockSum)
+        for op in _of_wire(program, "block-sum")
     )
     ordered = {kind for kind in fetched if "index" in Lowering.of[kind].features}
     return Positions(
@@ -134,9 +128,13 @@ def positions(program: Program, options: Options) -> Positions:
     )
 
 
+def _of_wire(program: Program, wire: str) -> Iterator[Any]:
+    """The operations that have a name on file, whose modules need not be imported."""
+    return (op for op in program.operations.values() if op.wire == wire)
+
+
 def _code(program: Program, options: Options) -> PositionCode | None:
-    shifts = (op for op in program.operations.values() if isinstance(op, Shift))
-    furthest = max((op.by for op in shifts), default=0)
+    furthest = max((op.by for op in _of_wire(program, "shift")), default=0)
     if options.circle and not furthest:
         raise CompileError(
             "no head looks back by a fixed distance, so positions on a circle are not "
@@ -150,6 +148,7 @@ def _code(program: Program, options: Options) -> PositionCode | None:
 
 
 def _check_uniform(program: Program, precision: Precision) -> None:
+    operation: Any
     for operation in program.operations.values():
         if operation.is_attention and not Lowering.of[type(operation)].uniform:
             raise CompileError(
@@ -157,7 +156,7 @@ def _check_uniform(program: Program, precision: Precision) -> None:
                 "length; leave --uniform out"
             )
         period = 2 ** uniform_code(precision).frequencies
-        if isinstance(operation, Shift) and program.length + operation.by >= period:
+        if operation.wire == "shift" and program.length + operation.by >= period:
             raise CompileError(
                 f"{precision.name} cannot tell {program.length} positions apart by "
                 "weights that do not depend on the length; use a shorter length or a "
@@ -174,15 +173,18 @@ def budget(program: Program, options: Options) -> None:
     precision, features = options.precision, positions(program, options)
     for kind in features.fetched:
         Lowering.of[kind].largest(features)  # refuses what the format cannot hold
+    operation: Any
     for name, operation in program.operations.items():
-        if isinstance(operation, (PrefixSum, MarkedSum)):
+        if operation.wire in ("prefix-sum", "marked-sum"):
             common = Lowering.of[type(operation)].gain(program, operation)
             plateau = _plateau(program, name, options.activation)
             # Other sums need only be nearer to themselves than to their neighbours.
             most = max(program.domains[name]) * plateau / HALF_STEP
             most = max(most, _told_apart(program, name))
             check_count(program.length, most, common, precision, plateau)
-        elif isinstance(operation, BlockSum):
+        elif operation.wire == "block-sum":
+            from krohn.compiler.attention.sums import check_block_sum
+
             most, blocks = max(program.domains[name]), features.block_entries
             check_block_sum(program.length, operation.size, most, blocks, precision)
 
@@ -211,8 +213,12 @@ def _told_apart(program: Program, name: str) -> int:
 
 def _plateau(program: Program, name: str, activation: str) -> float:
     """How far a sum may be off for all tables that read it."""
+    if activation != "sine":
+        return STEP_PLATEAU
+    from krohn.compiler.table_forms import circle_of
+
     readers = [op for op in program.operations.values() if name in op.reads]
-    round_ones = activation == "sine" and all(
+    round_ones = all(
         isinstance(op, Map) and circle_of(program, op) is not None for op in readers
     )
     return CIRCLE_PLATEAU if round_ones else STEP_PLATEAU

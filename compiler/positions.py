@@ -4,14 +4,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from math import ceil, cos, log, log2, pi
+from typing import Any
 
 import numpy as np
 
 from krohn.compiler import CompileError
 from krohn.network.precision import FloatArray, Precision
-from krohn.program import Operation
+from krohn.program import Operation, Program
 from krohn.program.domains import IntArray
-from krohn.program.operations.block_sum import members
 
 # Position codes, and the temperatures that a length and a precision ask for.
 #
@@ -331,6 +331,8 @@ class Positions:
     def _block_asked(self, size: int, numbers: tuple[int, ...]) -> FloatArray:
         """The block that is meant, as a unit vector; then the weight of BOS, before φ."""
         t, number = np.arange(self.length + 1), np.array(numbers)
+        from krohn.program.operations.block_sum import members
+
         present = members(number, t, size).sum(axis=1)
         filler = np.full(len(t), -feature_scale(self.precision))
         filler[present < size] = np.log1p(-present[present < size] / size)
@@ -370,3 +372,11 @@ class Positions:
 def _unit(numbers: FloatArray | IntArray, count: int) -> FloatArray:
     """``(positions, count)``: unit vectors of 1, …, count; 0 is the zero vector."""
     return np.eye(count + 1)[numbers.astype(np.int64), 1:]
+
+
+def by_position(program: Program, name: str) -> tuple[int, ...]:
+    """The values of a channel that the position alone decides."""
+    operation: Any = program.operations[name]
+    assert operation.wire == "position"
+    values: tuple[int, ...] = operation.values
+    return values

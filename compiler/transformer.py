@@ -2,21 +2,18 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from krohn.compiler import CompileError
 from krohn.compiler.attention import Head, Lowering, look
 from krohn.compiler.layout import Layout, code_matrix
-from krohn.compiler.mlp import block_mlp
 from krohn.compiler.positions import Positions
 from krohn.network.precision import FloatArray, Precision
 from krohn.program import (
-    LetterMatrix,
     Map,
     Operation,
-    Position,
     Program,
     Table,
     is_embedded,
@@ -26,6 +23,9 @@ from krohn.program.domains import IntArray
 from krohn.program.language import program_to_wire
 from krohn.program.operations.base import LookBack
 from krohn.program.statement import StatedPlace
+
+if TYPE_CHECKING:
+    from krohn.compiler.mlp import BlockMlp
 
 # Attention heads: one for every way of looking back.
 
@@ -75,8 +75,8 @@ def kind(layout: Layout, block: int, sparse: Sparse | None) -> dict[str, Any]:
 
 def _looked_at(program: Program, looked: Operation) -> IntArray | None:
     """Where a head looks from each position, ``(T + 1,)``; None if words decide it."""
-    others = [program.operations[name] for name in looked.reads[1:]]
-    given = [np.array([x.values]) for x in others if isinstance(x, Position)]
+    others: list[Any] = [program.operations[name] for name in looked.reads[1:]]
+    given = [np.array([x.values]) for x in others if x.wire == "position"]
     if not isinstance(looked, LookBack) or len(given) < len(others):
         return None
     return np.ravel(looked.position(given, np.arange(program.length + 1)))
@@ -207,10 +207,11 @@ def token_embedding(layout: Layout) -> FloatArray:
     """``(letters + 1, d)``: the codes of every channel that the letter determines."""
     program = layout.plan.program
     embedding = np.zeros((len(program.letters) + 1, layout.d_model))
+    operation: Any
     for name, operation in program.operations.items():
         if name in layout.places and is_embedded(program, operation):
             place = layout.places[name]
-            if isinstance(operation, LetterMatrix):
+            if operation.wire == "letter-matrix":
                 rows = operation.rows.reshape(len(embedding), -1)
                 embedding[:, place.start : place.stop] = rows
                 continue
@@ -227,8 +228,8 @@ def position_embedding(layout: Layout, features: Positions) -> FloatArray:
     program = layout.plan.program
     embedding = np.zeros((features.length + 1, layout.d_model))
     for name, place in layout.places.items():
-        operation = program.operations[name]
-        if isinstance(operation, Position):
+        operation: Any = program.operations[name]
+        if operation.wire == "position":
             codes = code_matrix(program, name, operation.values)
             embedding[:, place.start : place.stop] = codes
     for name, values in features.table().items():
@@ -283,7 +284,11 @@ def _block(
     if built:
         linear = any(looked.linear for looked in patterns(layout, block))
         tensors |= _stack(built, strict, linear)
-    mlp = block_mlp(layout, features.precision, block, strict, activation, scale)
+    mlp: BlockMlp | None = None
+    if layout.plan.maps(block):
+        from krohn.compiler.mlp import block_mlp
+
+        mlp = block_mlp(layout, features.precision, block, strict, activation, scale)
     layers = mlp.layers() if mlp else []
     for j, (weight, bias) in enumerate(layers):
         tensors[f"mlp.{j}.weight"], tensors[f"mlp.{j}.bias"] = weight, bias

@@ -5,35 +5,35 @@
 
 from collections.abc import Mapping
 from dataclasses import fields
-from functools import singledispatch
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from krohn.program.errors import Refused
-from krohn.program.expressions import Expression, greater, rectified, value
 from krohn.program.functions import Row, Select, Sum, Table, table
-from krohn.program.operations.at import At
-from krohn.program.operations.at_anywhere import AtAnywhere
 from krohn.program.operations.base import Flagged, LookBack, Match, Operation
-from krohn.program.operations.block_sum import BlockSum
-from krohn.program.operations.earliest import Earliest
-from krohn.program.operations.final import Final
-from krohn.program.operations.latest import Latest
-from krohn.program.operations.latest_match import LatestMatch
-from krohn.program.operations.letter_matrix import LetterMatrix
 from krohn.program.operations.map import Map
-from krohn.program.operations.marked_sum import MarkedSum
-from krohn.program.operations.match_anywhere import MatchAnywhere
-from krohn.program.operations.matrix_product import MatrixProduct
-from krohn.program.operations.normalised import Normalised
-from krohn.program.operations.position import Position
-from krohn.program.operations.prefix_sum import PrefixSum
-from krohn.program.operations.shift import Shift
-from krohn.program.operations.shift_by import ShiftBy
-from krohn.program.operations.sibling_latest import SiblingLatest
 from krohn.program.operations.token import Token
-from krohn.program.piecewise import Piecewise
 from krohn.program.program import Domain, Program, Vectors
 from krohn.program.statement import StatedPlace, cone
+
+if TYPE_CHECKING:
+    from krohn.program.operations.at import At
+    from krohn.program.operations.at_anywhere import AtAnywhere
+    from krohn.program.operations.block_sum import BlockSum
+    from krohn.program.operations.earliest import Earliest
+    from krohn.program.operations.final import Final
+    from krohn.program.operations.latest import Latest
+    from krohn.program.operations.latest_match import LatestMatch
+    from krohn.program.operations.letter_matrix import LetterMatrix
+    from krohn.program.operations.marked_sum import MarkedSum
+    from krohn.program.operations.match_anywhere import MatchAnywhere
+    from krohn.program.operations.matrix_product import MatrixProduct
+    from krohn.program.operations.normalised import Normalised
+    from krohn.program.operations.position import Position
+    from krohn.program.operations.prefix_sum import PrefixSum
+    from krohn.program.operations.shift import Shift
+    from krohn.program.operations.shift_by import ShiftBy
+    from krohn.program.operations.sibling_latest import SiblingLatest
+    from krohn.program.piecewise import Piecewise
 
 __all__ = [
     "At",
@@ -77,41 +77,17 @@ __all__ = [
 
 def is_sum(operation: Operation) -> bool:
     """Whether the operation adds up channels, which paths cannot decide."""
-    added = (Sum, Piecewise)
-    return isinstance(operation, Map) and isinstance(operation.function, added)
+    added = (Sum.wire, "piecewise")
+    return isinstance(operation, Map) and operation.function.wire in added
 
 
 def is_embedded(program: Program, operation: Operation) -> bool:
     """Whether a channel is a function of the letter alone."""
-    if isinstance(operation, LetterMatrix):
+    if operation.wire == "letter-matrix":
         return True
     return isinstance(operation, Map) and all(
         isinstance(program.operations[n], Token) for n in operation.inputs
     )
-
-
-def minimum(first: Expression, *others: Expression) -> Expression:
-    """The least of some, each a value of its own (a − max(a − b, 0))."""
-    for other in others:
-        first = value(other - rectified(other - first))
-    return first
-
-
-def maximum(first: Expression, *others: Expression) -> Expression:
-    """The greatest of some, each a value of its own (b + max(a − b, 0))."""
-    for other in others:
-        first = value(other + rectified(first - other))
-    return first
-
-
-def differs(left: Expression, right: Expression) -> Expression:
-    """1 where left ≠ right, else 0, on whole numbers."""
-    return value(greater(left, right) + greater(right, left))
-
-
-def gate(inside: Expression, bit: Expression, most: int) -> Expression:
-    """``inside`` where the bit is 1, else 0; 0 ≤ inside ≤ most."""
-    return rectified(inside + most * value(bit) - most)
 
 
 def program_to_wire(
@@ -145,27 +121,29 @@ def program_to_wire(
     }
 
 
-@singledispatch
 def operation_to_wire(operation: Operation) -> dict[str, Any]:
     """An operation as a model file states it: its fields under their own names."""
+    if isinstance(operation, Map):
+        return _map_to_wire(operation)
+    if operation.wire == "letter-matrix":
+        return _letter_matrix_to_wire(operation)
     told = {each.name: getattr(operation, each.name) for each in fields(operation)}
     listed = {n: list(v) if isinstance(v, tuple) else v for n, v in told.items()}
     return {"op": operation.wire, **listed}
 
 
-@operation_to_wire.register
-def _(operation: Map) -> dict[str, Any]:
-    function, more = operation.function, dict[str, Any]()
+def _map_to_wire(operation: Map) -> dict[str, Any]:
+    function: Any = operation.function
+    more: dict[str, Any] = {}
     if isinstance(function, Table):
         more = {"rows": function.with_values.tolist()}
-    if isinstance(function, Piecewise):
+    if function.wire == "piecewise":
         more = {"expression": function.expression.to_wire()}
     named = {"op": operation.wire, "function": function.wire}
     return {**named, "inputs": list(operation.inputs), **more}
 
 
-@operation_to_wire.register
-def _(operation: LetterMatrix) -> dict[str, Any]:
+def _letter_matrix_to_wire(operation: Any) -> dict[str, Any]:
     matrices = [[list(row) for row in matrix] for matrix in operation.matrices]
     start = {"start": list(operation.start)} if operation.start else {}
     named = {"op": operation.wire, "source": operation.source}

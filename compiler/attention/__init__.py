@@ -1,6 +1,8 @@
 """How heads look back: a `Lowering` for each operation that looks at other positions.
 
-`Lowering.of` has them by their operations; a new file is found by itself.
+`Lowering.of` has them by their operations, and imports them when they are asked for: from
+the file of the operation's name if there is one, else from all. So a new file is found by
+itself.
 """
 
 from abc import ABC, abstractmethod
@@ -30,6 +32,19 @@ class Head:
     out: FloatArray
 
 
+class _Lowerings(dict[type[Operation], "Lowering"]):
+    """The lowerings that were imported; others are imported when they are missed."""
+
+    def __missing__(self, operation: type[Operation]) -> "Lowering":
+        own = operation.wire.replace("-", "_")
+        files = sorted(iter_modules(__path__), key=lambda file: file.name != own)
+        for file in files:
+            import_module(f"{__name__}.{file.name}")
+            if operation in self:
+                return self[operation]
+        raise KeyError(operation)
+
+
 class Lowering(ABC):
     """How an operation becomes a head; each has one instance, in `of`.
 
@@ -42,7 +57,7 @@ class Lowering(ABC):
     operation: ClassVar[type[Operation]]
     features: ClassVar[frozenset[str]]
     uniform: ClassVar[bool] = False
-    of: ClassVar[dict[type[Operation], "Lowering"]] = {}
+    of: ClassVar[dict[type[Operation], "Lowering"]] = _Lowerings()
 
     def __init_subclass__(cls) -> None:
         Lowering.of[cls.operation] = cls()
@@ -83,7 +98,3 @@ def blank(layout: Layout, entries: int) -> Matrices:
     """Queries and keys of so many entries, all 0."""
     query, key = np.zeros((2, layout.d_model, entries))
     return query, key
-
-
-for _module in iter_modules(__path__):
-    import_module(f"{__name__}.{_module.name}")

@@ -10,13 +10,14 @@ from krohn.compiler.layout import Layout
 from krohn.compiler.positions import (
     STEP_PLATEAU,
     Positions,
+    by_position,
     count_scale,
     feature_scale,
     leak_target,
     mark_scale,
 )
 from krohn.network.precision import Precision
-from krohn.program import BlockSum, MarkedSum, Position, PrefixSum, Program
+from krohn.program import BlockSum, MarkedSum, PrefixSum, Program
 
 # A uniform head, which adds up (Lemma 15).
 
@@ -56,13 +57,6 @@ def mark_penalty(length: int, precision: Precision) -> float:
     """
     needed = log(length / leak_target(precision))
     return float(2 ** ceil(log2(needed)))
-
-
-def by_position(program: Program, name: str) -> tuple[int, ...]:
-    """The values of a channel that the position alone decides."""
-    operation = program.operations[name]
-    assert isinstance(operation, Position)
-    return operation.values
 
 
 class MarkedSumLowering(Lowering):

@@ -16,7 +16,6 @@ from krohn.algebra.structure import (
     parallel_factors,
 )
 from krohn.compiler import CompileError
-from krohn.compiler.constructions.gridworld import corridor_channels
 from krohn.compiler.machine_programs import (
     machine_program,
     of_letter,
@@ -157,6 +156,8 @@ def _component(
         made = memory_channels(stored, part.start, prefix)
         return Component(made, f"{prefix}stored", list(range(len(part.states))))
     if (walked := as_corridor(part)) is not None:
+        from krohn.compiler.constructions.gridworld import corridor_channels
+
         made = corridor_channels(walked, part.start, length, prefix)
         return Component(made, f"{prefix}cell", list(walked.cell))
     raise CompileError(

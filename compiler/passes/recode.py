@@ -9,20 +9,19 @@ import numpy as np
 from krohn.compiler.passes import PassError, check_frame, check_order
 from krohn.compiler.table_forms import linear
 from krohn.program import (
-    At,
-    BlockSum,
     LookBack,
     Map,
-    MarkedSum,
     Match,
     Operation,
-    PrefixSum,
     Program,
     Table,
     Token,
     is_embedded,
     is_sum,
 )
+
+SUMS = ("prefix-sum", "marked-sum", "block-sum")
+"""The operations that add up, by their names on file."""
 
 # Identity tables between a channel and who reads it: how they are inserted and checked.
 
@@ -268,7 +267,7 @@ class RoundReads:
     def _unrounded_reads(
         self, program: Program, operation: Operation
     ) -> tuple[str, ...]:
-        if not operation.is_attention or isinstance(operation, At):
+        if not operation.is_attention or operation.wire in ("at", "at-anywhere"):
             return ()
         reads = {n: program.operations[n] for n in operation.reads}
         return tuple(
@@ -391,7 +390,7 @@ class _Recoding:
         if one_hot:
             self.wide.add(made)
         embedded = isinstance(operation, Map) and is_embedded(self.source, operation)
-        adds_up = isinstance(operation, (PrefixSum, MarkedSum, BlockSum))
+        adds_up = operation.wire in SUMS
         counted = adds_up or is_sum(operation)
         if made != name and (counted or (self.anew and not embedded)):
             return made, identity(name, self.source.domains[name]), {name: False}

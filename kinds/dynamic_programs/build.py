@@ -45,7 +45,7 @@ from krohn.program.expressions import (
     number,
     rectified,
 )
-from krohn.program.language import gate, minimum
+from krohn.program.whole_expressions import gate, minimum
 
 NAME, ATTENTION = "chain-of-thought", ("standard", "linear", "sparse")
 LOCAL = 4

@@ -28,7 +28,7 @@ from krohn.program.expressions import (
     rectified,
     value,
 )
-from krohn.program.language import differs, gate, maximum, minimum
+from krohn.program.whole_expressions import differs, gate, maximum, minimum
 
 # Terms of one shape as one rule, with what each of them reads.
 

@@ -23,9 +23,9 @@ from krohn.program import (
 from krohn.program.domains import LARGEST, IntArray, Values, joint
 from krohn.program.errors import KrohnError
 from krohn.program.expressions import Expression, argument, greater, number
-from krohn.program.language import gate
 from krohn.program.operations.base import Frame
 from krohn.program.retelling import told_as
+from krohn.program.whole_expressions import gate
 
 
 class ProgramError(KrohnError, ValueError):

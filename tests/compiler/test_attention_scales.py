@@ -8,7 +8,7 @@ import krohn
 from krohn.algebra import zoo
 from krohn.algebra.errors import KrohnError
 from krohn.compiler import CompileError
-from krohn.compiler.attention.flagged import recency_scale, spread_scale, uniform_scale
+from krohn.compiler.attention.latest import recency_scale, spread_scale, uniform_scale
 from krohn.compiler.attention.places import equality_scale
 from krohn.compiler.compiled_network import compile_transformer
 from krohn.compiler.pipeline import Options

@@ -19,7 +19,7 @@ from krohn.program.expressions import (
     rectified,
     value,
 )
-from krohn.program.language import differs, gate, maximum, minimum
+from krohn.program.whole_expressions import differs, gate, maximum, minimum
 
 X, Y, Z = map(argument, range(3))
 

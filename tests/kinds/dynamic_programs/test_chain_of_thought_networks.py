@@ -20,7 +20,7 @@ from krohn.kinds.dynamic_programs.statement import (
     Step,
 )
 from krohn.program.expressions import argument, greater, number, value
-from krohn.program.language import gate, maximum
+from krohn.program.whole_expressions import gate, maximum
 from krohn.verify.proof import prove
 
 KIND = ChainsOfThought()

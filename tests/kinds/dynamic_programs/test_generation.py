@@ -18,9 +18,10 @@ from krohn.kinds.dynamic_programs.statement import (
 from krohn.program import Map, Operation, Program, Token, table
 from krohn.program.errors import Refused
 from krohn.program.expressions import argument
-from krohn.program.language import maximum, minimum, program_to_wire
+from krohn.program.language import program_to_wire
 from krohn.program.operations.base import Frame
 from krohn.program.statement import Statement, parse
+from krohn.program.whole_expressions import maximum, minimum
 
 X, Y = argument(0), argument(1)
 
