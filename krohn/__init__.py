@@ -121,7 +121,7 @@ def public_names() -> dict[str, str]:
     """The module of each public name."""
     from krohn.program.slices import slices
 
-    return PUBLIC | {k: x for each in slices().values() for k, x in each.public.items()}
+    return {k: x for each in slices().values() for k, x in each.public.items()} | PUBLIC
 
 
 def __getattr__(name: str) -> Any:

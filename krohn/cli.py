@@ -42,7 +42,7 @@ FIRST = ("compile", "verify", "compare")
 
 def commands() -> dict[str, str]:
     """The function of each command, in the order of ``--help``."""
-    known = OWN | {n: f for each in slices().values() for n, f in each.commands.items()}
+    known = {n: f for each in slices().values() for n, f in each.commands.items()} | OWN
     first = [name for name in FIRST if name in known]
     return {name: known[name] for name in [*first, *sorted(known.keys() - {*first})]}
 

@@ -138,7 +138,7 @@ def every_kind() -> Mapping[str, Kind[Any]]:
 def meanings() -> Mapping[str, str]:
     """The module that says how networks of an architecture run, by its name on file."""
     brought = {name: each.meaning for name, each in slice_architectures().items()}
-    return {"transformer": TRANSFORMER, **brought}
+    return {**brought, "transformer": TRANSFORMER}
 
 
 def kind_of(architecture: Architecture | Declared) -> Kind[Any]:

@@ -66,7 +66,7 @@ class Architecture(Part, ABC):
 def statements() -> Mapping[str, str]:
     """The module that declares each architecture, by its name on file."""
     brought = {name: each.statement for name, each in slice_architectures().items()}
-    return {"transformer": "krohn.program.architectures.transformer", **brought}
+    return {**brought, "transformer": "krohn.program.architectures.transformer"}
 
 
 def architecture_named(name: Any) -> type[Architecture]:

@@ -7,7 +7,7 @@ point of the group ``krohn.slices`` that names a package.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
@@ -192,7 +192,25 @@ def slices() -> Mapping[str, Slice]:
         if module.ispkg
     ]
     names += sorted(distributions())
-    return {name: import_module(name).SLICE for name in names}
+    found = {name: import_module(name).SLICE for name in names}
+    _check_names(found)
+    return found
+
+
+def _check_names(found: Mapping[str, Slice]) -> None:
+    """Refuse a name that two slices bring; forms of tasks are of several.
+
+    Raises:
+        KrohnError: If there is one.
+    """
+    parts = [each.name for each in fields(Slice) if each.name not in ("tasks", "uses")]
+    for part in parts:
+        bringers: dict[Any, str] = {}
+        for package, each in found.items():
+            for key in getattr(each, part):
+                other = bringers.setdefault(key, package)
+                if other != package:
+                    raise KrohnError(f"{other} and {package} both bring {part} {key!r}")
 
 
 @cache

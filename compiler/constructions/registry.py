@@ -166,6 +166,7 @@ CONSTRUCTIONS = {
 CONSTRUCTIONS |= {
     name: Construction(each.build, each.summary)
     for name, each in slice_constructions().items()
+    if name not in CONSTRUCTIONS
 }
 """The constructions that are tried on every machine, by their order among equals."""
 

@@ -25,7 +25,7 @@ _ABOUT = {
 }
 """The subject of each schema that is no slice's, by its name."""
 ABOUT = dict(
-    sorted((_ABOUT | {name: x.about for name, x in slice_schemas().items()}).items())
+    sorted(({name: x.about for name, x in slice_schemas().items()} | _ABOUT).items())
 )
 """The subject of each schema, by its name."""
 VERSIONS = {

@@ -182,9 +182,12 @@ def made(name: str, identifier: str, about: str) -> Schema:
 
 def _type(name: str) -> tuple[Any, bool]:
     """The type of a schema, and whether it is printed."""
-    if name in (brought := slice_schemas()):
-        return find(brought[name].type), brought[name].printed
-    return (PRINTED[name], True) if name in PRINTED else (WRITTEN[name], False)
+    if name in PRINTED:
+        return PRINTED[name], True
+    if name in WRITTEN:
+        return WRITTEN[name], False
+    brought = slice_schemas()[name]
+    return find(brought.type), brought.printed
 
 
 def _state(schema: Schema, identifier: str) -> None:

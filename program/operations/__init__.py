@@ -17,7 +17,7 @@ def operation_modules() -> dict[str, str]:
         m.name.replace("_", "-"): f"{__name__}.{m.name}" for m in iter_modules(__path__)
     }
     del own["base"]
-    return own | {k: x for s in slices().values() for k, x in s.operations.items()}
+    return {k: x for s in slices().values() for k, x in s.operations.items()} | own
 
 
 def operation_named(name: str) -> type[Operation] | None:

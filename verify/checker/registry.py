@@ -6,6 +6,7 @@ A proof rests on what is imported to check it, so a reader of one proof reads no
 
 from collections.abc import Callable
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from krohn.program.errors import Refused, demand
@@ -78,4 +79,6 @@ def foreign_checkers(model: "Model") -> tuple[str, ...]:
 
 def rule_module(name: str) -> str:
     """The full name of a module of the checker, or of the slice that brings it."""
-    return brought("rules", name) or (name if "." in name else f"{FOLDER}.{name}")
+    own = Path(__file__).with_name(f"{name}.py").is_file()
+    named = f"{FOLDER}.{name}" if own or "." not in name else name
+    return named if own else brought("rules", name) or named
