@@ -7,6 +7,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+import toys
 from source_code import nodes
 
 ROOT = Path(__file__).parents[1]
@@ -39,9 +40,13 @@ EXAMPLES = {
 
 @cache
 def files() -> frozenset[str]:
-    """All files, as `docs/page.md` and by every shorter end, `page.md`."""
+    """All files, as `docs/page.md` and by every shorter end, `page.md`.
+
+    So are those that a page shows.
+    """
     paths = [p for n in FOLDERS for p in (ROOT / n).rglob("*") if p.is_file()]
     parts = [p.relative_to(ROOT).parts for p in [*paths, *ROOT.glob("*.*")]]
+    parts += [Path(name).parts for name in toys.files()]
     return frozenset("/".join(p[i:]).lower() for p in parts for i in range(len(p)))
 
 

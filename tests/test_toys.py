@@ -149,6 +149,20 @@ def test_an_export_is_written_read_back_and_proved(site: Path) -> None:
     assert "toy-arrays" in refused.err
 
 
+@pytest.mark.parametrize(
+    ("to", "library"), [("onnx", "onnxruntime"), ("huggingface", "transformers")]
+)
+def test_a_network_goes_where_others_go(site: Path, to: str, library: str) -> None:
+    """What its slice declares is enough; its code is carried where code is."""
+    pytest.importorskip(library)
+    model, place = f"{to}.safetensors", site / to
+    made = f"-q compile C2 --arch toy -o {model}"
+    done = krohn(site, made, f"export {model} --to {to} -o {to} --sample 9 --json")
+    assert json.loads(succeeded(done)[1])["wrong"] == 0
+    carried = (place / "krohn_toys_switched_meaning.py").is_file()
+    assert carried is (to == "huggingface")
+
+
 def test_an_instrument_is_a_command_a_function_and_a_schema(site: Path) -> None:
     done = krohn(
         site,
@@ -215,7 +229,8 @@ for name, tensor, index in [
     print(krohn.verify(wrong).verdict, krohn.verify(wrong, proof=False, **ran).verdict)
 file = krohn.compile("C2", arch="toy").file
 try:
-    modelfile.pack(file.header, {**file.tensors, "more": tensors[tensor]})
+    modelfile.write("more", file.header, {**file.tensors, "more": tensors[tensor]})
+    modelfile.read("more")
 except krohn.ModelFileError as error:
     print(error)
 """

@@ -129,7 +129,9 @@ def _count_lines(path: str, module: str, ran: int) -> TrustedFile:
         f"{module} is installed without its source, so no lines count",
     )
     text, name = Path(path).read_text("utf-8"), module.replace(".", "/")
-    name += "/__init__.py" if Path(path).stem == "__init__" else ".py"
+    if Path(path).name == "__init__.py":
+        name = f"{name}/__init__"
+    name = f"{name}.py"
     return TrustedFile(name, len(text.splitlines()), len(_code(text)), ran)
 
 
