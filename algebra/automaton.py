@@ -10,8 +10,6 @@ import numpy.typing as npt
 
 from krohn.algebra.errors import MachineError
 from krohn.algebra.wording import count, cut
-from krohn.program.user_input import name_of
-from krohn.program.word_texts import write_letter
 
 # Semiautomata: transition tables with named letters and states.
 
@@ -77,6 +75,8 @@ class Semiautomaton:
         Raises:
             MachineError: If a letter is not in the alphabet.
         """
+        from krohn.program.user_input import name_of
+
         index = {letter: i for i, letter in enumerate(self.letters)}
         names = list(map(name_of, word))
         unknown = [letter for letter in names if letter not in index]
@@ -112,6 +112,8 @@ class Semiautomaton:
 
 def shorten(names: Sequence[str], limit: int = 12) -> str:
     """The names in one line for a message, cut after ``limit`` of them."""
+    from krohn.program.word_texts import write_letter
+
     shown = ", ".join(map(write_letter, names[:limit]))
     return shown if len(names) <= limit else f"{shown}, … ({len(names)} in all)"
 

@@ -11,7 +11,8 @@ from report import Row, Table, each, parser, publish
 import krohn
 from krohn.algebra.automaton import Automaton, Semiautomaton
 from krohn.compiler.compiled_network import CompiledNetwork
-from krohn.compiler.constructions.scan import levels, scan
+from krohn.compiler.constructions.scan import scan
+from krohn.compiler.cost import levels
 from krohn.compiler.pipeline import Options, arrange, optimise
 from krohn.compiler.planning import planning
 from krohn.compiler.transformer import describe, lower

@@ -90,6 +90,25 @@ def looking_back(machine: Automaton, length: int, layers: int) -> Bound:
     return Bound(depth=layers, layers=layers, d_model=d, parameters=total)
 
 
+def levels(length: int, radix: int) -> int:
+    """How many levels cover a word: the depth of a scan."""
+    width, level = 1, 0
+    while width < length:
+        width, level = width * radix, level + 1
+    return level
+
+
+def scanning(machine: Automaton, length: int, radix: int = 2) -> Bound:
+    """A network that looks back in each level of a scan."""
+    depth = levels(length, radix)
+    return looking_back(machine, length, depth) if depth else Bound()
+
+
+def one_by_one(machine: Automaton, length: int) -> Bound:
+    """A network that looks back in a layer for each letter after the first."""
+    return looking_back(machine, length, length - 1)
+
+
 def holding_a_memory(machine: Automaton, length: int) -> Bound:
     """A network of a memory that fetches the latest value of a channel with a flag.
 

@@ -8,7 +8,6 @@ import numpy as np
 
 from krohn.compiler.decision_paths import Opener, leaves, summands
 from krohn.compiler.passes import PassError
-from krohn.compiler.table_forms import linear
 from krohn.network.precision import FloatArray
 from krohn.program import Program, Token, is_embedded, is_sum
 
@@ -199,6 +198,8 @@ def _earliest(
     stored = leaves(program, name, before)
     if not all(n in before for n in stored):
         return ready + 2
+    from krohn.compiler.table_forms import linear
+
     if summed:
         return ready if linear(program, name, before, not strict) else ready + 2
     flat = len(stored) == 1 or program.one_hot.issuperset(stored)

@@ -16,11 +16,11 @@ from krohn.compiler.constructions.registry import (
     least_sizes,
     radix_of,
 )
-from krohn.compiler.constructions.scan import levels
 from krohn.compiler.cost import (
     Bound,
     Cost,
     Steps,
+    levels,
 )
 from krohn.compiler.machine_programs import forms, say_vectors
 from krohn.compiler.pipeline import (

@@ -13,7 +13,6 @@ from typing import IO, TYPE_CHECKING, Literal
 from krohn.algebra.errors import MachineError
 from krohn.algebra.wording import near
 from krohn.program import files
-from krohn.program.user_input import decode_utf8
 
 if TYPE_CHECKING:
     from krohn.program.parsing import Misread
@@ -44,6 +43,8 @@ def read_text(path: Path) -> str:
         MachineError: If the file cannot be read, is larger than `files.MOST_BYTES`, is
             no gzip archive although its name says so, or is not UTF-8.
     """
+    from krohn.program.user_input import decode_utf8
+
     try:
         return decode_utf8(_read_unpacked(path), path)
     except files.Unreadable as error:

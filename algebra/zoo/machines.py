@@ -8,7 +8,6 @@ import numpy as np
 from krohn.algebra.automaton import Automaton, IntArray, Output, Semiautomaton
 from krohn.algebra.errors import MachineError
 from krohn.algebra.minimisation import reachable
-from krohn.algebra.products import UNDEFINED, complete, direct_product
 
 # Machines whose letters are permutations: the groups of the thesis, section 3.4.5.
 
@@ -44,6 +43,8 @@ def cyclic_product(moduli: tuple[int, ...]) -> Automaton:
     name = "x".join(f"C{n}" for n in moduli)
     small = 1 <= prod(moduli) <= MOST_COUNTS
     require(small, name, f"take at most {MOST_COUNTS} elements")
+    from krohn.algebra.products import direct_product
+
     return direct_product(*map(cyclic, moduli), name=name)
 
 
@@ -402,6 +403,8 @@ def dyck(depth: int, kinds: int) -> Automaton:
     brackets = [_bracket(kind) for kind in range(kinds)]
     letters = [side for pair in brackets for side in pair]
     states = ["".join(brackets[kind][0] for kind in s) or EMPTY_STACK for s in stacks]
+    from krohn.algebra.products import complete
+
     machine = complete(_stack_moves(stacks, kinds), letters, states, ERROR)
     return Automaton(machine, name=name)
 
@@ -459,6 +462,8 @@ def _bracket(kind: int) -> tuple[str, str]:
 
 def _stack_moves(stacks: list[tuple[int, ...]], kinds: int) -> IntArray:
     """The legal moves ``(2·kinds, stacks)``: opening and closing for each kind."""
+    from krohn.algebra.products import UNDEFINED
+
     index = {stack: i for i, stack in enumerate(stacks)}
     table = np.full((2 * kinds, len(stacks)), UNDEFINED)
     for i, stack in enumerate(stacks):

@@ -21,8 +21,8 @@ from krohn.algebra.minimisation import reachable
 from krohn.algebra.structure import as_counter, as_memory, clock
 from krohn.compiler import CompileError
 from krohn.compiler.constructions.pointers import latest_before
-from krohn.compiler.constructions.scan import compose, levels
-from krohn.compiler.cost import Bound, Steps
+from krohn.compiler.constructions.scan import compose
+from krohn.compiler.cost import Bound, Steps, levels
 from krohn.compiler.machine_programs import machine_program, of_letter, of_sum
 from krohn.program import (
     Latest,

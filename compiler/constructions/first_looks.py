@@ -8,10 +8,17 @@ import numpy as np
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.graphs import components_of_steps
 from krohn.algebra.minimisation import reachable
+from krohn.algebra.structure import (
+    LayeredParity,
+    ParityNode,
+    as_layered_parity,
+    as_parity_tree,
+)
 from krohn.compiler import CompileError
+from krohn.compiler.cost import check_written
 
 
-def check_permutes(machine: Automaton) -> None:
+def check_permutes(machine: Automaton, _: int = 0) -> None:
     """Refuse machines whose letters do not permute the reachable states.
 
     Raises:
@@ -25,7 +32,7 @@ def check_permutes(machine: Automaton) -> None:
         )
 
 
-def check_departs(machine: Automaton) -> None:
+def check_departs(machine: Automaton, _: int = 0) -> None:
     """Refuse machines in which every state can be entered again.
 
     Raises:
@@ -35,7 +42,7 @@ def check_departs(machine: Automaton) -> None:
         raise CompileError(f"no run of {machine.name} leaves a state for good")
 
 
-def check_one_error(machine: Automaton) -> None:
+def check_one_error(machine: Automaton, _: int = 0) -> None:
     """Refuse machines without one absorbing state, which a stack of bounded depth has.
 
     Raises:
@@ -54,7 +61,7 @@ def no_stack(machine: Automaton) -> CompileError:
     )
 
 
-def check_two_kept(machine: Automaton) -> None:
+def check_two_kept(machine: Automaton, _: int = 0) -> None:
     """Refuse machines of which neither the last nor the first letters decide the state.
 
     A letter that keeps two states does not let the last letters tell them apart. It also
@@ -77,3 +84,41 @@ def undecided(machine: Automaton) -> CompileError:
         "neither the last few letters nor the first few decide the state of "
         f"{machine.name}"
     )
+
+
+def layered_parity(machine: Automaton, length: int) -> LayeredParity:
+    """The parity of letters at given positions that a machine is, for words up to T.
+
+    Raises:
+        CompileError: If words of some length reach other than one state or two that all
+            letters keep apart.
+    """
+    check_written(length)
+    layers = as_layered_parity(machine, length)
+    if layers is None:
+        raise CompileError(
+            f"{machine.name} is no parity of positions: words of one length must "
+            "reach at most two states, and each letter must keep or exchange these "
+            "two"
+        )
+    return layers
+
+
+MOST_NODES = 32
+
+
+def tree_of_parities(machine: Automaton, length: int) -> list[ParityNode]:
+    """The tree of parities that a machine is, for words up to T.
+
+    Raises:
+        CompileError: If the machine is no tree of two parities or more, or a large one.
+    """
+    check_written(length)
+    tree = as_parity_tree(machine, length, MOST_NODES)
+    if tree is None or len(tree) == 1:
+        raise CompileError(
+            f"{machine.name} is no tree of 2 to {MOST_NODES} parities: the parity of "
+            "the next letters must choose between two states, and in each of them "
+            "another parity must begin"
+        )
+    return tree

@@ -11,11 +11,9 @@ from krohn.algebra.automaton import Automaton, Output
 from krohn.algebra.structure import (
     LayeredParity,
     ParityNode,
-    as_layered_parity,
-    as_parity_tree,
 )
 from krohn.compiler import CompileError
-from krohn.compiler.cost import check_written
+from krohn.compiler.constructions.first_looks import layered_parity, tree_of_parities
 from krohn.compiler.machine_programs import (
     decode_outputs,
     machine_program,
@@ -48,7 +46,7 @@ def parity(machine: Automaton, length: int) -> Program:
             letters keep apart.
     """
     parity_of_sum = of_sum("sum", length, lambda s: s % 2)
-    layers = _layers(machine, length)
+    layers = layered_parity(machine, length)
     operations = {
         **_increments(layers),
         "sum": PrefixSum("increment"),
@@ -67,7 +65,7 @@ def selected_parity(machine: Automaton, length: int) -> Program:
         CompileError: If words of some length reach other than one state or two that all
             letters keep apart, or no position counts.
     """
-    layers = _layers(machine, length)
+    layers = layered_parity(machine, length)
     operations = sum_channels(length, kinds(layers))
     return _program(machine, layers, operations)
 
@@ -84,7 +82,7 @@ def by_table(machine: Automaton, length: int) -> Program:
         CompileError: If words of some length reach other than one state or two that all
             letters keep apart, no position counts, or too many do.
     """
-    layers = _layers(machine, length)
+    layers = layered_parity(machine, length)
     single = [(kind, (place,)) for kind, places in kinds(layers) for place in places]
     operations: dict[str, Operation] = {}
     for name, operation in sum_channels(length, single).items():
@@ -94,18 +92,6 @@ def by_table(machine: Automaton, length: int) -> Program:
             operation = PrefixSum(f"{name}.summand")
         operations[name] = operation
     return _program(machine, layers, operations)
-
-
-def _layers(machine: Automaton, length: int) -> LayeredParity:
-    check_written(length)
-    layers = as_layered_parity(machine, length)
-    if layers is None:
-        raise CompileError(
-            f"{machine.name} is no parity of positions: words of one length must "
-            "reach at most two states, and each letter must keep or exchange these "
-            "two"
-        )
-    return layers
 
 
 def _program(
@@ -194,7 +180,6 @@ def _read_out(
 
 # Parities that say which parity comes next: a decision tree.
 
-MOST_NODES = 32
 MOST_ROWS = 2**18
 
 
@@ -208,14 +193,7 @@ def parity_tree(machine: Automaton, length: int) -> Program:
     Raises:
         CompileError: If the machine is no tree of two parities or more, or a large one.
     """
-    check_written(length)
-    tree = as_parity_tree(machine, length, MOST_NODES)
-    if tree is None or len(tree) == 1:
-        raise CompileError(
-            f"{machine.name} is no tree of 2 to {MOST_NODES} parities: the parity of "
-            "the next letters must choose between two states, and in each of them "
-            "another parity must begin"
-        )
+    tree = tree_of_parities(machine, length)
     program = _tree_program(machine, length, tree)
     if machine.output is not None:
         return program

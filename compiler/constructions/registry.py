@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from krohn.algebra.automaton import Automaton
@@ -13,8 +14,17 @@ from krohn.compiler.constructions.first_looks import (
     check_one_error,
     check_permutes,
     check_two_kept,
+    layered_parity,
+    tree_of_parities,
 )
-from krohn.compiler.cost import Bound, Steps, holding_a_memory, result_of
+from krohn.compiler.cost import (
+    Bound,
+    Steps,
+    holding_a_memory,
+    one_by_one,
+    result_of,
+    scanning,
+)
 from krohn.compiler.machine_programs import decode_outputs
 from krohn.program import Program
 from krohn.program.slices import find, slice_constructions
@@ -22,7 +32,7 @@ from krohn.program.slices import find, slice_constructions
 SCAN, SEQUENTIAL = "scan", "sequential"
 
 
-def _no_check(machine: Automaton) -> None:
+def _no_check(machine: Automaton, length: int) -> None:
     """Refuse no machine before the construction is tried."""
 
 
@@ -49,7 +59,7 @@ class Construction:
 
     place: str
     summary: str = ""
-    check: Callable[[Automaton], None] = _no_check
+    check: Callable[[Automaton, int], object] = _no_check
     least: Callable[[Automaton, int], Bound] = _nothing_known
     searches: bool = False
     grows: bool = False
@@ -63,7 +73,7 @@ class Construction:
         Raises:
             CompileError: If it does not serve the machine.
         """
-        self.check(machine)
+        self.check(machine, length)
         searched = (budget,) if self.searches else ()
         made: Program | Steps[Program] = find(self.place)(
             machine, length, *searched, **self.options
@@ -89,14 +99,17 @@ CONSTRUCTIONS = {
     "parity-selected": Construction(
         f"{_AT}.parity:selected_parity",
         "attend to the positions that count, modulo 2 (Proposition 9)",
+        check=layered_parity,
     ),
     "parity": Construction(
         f"{_AT}.parity:parity",
         "set letters that do not count to 0, add up all, modulo 2",
+        check=layered_parity,
     ),
     "parity-tree": Construction(
         f"{_AT}.parity:parity_tree",
         "compute all parities side by side; a table finds the path that they choose",
+        check=tree_of_parities,
     ),
     "product": Construction(
         f"{_AT}.one_layer:product",
@@ -155,11 +168,13 @@ CONSTRUCTIONS = {
     SCAN: Construction(
         f"{_AT}.scan:scan_steps",
         "compose transition maps over windows that double (Theorem 10)",
+        least=scanning,
         grows=True,
     ),
     SEQUENTIAL: Construction(
         f"{_AT}.scan:sequential_steps",
         "one step of the machine in each layer (the depth-T baseline)",
+        least=one_by_one,
         grows=True,
     ),
 }
@@ -175,6 +190,7 @@ def _scan_of_radix(radix: int) -> Construction:
     return Construction(
         f"{_AT}.scan:scan_steps",
         f"compose the maps of {radix} windows in each layer",
+        least=partial(scanning, radix=radix),
         grows=True,
         options={"radix": radix},
     )

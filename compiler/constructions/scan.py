@@ -10,7 +10,7 @@ from krohn.algebra.automaton import Automaton, IntArray
 from krohn.algebra.minimisation import reachable
 from krohn.algebra.structure import reached_pairs
 from krohn.compiler import CompileError
-from krohn.compiler.cost import Steps, looking_back
+from krohn.compiler.cost import Steps, levels, one_by_one, scanning
 from krohn.compiler.machine_programs import letter_itself, machine_program, of_letter
 from krohn.program import Map, Operation, Program, Row, Select, Shift, Table, table
 
@@ -67,9 +67,8 @@ def scan(
 
 def scan_steps(machine: Automaton, length: int, radix: int = 2) -> Steps[Program]:
     """The scan, after a bound."""
-    depth = levels(length, radix)
-    if depth:
-        yield looking_back(machine, length, depth)
+    if levels(length, radix):
+        yield scanning(machine, length, radix)
     return scan(machine, length, radix)
 
 
@@ -125,14 +124,6 @@ def compose(
     return operations, [f"{prefix}map{level}[{p}]" for p in range(points)]
 
 
-def levels(length: int, radix: int) -> int:
-    """How many levels cover a word: the depth of a scan."""
-    width, level = 1, 0
-    while width < length:
-        width, level = width * radix, level + 1
-    return level
-
-
 def _level(
     prefix: str, level: int, width: int, windows: int, points: int
 ) -> dict[str, Operation]:
@@ -167,7 +158,7 @@ MOST_STEPS = 400_000
 
 def sequential_steps(machine: Automaton, length: int) -> Steps[Program]:
     """The sequential baseline, after a bound."""
-    yield looking_back(machine, length, length - 1)
+    yield one_by_one(machine, length)
     return sequential(machine, length)
 
 

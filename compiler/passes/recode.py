@@ -7,7 +7,6 @@ from typing import ClassVar
 import numpy as np
 
 from krohn.compiler.passes import PassError, check_frame, check_order
-from krohn.compiler.table_forms import linear
 from krohn.program import (
     LookBack,
     Map,
@@ -396,6 +395,8 @@ class _Recoding:
             return made, identity(name, self.source.domains[name]), {name: False}
         codes = dict.fromkeys(self._plain_reads(operation), False)
         if isinstance(operation, Map) and len(operation.inputs) > 1:
+            from krohn.compiler.table_forms import linear
+
             summed = is_sum(operation) or linear(self.source, name)
             codes |= dict.fromkeys(operation.inputs, not summed)
         elif isinstance(operation, LookBack):
@@ -414,6 +415,8 @@ def _deep_inputs(program: Program, name: str) -> tuple[str, ...]:
     operation = program.operations[name]
     match operation:
         case Map(_, inputs) if len(inputs) > 1:
+            from krohn.compiler.table_forms import linear
+
             deep = () if is_sum(operation) or linear(program, name) else inputs
         case _:
             deep = ()

@@ -12,7 +12,8 @@ from krohn.algebra.minimisation import reachable
 from krohn.compilation import Asked
 from krohn.compiler import CompileError
 from krohn.compiler.compiled_network import CompiledNetwork, as_written
-from krohn.compiler.constructions.scan import MOST_POINTS, levels
+from krohn.compiler.constructions.scan import MOST_POINTS
+from krohn.compiler.cost import levels
 from krohn.kinds.blocks.build import NAME, blocks
 from krohn.kinds.blocks.source import (
     blanks,

@@ -9,7 +9,6 @@ from rich.console import Console
 from krohn.algebra.wording import LONGEST, count, cut, in_runs
 from krohn.program import Map, Program, Table
 from krohn.program.quoting import on_a_terminal
-from krohn.program.word_texts import write_letter
 from krohn.program.wording import at_least, at_most
 from krohn.show.tables import console, cut_short, new_table, print_table, tried
 
@@ -140,6 +139,8 @@ def trusted(found: "Rests") -> None:
 
 def _counterexample(out: Console, wrong: "Counterexample") -> None:
     """A word with what is right and what was said, a letter at a time."""
+    from krohn.program.word_texts import write_letter
+
     for title in ("word", "expected", "actual"):
         write = write_letter if title == "word" else on_a_terminal
         names = list(map(write, getattr(wrong, title)))
@@ -157,6 +158,8 @@ def _along(names: list[str], ends: bool) -> str:
 
 def replay(found: "Replay", state: str | None) -> None:
     """Whether a model says of a word what the machine does, or a state at its end."""
+    from krohn.program.word_texts import write_letter
+
     at, said = found.position, on_a_terminal(found.actual)
     if found.agrees and state is None:
         print(f"agrees with the machine at each of {at} letters")

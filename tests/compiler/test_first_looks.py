@@ -52,7 +52,7 @@ def test_what_is_refused_at_once_is_refused_for_the_same_reason(
     machine: Automaton, name: str
 ) -> None:
     row = CHECKED[name]
-    soon = refusal(row.check, machine)
+    soon = refusal(row.check, machine, 6)
     assert soon in ("", refusal(find(row.place), machine, 6))
 
 
@@ -64,12 +64,14 @@ def test_what_is_refused_at_once_is_refused_for_the_same_reason(
         ("piecewise", "C3", "regex:a*b*"),
         ("departures", "S4", "regex:a*b*"),
         ("wreath", "FlipFlop", "C3"),
+        ("parity", "C3", "Parity4@1,3"),
+        ("parity-tree", "Parity4@1,3", "ParityTree2,2"),
     ],
 )
 def test_what_is_refused_at_once(name: str, refused: str, served: str) -> None:
     check = CHECKED[name].check
-    assert refusal(check, krohn.automaton(refused))
-    assert not refusal(check, krohn.automaton(served))
+    assert refusal(check, krohn.automaton(refused), 6)
+    assert not refusal(check, krohn.automaton(served), 6)
 
 
 @settings(max_examples=25, deadline=None)
