@@ -61,7 +61,7 @@ class Budget:
         return max(self.steps - self.spent, 0)
 
     @property
-    def exhausted(self) -> bool:
+    def is_exhausted(self) -> bool:
         """Whether no step remains."""
         return self.spent >= self.steps
 
@@ -135,7 +135,7 @@ class Budget:
         """
         if found > self.size:
             raise BudgetExceeded(f"more than {self.size:,.0f} {what}", found)
-        if self.exhausted:
+        if self.is_exhausted:
             raise BudgetExceeded(
                 f"stopped after {self.steps:,.0f} steps with {found:,} {what}", found
             )

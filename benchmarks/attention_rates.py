@@ -134,7 +134,7 @@ def bounds(alpha: float) -> Iterator[Row]:
             "m": m,
             "E Σ|H − Ĥ|": LENGTH * absolute,
             "bound": measure.mean_error(LENGTH, m),
-            "as printed": measure.printed(LENGTH, m, np.inf),
+            "as printed": measure.bound_as_printed(LENGTH, m, np.inf),
             "E Σ(H − Ĥ)²": LENGTH * square,
             "bound of it": measure.squared_error(LENGTH, m),
         }
@@ -154,8 +154,8 @@ def spectra(length: int, count: int) -> Iterator[Row]:
         "true": series.sigma,
         "mean over inputs": found.averaged,
         "predicted mean": series.sigma + expected_bias(known, length),
-        "without its bias, from logits alone": found.corrected,
-        "one matrix of all inputs": head.pooled(6).sigma,
+        "without its bias, from logits alone": found.corrected_values,
+        "one matrix of all inputs": head.pool_sequences(6).sigma,
     }
     for name, values in rows.items():
         said = {f"σ{k + 1}": f"{x:.3f}" for k, x in enumerate(values)}
@@ -208,9 +208,11 @@ def trained(cell: Cell) -> Row:
     with torch.no_grad():
         seen = (network(inputs) - wanted).square().mean().item()
         said = network(torch.from_numpy(fresh).float()[..., None])[..., 0].double()
-        head = of_layer(network, torch.from_numpy(fresh).float()[..., None]).centred
+        head = of_layer(
+            network, torch.from_numpy(fresh).float()[..., None]
+        ).centred_head
     unseen = float(((said.numpy() - series.outputs(fresh)) ** 2).mean())
-    held = head.pooled(SHOWN).sigma.tolist()
+    held = head.pool_sequences(SHOWN).sigma.tolist()
     return cell._asdict() | {"training": seen, "fresh": unseen, "held": held}
 
 

@@ -11,7 +11,7 @@ from krohn.compiler.pipeline import Options
 from krohn.kinds.hidden_markov.build_normalised import normalised_network
 from krohn.kinds.hidden_markov.source import (
     HiddenMarkovModel,
-    named,
+    find_by_name,
 )
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import PRECISIONS, FloatArray
@@ -91,7 +91,7 @@ def attacked(file: ModelFile, model: HiddenMarkovModel, steps: int) -> FloatArra
 def row(steps: int, case: tuple[str, int, str, float | None]) -> Row:
     """A network of beliefs; a climb has this many steps at 120 letters."""
     name, length, dtype, scale = case
-    model = named(name)
+    model = find_by_name(name)
     assert model is not None
     file = made(model, length, dtype, scale)
     first, worst = attacked(file, model, min(steps, steps * 120 // length))

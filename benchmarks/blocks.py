@@ -126,7 +126,7 @@ def vector(count: int, case: tuple[str, int | None, int]) -> Row:
     began = time.monotonic()
     model = krohn.compile(name, length, block=block)
     seconds, said = time.monotonic() - began, model.summary()
-    source = linear_systems.named(name)
+    source = linear_systems.find_by_name(name)
     assert source is not None
     words = words_of(len(source.letters), length, count)
     found = said_by(model.file, words) if block else outputs(model.file, words)
@@ -146,7 +146,7 @@ def vector(count: int, case: tuple[str, int | None, int]) -> Row:
 
 def hard(length: int) -> list[Row]:
     """Cyclic-HARD by 5 points, and by its beliefs, of which only the size is found."""
-    model = hidden_markov.named(HARD)
+    model = hidden_markov.find_by_name(HARD)
     assert model is not None
     found = reachable(model)
     assert found is not None

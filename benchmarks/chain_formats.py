@@ -12,7 +12,7 @@ from report import Row, Table, each, parser, publish
 import krohn
 from krohn.algebra.errors import KrohnError
 from krohn.kinds.dynamic_programs.build import ATTENTION
-from krohn.kinds.dynamic_programs.source import named
+from krohn.kinds.dynamic_programs.source import find_by_name
 from krohn.network.precision import PRECISIONS
 
 SIZES = {
@@ -48,7 +48,7 @@ def measure(case: tuple[str, str, str]) -> Row:
 
 
 def _tokens(name: str) -> int:
-    found = named(name)
+    found = find_by_name(name)
     assert found is not None
     return found.chain_of_thought.length
 

@@ -32,7 +32,7 @@ def blocks(name: str) -> Iterator[Row]:
     assert isinstance(network, Transformer)
     low, high = np.array(source.prompt).T
     prompt = np.random.default_rng(0).integers(low, high + 1, size=(1, len(low)))
-    text = torch.from_numpy(source.continued(prompt)[0, :-1])
+    text = torch.from_numpy(source.continue_prompts(prompt)[0, :-1])
     for one in observe_heads(network, text):
         stated = file.header["architecture"]["blocks"][one.block]["attention"]
         size, windows, last = (stated[n] for n in ("block", "windows", "last"))

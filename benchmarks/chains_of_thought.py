@@ -50,7 +50,7 @@ def measure(case: tuple[str, str]) -> Row:
         "verdict": model.proof.verdict,
         "proof s": round(model.proof.seconds, 2),
         "texts run": run.words,
-        "wrong": 0 if run.passed else 1,
+        "wrong": 0 if run.has_passed else 1,
     }
 
 

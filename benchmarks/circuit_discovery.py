@@ -18,8 +18,8 @@ from krohn.architectures.exports import (
     circuit as circuits,
     export_transformer_lens as transformer_lens,
 )
-from krohn.instruments.workbench.answers import drawn
-from krohn.instruments.workbench.edge_patching import changed
+from krohn.instruments.workbench.answers import sample_inputs
+from krohn.instruments.workbench.edge_patching import measure_change
 from krohn.instruments.workbench.making import of_entry
 from krohn.instruments.workbench.models import (
     MODELS,
@@ -76,7 +76,7 @@ def pairs(
     file: ModelFile, count: int, rng: np.random.Generator
 ) -> tuple[IntArray, IntArray]:
     """Words, and the same in another order."""
-    words, start = drawn(Model(file), count, rng)
+    words, start = sample_inputs(Model(file), count, rng)
     words = words if start is None else words[:, :-1]
     return words, words[rng.permutation(len(words))]
 
@@ -106,7 +106,7 @@ def lens_effects(
             moved = _written(u, patched, state) - _written(u, seen, state)
             hooks = list(_hooks(v, moved, state))
             after = bridge.run_with_hooks(clean, fwd_hooks=hooks)
-            found[u, v] = changed(file, before[:, 1:], after[:, 1:])
+            found[u, v] = measure_change(file, before[:, 1:], after[:, 1:])
     return found
 
 

@@ -12,7 +12,7 @@ from krohn.algebra.errors import KrohnError
 from krohn.kinds.counting.source import (
     CATALOGUE,
     CountingProgram,
-    named,
+    find_by_name,
 )
 
 TITLE = "counting programs, and the greatest T that is certified"
@@ -45,7 +45,7 @@ def greatest(program: CountingProgram, dtype: str) -> str:
 
 def measure(name: str) -> Row:
     """The row of a program of the catalogue."""
-    program = named(name)
+    program = find_by_name(name)
     model = krohn.compile(program, length=1000, dtype="float64")
     found = model.summary()
     return {

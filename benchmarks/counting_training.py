@@ -29,8 +29,8 @@ from krohn.instruments.compare.training.run import (
     Run,
 )
 from krohn.instruments.compare.training.sweep import Result
-from krohn.kinds.counting.commands_machines import unrolled
-from krohn.kinds.counting.source import named
+from krohn.kinds.counting.commands_machines import unroll_program
+from krohn.kinds.counting.source import find_by_name
 from krohn.verify.testing.counterexample import Simulator
 
 PROGRAMS = ("Dyck1", "AnBnCn", "Majority", "MoreAThanB")
@@ -56,7 +56,7 @@ TITLE = "counting programs: trained on words of 32 letters, and compiled"
 @cache
 def machine(name: str, length: int) -> Automaton:
     """A program on words of up to so many letters."""
-    return unrolled(named(name), length)
+    return unroll_program(find_by_name(name), length)
 
 
 @cache
@@ -108,7 +108,7 @@ def row(name: str, network: str, found: Sequence[Mapping[str, Any]]) -> Row:
 
 def compiled(name: str) -> Row:
     """The row of the compiled network."""
-    model = krohn.compile(named(name), length=PROVED)
+    model = krohn.compile(find_by_name(name), length=PROVED)
     verdict = model.summary()["verdict"]
     about = f"compiled, {verdict} for all words of up to {PROVED} letters"
     net = simulator(model.model, task(name, TRAINED), PROVED)
@@ -118,7 +118,7 @@ def compiled(name: str) -> Row:
 def rows(results: Sequence[Result]) -> Iterator[Row]:
     """Both rows of each program."""
     for name in PROGRAMS:
-        own = [r.measured for r in results if r.cell.task.name == name]
+        own = [r.measured_values for r in results if r.cell.task.name == name]
         yield row(name, f"GPT-2, {len(own)} seeds", own)
         yield compiled(name)
 

@@ -15,8 +15,8 @@ from report import Row, Table, each, parser, publish
 
 from krohn.architectures.exports import circuit as circuits
 from krohn.instruments.workbench.answers import (
-    drawn,
     interchanges,
+    sample_inputs,
 )
 from krohn.instruments.workbench.directions import CODES
 from krohn.instruments.workbench.making import of_entry
@@ -184,7 +184,7 @@ def network(entry: Entry) -> Row:
     rng = np.random.default_rng(0)
     file = of_entry(entry, rng).file
     model, told = Model(file), circuits.circuit(file)
-    words, _ = drawn(model, PAIRS, rng)
+    words, _ = sample_inputs(model, PAIRS, rng)
     data = seen(model, told, words[:WORDS])
     pairs = list(interchanges(model, words, rng))
     row: Row = {"network": entry.name}

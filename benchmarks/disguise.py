@@ -18,13 +18,13 @@ import krohn
 from krohn.algebra.errors import KrohnError
 from krohn.architectures.disguise.build import (
     Disguise,
-    disguised,
+    disguise_network,
 )
 from krohn.architectures.disguise.build_layout import (
     READERS,
     WRITERS,
 )
-from krohn.intervention import stated
+from krohn.intervention import read_program
 from krohn.network.modelfile import ModelFile
 from krohn.open_model import Model
 from krohn.verify.proof import prove
@@ -69,7 +69,7 @@ def made(name: str, length: int, dtype: str, kinds: str, noise: float = 0) -> Mo
     asked = Disguise.of(kinds, 0, noise)
     told = {key: x for key, x in file.header.items() if key != "evidence"}
     return ModelFile(
-        *disguised(asked, told, file.tensors, file.precision), file.precision
+        *disguise_network(asked, told, file.tensors, file.precision), file.precision
     )
 
 
@@ -222,7 +222,7 @@ def patched(
     model: Model, words: torch.Tensor, along: dict[str, Any]
 ) -> tuple[int, ...]:
     """How many patches that change an answer give the predicted ones: by axes, along."""
-    rng, program, right = Random(0), stated(model), [0, 0, 0]
+    rng, program, right = Random(0), read_program(model), [0, 0, 0]
     places = model.places()
     for _ in range(20 * PATCHES):
         if right[2] >= PATCHES:

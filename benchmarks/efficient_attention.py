@@ -17,7 +17,7 @@ from krohn.kinds.dynamic_programs.build import ATTENTION
 from krohn.network.attention_cost import parts
 from krohn.program.architectures.transformer import Transformer
 from krohn.program.attention import Sparse
-from krohn.source_kinds import named
+from krohn.source_kinds import find_source_to_compile
 
 SIZES = (4, 8, 12, 16, 20)
 NAMES = (
@@ -112,7 +112,7 @@ def _growth(family: str, names: Sequence[str], kind: str) -> Row:
 
 def _planned(name: str, kind: str) -> Row:
     """The sizes and operations of a network whose weights nobody proves."""
-    found = named(name)
+    found = find_source_to_compile(name)
     assert found is not None
     source_kind, source = found
     asked = Asked(attention=kind, formats=("float64",))

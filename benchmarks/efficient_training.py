@@ -35,7 +35,7 @@ from krohn.instruments.compare.training import (
 )
 from krohn.instruments.compare.training.sweep import Result
 from krohn.kinds.dynamic_programs.build import ATTENTION
-from krohn.source_kinds import named
+from krohn.source_kinds import find_source_to_compile
 
 NAMES = (
     "EditDistance2,2:letters=3",
@@ -110,7 +110,7 @@ class Grid:
     def share(self, name: str, kind: str, width: int) -> float | None:
         """The best share of right answers over seeds; None if nothing was trained."""
         named = [cell(name, kind, width, seed).name for seed in SEEDS]
-        own = [self.results[n].measured for n in named if n in self.results]
+        own = [self.results[n].measured_values for n in named if n in self.results]
         return max((r["answers"] / r["prompts"] for r in own), default=None)
 
     def row(self, name: str, kind: str) -> Row:
@@ -178,7 +178,7 @@ def fitted() -> Iterator[Row]:
 
 def arithmetic(kind: str) -> list[int]:
     """The widths of networks of arithmetic modulo 11, as they are planned."""
-    found = [named(f"Arithmetic{n},11") for n in (6, 10, 13, 16)]
+    found = [find_source_to_compile(f"Arithmetic{n},11") for n in (6, 10, 13, 16)]
     asked = Asked(attention=kind, formats=("float64",))
     built = [k.build(source, asked)[0] for k, source in filter(None, found)]
     return sorted({each.network.architecture["d_model"] for each in built})

@@ -17,7 +17,7 @@ from report import Row, Table, each, parser, publish
 from torch.nn.functional import cross_entropy
 
 import krohn
-from krohn.intervention import stated
+from krohn.intervention import read_program
 from krohn.network.modelfile import ModelFile
 from krohn.open_model import Model
 
@@ -65,7 +65,7 @@ def moved(name: str, file: ModelFile) -> float:
 def used(file: ModelFile) -> str:
     """The variables of which patches give the answers that the Program predicts."""
     model, rng = Model(file), np.random.default_rng(0)
-    program = stated(model)
+    program = read_program(model)
     letters, count, good = model.letters, 0, 0
     for name in model.places():
         values = sorted(program.channels[name].later)

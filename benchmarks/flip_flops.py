@@ -75,7 +75,7 @@ def row(result: Result) -> Row:
         "T": made.recipe.length,
         "seed": made.seed,
     }
-    for g in result.measured:
+    for g in result.measured_values:
         found[f"FFL({g['ignore']:g})"] = cell(g["wrong"], g["reads"])
     return found
 

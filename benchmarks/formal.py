@@ -15,7 +15,7 @@ from report import Row, Table, parser, publish
 
 import krohn
 from krohn.instruments.formal.coq import (
-    compiled,
+    compile_modules,
     coqc,
 )
 from krohn.instruments.formal.development import development
@@ -60,7 +60,7 @@ def main() -> None:
     options = parser(__doc__).parse_args()
     with TemporaryDirectory() as name:
         folder = Path(name)
-        compiled(folder)
+        compile_modules(folder)
         copying, adding = [*COPYING.split(), PATTERN], ADDING.split()
         whole = [proved(m, folder, length=LENGTH) for m in copying + adding]
         programs = [proved(m, folder, length=LENGTH) for m in PROGRAMS.split()]

@@ -92,7 +92,7 @@ def rows(results: Sequence[Result]) -> Iterator[Row]:
     known = {result.cell.name: result for result in results}
     for arm, cell in arms().items():
         names = [replace(cell, seed=seed).name for seed in seeds(arm)]
-        own = [known[name].measured for name in names if name in known]
+        own = [known[name].measured_values for name in names if name in known]
         for i, ignored in enumerate(g["ignore"] for g in (own[0] if own else ())):
             rates = [100 * found[i]["rate"] for found in own]
             yield {

@@ -97,7 +97,7 @@ def machine(device: str, name: str) -> Row:
     return {
         "network": name,
         "words": sum(run.words for run in runs),
-        "right": all(run.passed for run in runs),
+        "right": all(run.has_passed for run in runs),
         "deviation": max((off for off, _ in apart), default=None),
         "share of its bound": max((used for _, used in apart), default=None),
         "seconds": monotonic() - began,
@@ -140,7 +140,9 @@ def numbers(device: str, job: tuple[str, str]) -> Row:
         file = compiled(name, folder)
     rng, claim, read = np.random.default_rng(0), file.header["claim"], of_file(file)
     if isinstance(read, RealSequences):
-        inputs = torch.from_numpy(file.precision.round(read.drawn(file, WORDS, rng)))
+        inputs = torch.from_numpy(
+            file.precision.round(read.sample_inputs(file, WORDS, rng))
+        )
         inputs = inputs.to(getattr(torch, file.precision.name))
         here, there = plain_network(file), plain_network(file).to(device)
     else:

@@ -123,7 +123,7 @@ def sizes(case: tuple[str, int]) -> Row:
     name, depth = case
     grammar = krohn.grammar(name)
     _, rows = transitions(grammar, depth)
-    held = Layout.of(cut(grammar, depth), LENGTH, 0, 0).held
+    held = Layout.of(cut(grammar, depth), LENGTH, 0, 0).row_count
     row: Row = {
         "grammar": f"`{Path(name).name}`",
         "depth": depth,

@@ -16,11 +16,11 @@ from krohn.kinds.hidden_markov.commands_facts import (
 )
 from krohn.kinds.hidden_markov.source import (
     HiddenMarkovModel,
-    driven,
+    drive_system,
 )
 from krohn.kinds.hidden_markov.source_structure import (
     mixing_time,
-    observed,
+    observation_operator,
     rank,
 )
 from krohn.kinds.linear_systems import source as linear_systems
@@ -52,11 +52,11 @@ EVERY = (
 
 def model(name: str) -> HiddenMarkovModel:
     """The model of a name; a linear system is driven by its letters."""
-    found = hidden_markov.named(name)
+    found = hidden_markov.find_by_name(name)
     if found is None:
-        system = linear_systems.named(name)
+        system = linear_systems.find_by_name(name)
         assert system is not None
-        found = driven(system)
+        found = drive_system(system)
     return found
 
 
@@ -100,7 +100,7 @@ def _times(source: str, names: list[str], printed: float | None) -> Row:
         ends = np.array([each.interval for each in found], float)
         row["T_mix"] = float(np.mean(times))
         row["interval"] = f"{ends.min():.0f} to {ends.max():.0f}"
-    capped = [each.capped(LENGTH) for each in found]
+    capped = [each.cap_time(LENGTH) for each in found]
     row[f"at most {LENGTH}"] = float(np.mean([time for time, _ in capped]))
     row["cut"] = any(cut for _, cut in capped)
     return {**row, "printed": printed}
@@ -190,7 +190,7 @@ def _lost() -> Iterator[Row]:
     for name in ("RanHMM3,3@1", "RanHMM4,3@1", "RanHMM5,3@1", "Mess3", "EvenProcess"):
         source = model(name)
         errors = forgotten(source, 9, 6).letters
-        seen, spread = gamma(observed(source)), history_spread(source, 3)
+        seen, spread = gamma(observation_operator(source)), history_spread(source, 3)
         bound = stated_memory(seen, rank(source), TARGET) if seen > 1e-9 else None
         yield {
             "source": f"`{name}`",

@@ -52,7 +52,10 @@ PLACES = (1, 2, 4, 8, 16)
 
 def task() -> BeliefTask:
     """The next letter of one of the models, each as likely."""
-    each = [hidden_markov.named(f"RanHMM{STATES},{LETTERS}@{i}") for i in range(MODELS)]
+    each = [
+        hidden_markov.find_by_name(f"RanHMM{STATES},{LETTERS}@{i}")
+        for i in range(MODELS)
+    ]
     models = [model for model in each if model is not None]
     name = f"{MODELS} of RanHMM{STATES},{LETTERS}"
     return BeliefTask(mixture(name, models), "next")
@@ -117,7 +120,11 @@ def tables(results: Sequence[Result]) -> Iterator[Table]:
     """Errors by the number of letters read, and what is read in which layer."""
     rows, read = list[Row](), list[Row]()
     for name in dict.fromkeys(r.cell.architecture.description for r in results):
-        same = [r.measured for r in results if r.cell.architecture.description == name]
+        same = [
+            r.measured_values
+            for r in results
+            if r.cell.architecture.description == name
+        ]
         excess = over_seeds([m["scores"]["excess"] for m in same])
         row = errors([m["scores"]["errors"] for m in same])
         rows.append({"network": name, **row, "nats above the floor": excess})

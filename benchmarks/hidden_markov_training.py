@@ -43,7 +43,7 @@ from krohn.instruments.compare.training.beliefs import (
 from krohn.instruments.compare.training.presets import preset
 from krohn.instruments.compare.training.run import Cell
 from krohn.instruments.compare.training.sweep import Result
-from krohn.kinds.hidden_markov.source import driven
+from krohn.kinds.hidden_markov.source import drive_system
 from krohn.kinds.hidden_markov.source_structure import mixing_time
 from krohn.kinds.linear_systems.source import LinearSystem
 from krohn.program.errors import Refused
@@ -159,7 +159,7 @@ def table(results: Sequence[Result], name: str, others: Sequence[BeliefModel]) -
     """All that is known of one model."""
     looked = {
         shape[0]: [
-            from_object(BeliefMeasurements, r.measured, name)
+            from_object(BeliefMeasurements, r.measured_values, name)
             for r in those(results, name, shape)
         ]
         for shape in SHAPES[name]
@@ -177,7 +177,7 @@ def table(results: Sequence[Result], name: str, others: Sequence[BeliefModel]) -
 def mixing(name: str) -> str:
     """The mixing time in letters; of Cyclic-HARD, that of its cycles: none."""
     source = task(name).source
-    model = driven(source) if isinstance(source, LinearSystem) else source
+    model = drive_system(source) if isinstance(source, LinearSystem) else source
     if name in (CYCLES, HARD):
         return "none"
     return f"{mixing_time(model, SAMPLES, longest=512).time} letters"
@@ -189,7 +189,9 @@ def probed(results: Sequence[Result], others: Sequence[BeliefModel]) -> Table:
     for shape in SHAPES[CYCLES]:
         found = those(results, CYCLES, shape)[:1]
         if found:
-            shown[shape[0]] = from_object(BeliefMeasurements, found[0].measured, CYCLES)
+            shown[shape[0]] = from_object(
+                BeliefMeasurements, found[0].measured_values, CYCLES
+            )
     for model in others:
         if model.key == "compiled":
             one = model.ones[0]

@@ -10,7 +10,7 @@ from report import Row, Table, each, parser, publish
 
 from krohn.kinds.hidden_markov.commands_facts import gamma
 from krohn.kinds.hidden_markov.source import HiddenMarkovModel
-from krohn.kinds.hidden_markov.source_structure import observed
+from krohn.kinds.hidden_markov.source_structure import observation_operator
 from krohn.kinds.in_context.build import (
     Rows,
     in_context,
@@ -21,7 +21,7 @@ from krohn.kinds.in_context.source import (
     condition,
     descent,
     exactly,
-    named,
+    find_by_name,
     regression,
 )
 from krohn.network.modelfile import ModelFile
@@ -49,7 +49,7 @@ NETWORKS = (
 
 def source_of(name: str) -> InContext:
     """The source of a name."""
-    found = named(name)
+    found = find_by_name(name)
     assert found is not None
     return found
 
@@ -109,7 +109,7 @@ class Runner:
 
     def measured(self, count: int) -> float:
         """The largest error over random prompts, beside exact fractions."""
-        prompts = self.source.sampled(count, np.random.default_rng(0))
+        prompts = self.source.sample_prompts(count, np.random.default_rng(0))
         right = [[float(x) for x in exactly(self.source, prompt)] for prompt in prompts]
         return float(np.abs(self.laws(prompts) - right).max())
 
@@ -119,7 +119,7 @@ class Runner:
         It is held against float64, and so is for float32 only.
         """
         random = np.random.default_rng(0)
-        prompts = self.source.sampled(32, random)
+        prompts = self.source.sample_prompts(32, random)
         worst = self._errors(prompts)
         for _ in range(steps):
             tried = [self._changed(prompt, random) for prompt in prompts]
@@ -187,7 +187,9 @@ def main() -> None:
     options = parser(__doc__).parse_args()
     torch.set_num_threads(1)
     networks = list(product(NETWORKS, ("float64", "float32")))
-    seen = ", ".join(f"{gamma(observed(sticky(), m)):.3f}" for m in (1, 2, 3))
+    seen = ", ".join(
+        f"{gamma(observation_operator(sticky(), m)):.3f}" for m in (1, 2, 3)
+    )
     tables = [
         Table("networks", each(proved, networks)),
         Table(

@@ -77,7 +77,9 @@ def thesis() -> Any:
 
 def rates(found: Sequence[Result]) -> Spread | None:
     """Token accuracies of runs that differ in their seeds."""
-    return spread([r.measured["tokens"]["value"] for r in found]) if found else None
+    return (
+        spread([r.measured_values["tokens"]["value"] for r in found]) if found else None
+    )
 
 
 def deep(result: Result, depth: int) -> bool:

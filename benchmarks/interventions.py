@@ -9,7 +9,7 @@ import torch
 from report import Row, Table, each, parser, publish
 
 import krohn
-from krohn.intervention import run_changed, stated
+from krohn.intervention import read_program, run_changed
 from krohn.open_model import Model
 from krohn.program.domains import IntArray
 from krohn.program.interpreter import Held
@@ -34,7 +34,7 @@ def single(net: Model, words: IntArray) -> Iterator[tuple[IntArray, dict[str, He
     """For each variable all words, at each position with each value that it has."""
     count, length = words.shape
     for name in net.places():
-        values = stated(net).channels[name].later
+        values = read_program(net).channels[name].later
         each = len(values)
         rows = np.repeat(words, length * each, axis=0)
         at = np.tile(np.repeat(np.arange(1, length + 1), each), count)

@@ -26,8 +26,8 @@ from krohn.kinds.kernels.source_kernel import (
     errors,
     invariant_floor,
 )
-from krohn.source_kinds import named
-from krohn.source_kinds.real_sequences import said
+from krohn.source_kinds import find_source_to_compile
+from krohn.source_kinds.real_sequences import run_network
 
 CASES = (
     ("Exp32", "original"),
@@ -130,14 +130,14 @@ def compiled(kernel: Kernel, arch: str) -> float | None:
     except KrohnError:
         return None
     inputs = tested(kernel)
-    outputs = said(model.file, inputs[:, :, None])[:, :, 0]
+    outputs = run_network(model.file, inputs[:, :, None])[:, :, 0]
     return errors(outputs, kernel, inputs)
 
 
 def row(seeds: Sequence[int], case: tuple[str, str]) -> Row:
     """A kernel, and the networks that are trained and compiled for it."""
     name, change = case
-    found = named(name)
+    found = find_source_to_compile(name)
     assert found is not None
     kernel = replace(found[1], inputs=(0.0, 1.0))
     recurrent, attending = list[str](), list[str]()

@@ -7,8 +7,8 @@ import krohn
 from krohn.kinds.kernels.commands import Kernels
 from krohn.kinds.kernels.source import Kernel
 from krohn.network.architecture import kind_of
-from krohn.source_kinds import named
-from krohn.source_kinds.real_sequences import said
+from krohn.source_kinds import find_source_to_compile
+from krohn.source_kinds.real_sequences import run_network
 
 CASES: tuple[tuple[str, str, str, float | None], ...] = (
     ("Exp32", "rnn", "float64", None),
@@ -36,7 +36,7 @@ INPUTS = 3000
 
 def kernel_of(name: str) -> Kernel:
     """The kernel of a name."""
-    found = named(name)
+    found = find_source_to_compile(name)
     assert found is not None
     kernel = found[1]
     assert isinstance(kernel, Kernel)
@@ -51,9 +51,13 @@ def row(case: tuple[str, str, str, float | None]) -> Row:
     file, error = model.file, model.file.header["claim"]["error"]
     random = np.random.default_rng(0)
     bad = Kernels().adversarial(kernel, file, INPUTS // 2, random)
-    inputs = np.concatenate([bad, kernel.sampled(INPUTS // 2, random)[:, :, None]])
+    inputs = np.concatenate(
+        [bad, kernel.sample_inputs(INPUTS // 2, random)[:, :, None]]
+    )
     inputs = file.precision.round(inputs)
-    off = float(np.abs(said(file, inputs)[:, :, 0] - kernel.run(inputs[:, :, 0])).max())
+    off = float(
+        np.abs(run_network(file, inputs)[:, :, 0] - kernel.run(inputs[:, :, 0])).max()
+    )
     shape = file.header["architecture"]
     return {
         "kernel": f"`{name}`",

@@ -14,9 +14,9 @@ from krohn.instruments.compare.models import (
     Lstm,
     Network,
     build,
-    compiled,
     cost,
     latencies,
+    wrap_compiled,
 )
 
 MACHINES = ["C2", "Grid9", "Dyck4,2", "D8", "A4", "S5"]
@@ -31,7 +31,9 @@ def networks(name: str, length: int) -> dict[str, Network]:
     """The compiled network of a machine, and those that would be trained on it."""
     machine = zoo.machine(name)
     made = krohn.compile(machine, length, proved=False)
-    found: dict[str, Network] = {f"compiled: {made.construction}": compiled(made.file)}
+    found: dict[str, Network] = {
+        f"compiled: {made.construction}": wrap_compiled(made.file)
+    }
     sizes = len(machine.letters), len(machine.states)
     for said, architecture in TRAINED.items():
         found[said] = build(architecture, *sizes, length, 0)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from krohn.kinds.hidden_markov.source import undriven
+from krohn.kinds.hidden_markov.source import randomise_actions
 from krohn.kinds.hidden_markov.source_model import HiddenMarkovModel
 from krohn.kinds.hidden_markov.source_structure import MOST_NUMBERS
 from krohn.program.domains import FloatArray
@@ -32,7 +32,7 @@ class Forgotten(NamedTuple):
 
 def stationary(model: HiddenMarkovModel) -> FloatArray:
     """``(n,)``: a law of the state that a step does not change; actions are uniform."""
-    step = undriven(model).operators.sum(axis=0)
+    step = randomise_actions(model).operators.sum(axis=0)
     system = np.vstack([step - np.eye(model.size), np.ones(model.size)])
     law = np.linalg.lstsq(system, np.eye(model.size + 1)[-1], rcond=None)[0]
     law = np.maximum(law, 0)
@@ -59,7 +59,7 @@ def forgotten(model: HiddenMarkovModel, length: int, most: int) -> Forgotten:
         0 < most < length,
         "a memory has at least one letter and is shorter than the words",
     )
-    model = undriven(model)
+    model = randomise_actions(model)
     words = len(model.letters) ** min(length, 64)
     demand(
         words * model.size <= MOST_NUMBERS,
@@ -117,7 +117,7 @@ def history_spread(model: HiddenMarkovModel, letters: int) -> FloatArray:
     Raises:
         Refused: If there are too many letters, or none.
     """
-    count, model = len(model.letters), undriven(model)
+    count, model = len(model.letters), randomise_actions(model)
     few = 0 < letters and letters * count <= MOST_ROWS
     demand(few, f"a history has 1 to {MOST_ROWS} entries")
     spread = np.zeros((letters, count, letters, count))

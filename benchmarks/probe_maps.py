@@ -123,7 +123,7 @@ def said(result: Result) -> report.Row:
 
 def probe_map(result: Result) -> ProbeMap:
     """The map that was measured."""
-    return from_object(ProbeMap, result.measured, result.cell.description)
+    return from_object(ProbeMap, result.measured_values, result.cell.description)
 
 
 def main() -> None:

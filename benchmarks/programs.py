@@ -54,7 +54,7 @@ def measure(job: Job) -> Row:
 
 def wrong(job: Job, model: Model) -> int:
     """On how many drawn words of full length the network says something else."""
-    source = FUNCTIONS[job.name]().realised(job.length)
+    source = FUNCTIONS[job.name]().realise(job.length)
     rng = np.random.default_rng(0)
     words = rng.integers(0, len(model.letters), (job.words, job.length))
     with torch.inference_mode():

@@ -87,7 +87,7 @@ def confused() -> Iterator[Row]:
 def digits(case: tuple[str, str]) -> Row:
     """The fewest binary digits that are enough, everywhere and in heads alone."""
     name, attention = case
-    source = KIND.named(name)
+    source = KIND.find_by_name(name)
     assert source is not None
     asked = Asked(attention=attention, formats=("float64",))
     built, claim = KIND.build(source, asked)
@@ -97,7 +97,7 @@ def digits(case: tuple[str, str]) -> Row:
     )
     low, high = np.array(chain.prompt).T
     prompts = np.random.default_rng(0).integers(low, high + 1, size=(TEXTS, len(low)))
-    texts = chain.continued(prompts)
+    texts = chain.continue_prompts(prompts)
     told = {
         called: next(b for b in range(1, MOST) if right(file, texts, len(low), b, only))
         for called, only in (("everywhere", False), ("in heads", True))

@@ -145,7 +145,7 @@ def _run(job: Job, name: str) -> Iterator[bool]:
             built = krohn.compile(machine, job.words, name, proved=False)
         except CompileError:
             continue
-        yield exhaustive(Model(built.file), machine, job.words).passed
+        yield exhaustive(Model(built.file), machine, job.words).has_passed
 
 
 def tables(options: argparse.Namespace) -> Iterator[Table]:

@@ -88,7 +88,7 @@ def _source(name: str, how: dict[str, Any]) -> Row:
 def measured(name: str, model: Model, classes: bool) -> float:
     """The largest error; of classes 1 if one is wrong."""
     random = np.random.default_rng(0)
-    source = hidden_markov.named(name) or linear_systems.named(name)
+    source = hidden_markov.find_by_name(name) or linear_systems.find_by_name(name)
     assert source is not None
     if isinstance(source, HiddenMarkovModel):
         words = source.sample(WORDS, LENGTH, random)[0]

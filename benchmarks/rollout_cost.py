@@ -41,7 +41,7 @@ TITLE = "time and memory of a whole text"
 
 def networks(name: str) -> tuple[torch.Tensor, int, Mapping[str, Model]]:
     """A text, its tokens that are the prompt, and a network of each kind, in float64."""
-    source = KIND.named(name)
+    source = KIND.find_by_name(name)
     assert source is not None
     asked, models = Asked(formats=("float64",)), {}
     for kind in ATTENTION:
@@ -50,7 +50,7 @@ def networks(name: str) -> tuple[torch.Tensor, int, Mapping[str, Model]]:
     chain = source.chain_of_thought
     low, high = np.array(chain.prompt).T
     prompt = np.random.default_rng(0).integers(low, high + 1)
-    return torch.from_numpy(chain.continued(prompt[None])), len(prompt), models
+    return torch.from_numpy(chain.continue_prompts(prompt[None])), len(prompt), models
 
 
 def seconds(run: Callable[[], object]) -> float:

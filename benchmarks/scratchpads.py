@@ -77,8 +77,8 @@ def measure(run: Run) -> Any:
 def shares(found: Sequence[Result], over: str) -> Iterator[tuple[str, str]]:
     """At each number the mean over seeds, and the least."""
     name = {"length": "T", "bias": "Pr"}[over]
-    for i, at in enumerate(found[0].measured[over]["at"]):
-        rates = [r.measured[over]["found"][i]["tokens"]["value"] for r in found]
+    for i, at in enumerate(found[0].measured_values[over]["at"]):
+        rates = [r.measured_values[over]["found"][i]["tokens"]["value"] for r in found]
         some = spread(rates)
         yield f"{name} = {at:g}", f"{100 * some.mean:.1f} ({100 * some.least:.1f})"
 
@@ -88,7 +88,9 @@ def rows(results: Sequence[Result], over: str) -> Iterator[Row]:
     for machine in MACHINES:
         for arm in ARMS:
             names = {cell(machine, arm, seed).name for seed in SEEDS}
-            own = [r for r in results if r.cell.name in names and over in r.measured]
+            own = [
+                r for r in results if r.cell.name in names and over in r.measured_values
+            ]
             if own:
                 yield {
                     "machine": machine,

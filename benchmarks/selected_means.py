@@ -15,11 +15,11 @@ from krohn.architectures.attention_layer.engine import AttentionLayer
 from krohn.kinds.attention_targets.commands_selected_means import SelectedMeans
 from krohn.kinds.attention_targets.source_selected_means import (
     SelectedMean,
-    named,
+    find_by_name,
 )
 from krohn.network.architecture import expected_shapes
 from krohn.network.precision import FloatArray
-from krohn.source_kinds.real_sequences import said
+from krohn.source_kinds.real_sequences import run_network
 
 NAMES = ("Nearest6", "Gravity10", "Select8")
 KIND = SelectedMeans()
@@ -29,7 +29,7 @@ STEPS, BATCH, RATE, TESTED = 3000, 64, 3e-3, 1000
 
 def fresh(source: SelectedMean, count: int, rng: np.random.Generator) -> FloatArray:
     """Random inputs of full length."""
-    return KIND.sampled(source, (count, source.length), rng)
+    return KIND.sample_vectors(source, (count, source.length), rng)
 
 
 def layer(source: SelectedMean, codes: FloatArray | None, seed: int) -> AttentionLayer:
@@ -63,7 +63,7 @@ def _weight(name: str) -> str:
 
 def beside(name: str) -> Row:
     """The errors of both networks on the same fresh inputs."""
-    source, model = named(name), krohn.compile(name)
+    source, model = find_by_name(name), krohn.compile(name)
     assert source is not None
     network = layer(source, model.file.tensors.get("code"), seed=0)
     rng = np.random.default_rng(0)
@@ -81,7 +81,7 @@ def beside(name: str) -> Row:
     right = source.run(x)
     with torch.no_grad():
         trained = network(torch.from_numpy(x).float()).double().numpy() - right
-    compiled = said(model.file, x) - right
+    compiled = run_network(model.file, x) - right
     return {
         "target": name,
         "compiled, parameters": sum(t.size for t in model.file.tensors.values()),

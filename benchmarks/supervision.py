@@ -102,7 +102,7 @@ def percent(value: float) -> str:
 
 def tables(results: Sequence[Result]) -> Iterator[Table]:
     """The three tables."""
-    known = {result.cell.name: result.measured for result in results}
+    known = {result.cell.name: result.measured_values for result in results}
 
     def right(cell: Cell) -> str | None:
         found = known.get(cell.name)

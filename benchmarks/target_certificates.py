@@ -18,7 +18,7 @@ from krohn.kinds.attention_targets.source_target import AttentionTarget
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FloatArray
 from krohn.source_kinds import KINDS
-from krohn.source_kinds.real_sequences import RealSequences, batch_size, said
+from krohn.source_kinds.real_sequences import RealSequences, batch_size, run_network
 
 KNOTS = (16, 32, 64, 128, 256, 512)
 FORMS = ("Nearest6", "Nearest6:grid=64", "Gravity10", "Select8")
@@ -51,7 +51,7 @@ def worst(file: ModelFile, inputs: FloatArray) -> float:
             if sines
             else kind.reference(source).run(x)
         )
-        found = max(found, float(np.abs(said(file, x) - right).max()))
+        found = max(found, float(np.abs(run_network(file, x) - right).max()))
     return found
 
 
@@ -63,7 +63,7 @@ def held(target: object, dtype: str, random: int, adversarial: int, seed: int) -
     source, rng = kind.of_file(file), np.random.default_rng(seed)
     shape = file.header["architecture"]
     bad = kind.adversarial(source, file, adversarial, rng)
-    drawn = kind.sampled(source, (random, shape["length"]), rng)
+    drawn = kind.sample_vectors(source, (random, shape["length"]), rng)
     both = [worst(file, file.precision.round(x)) for x in (drawn, bad)]
     error = file.header["claim"]["error"]
     return {

@@ -211,7 +211,7 @@ def _words(asked: Task, rng: np.random.Generator) -> IntArray:
 
 def row(of: dict[str, Any], results: Sequence[Result]) -> Row:
     """How many of some networks are right on long words, and what is proved of these."""
-    seen = [result.measured for result in results]
+    seen = [result.measured_values for result in results]
     right = [one for one in seen if one["right"] == one["right_on_runs"] == 1]
     counts = {what: sum(x["verdict"] == what for x in right) for what in VERDICTS}
     sets = sorted(x["sets"] for x in right if x["sets"] is not None)
@@ -256,16 +256,16 @@ def _facts(result: Result) -> dict[str, Any]:
 def single(result: Result) -> Row:
     """The row of a network."""
     names = ("right", "right_on_runs", "verdict", "sets", "wrong_word")
-    found = {name.replace("_", " "): result.measured[name] for name in names}
-    seconds = {"proof s": result.measured["proof_seconds"]}
-    return _facts(result) | found | seconds | {"why": result.measured["why"]}
+    found = {name.replace("_", " "): result.measured_values[name] for name in names}
+    seconds = {"proof s": result.measured_values["proof_seconds"]}
+    return _facts(result) | found | seconds | {"why": result.measured_values["why"]}
 
 
 def damaged(results: Sequence[Result]) -> Row:
     """Mutants of all networks together."""
     names = ("mutants", "proved", "wrong", "wrong_and_proved")
     return {
-        name.replace("_", " "): sum(r.measured.get(name, 0) for r in results)
+        name.replace("_", " "): sum(r.measured_values.get(name, 0) for r in results)
         for name in names
     }
 

@@ -13,7 +13,7 @@ from krohn.compiler.pipeline import Options
 from krohn.kinds.linear_systems.build_products import realise
 from krohn.kinds.linear_systems.source import (
     LinearSystem,
-    named,
+    find_by_name,
 )
 from krohn.network.model import Model
 from krohn.network.modelfile import ModelFile
@@ -68,7 +68,7 @@ class Within:
     @classmethod
     def of(cls, name: str, length: int, dtype: str, scale: float | None) -> "Within":
         """Compiled and proved; λ is the best one if ``scale`` is None."""
-        source, precision = named(name), PRECISIONS[dtype]
+        source, precision = find_by_name(name), PRECISIONS[dtype]
         assert source is not None
         network, program = realise(source, length, Options(precision), scale)
         claim = {"kind": "within", "error": 1e9, "length": length}
@@ -89,7 +89,7 @@ class Within:
         """The RNN, with the α that the compiler chooses."""
         model, source = (
             krohn.compile(name, length, arch="rnn", dtype=dtype),
-            named(name),
+            find_by_name(name),
         )
         assert source is not None
         assert model.proof is not None

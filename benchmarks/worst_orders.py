@@ -47,7 +47,7 @@ class Products(NamedTuple):
         source = StatedHiddenMarkov.from_wire(file.header["source"])
         place, done = steps(model_of(file), source, file.header["claim"]["length"])
         token = file.tensors["embed.token"][:, place.matrix(0)]
-        held = token.reshape(len(token), place.held, place.size)
+        held = token.reshape(len(token), place.row_count, place.size)
         letters = place.whole(held).astype(file.precision.name)  # float32 or float64
         stages, last = list[Scaling | None](), list[Scaling]()
         for step in done:

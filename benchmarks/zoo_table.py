@@ -111,7 +111,7 @@ def simulated(model: CompiledModel, job: Job) -> Row:
     assert model.proof is not None
     every = everything(network, machine, job)
     some = sample(network, machine, job.samples, job.length, seed=0)
-    right = every.passed and some.passed
+    right = every.has_passed and some.has_passed
     return {
         "all words to": every.length,
         "words": every.words,
@@ -133,7 +133,7 @@ def everything(network: Model, machine: Automaton, job: Job) -> Simulation:
         done = exhaustive(network, machine, length)
         rate = done.words / (monotonic() - began)
         further = reach(letters, int(rate * job.budget), wanted + 1) - 1
-        if min(wanted, further) <= length or not done.passed:
+        if min(wanted, further) <= length or not done.has_passed:
             return done
         length = min(wanted, further)
 

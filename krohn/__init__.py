@@ -136,12 +136,12 @@ def __getattr__(name: str) -> Any:
         hint = _INSTEAD.get(name, near(name, sorted(places)))
         raise AttributeError(f"module 'krohn' has no attribute {name!r}{hint}")
     from krohn.notebook import attach
-    from krohn.python_values import checked
+    from krohn.python_values import check_arguments
 
     attach()
     public = getattr(_load(places[name], name), name)
     if isinstance(public, FunctionType):
-        public = globals()[name] = checked(public)
+        public = globals()[name] = check_arguments(public)
         if name in PACKAGES:
             # `import krohn.verify.checker as c` asks this function for `checker`, and
             # then finds the module by the name of whom it asked.

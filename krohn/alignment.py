@@ -52,10 +52,10 @@ class Shown:
         """Why no proof about words of up to so many letters is one; empty if it is."""
         if (word := self.word_within(length)) is None:
             return ""
-        right, said = (m.run(word)[-1] for m in (self.wanted, self.own))
+        right, actual = (m.run(word)[-1] for m in (self.wanted, self.own))
         return (
             f"after {join_letters(word)} {self.wanted.name} shows {right}, and the machine "
-            f"of the file {said}"
+            f"of the file {actual}"
         )
 
     def along(self, word: Sequence[str], states: Sequence[str]) -> tuple[str, ...]:
@@ -109,22 +109,26 @@ def align(file: ModelFile, machine: object, observe: str | None) -> Alignment:
     laws = file.claim.sense is Sense.LAWS
     named = names_machine(file)
     shows = own if named else replace(own, output=None)
-    if not outputs and not laws and (seen := _seen(wanted, shows)) is not None:
+    if (
+        not outputs
+        and not laws
+        and (seen := _observable_machine(wanted, shows)) is not None
+    ):
         _check_alphabets(wanted, own)
         if named:
             header = _claiming(file, moore(wanted), "outputs")
             shown = Shown.of(wanted, seen)
-            return Alignment(file, aligned(own, own), header, shown, notes)
+            return Alignment(file, align_machine(own, own), header, shown, notes)
         file, wanted = saying_outputs(file, own.letters, own.states), moore(wanted)
         own = own_machine(file)
-    held = in_order(wanted, own) if laws else aligned(wanted, own)
+    reference = in_order(wanted, own) if laws else align_machine(wanted, own)
     header = file.header
-    if not _is_same(file, held, own):
+    if not _is_same(file, reference, own):
         header = _claiming(file, wanted, header["claim"].get("shows"))
-    return Alignment(file, held, header, notes=notes)
+    return Alignment(file, reference, header, notes=notes)
 
 
-def _seen(wanted: Automaton, own: Automaton) -> Automaton | None:
+def _observable_machine(wanted: Automaton, own: Automaton) -> Automaton | None:
     """The file's machine with the outputs that another one is held against.
 
     These are what its states show, or the states by name, as of a machine that was
@@ -153,15 +157,18 @@ def _shows_as(one: Automaton, other: Automaton) -> bool:
     """Whether two machines are one, by the names of states and of what these show."""
     if set(one.letters) != set(other.letters):
         return False
-    moves = [_moves(aligned(m, other), outputs=False) for m in (one, other)]
+    moves = [_moves(align_machine(m, other), outputs=False) for m in (one, other)]
     return moves[0] == moves[1] and _output_names(one) == _output_names(other)
 
 
 def _claiming(file: ModelFile, machine: Automaton, shows: str | None) -> dict[str, Any]:
     """The header of a file that claims a machine: its states, or outputs."""
-    said = {"start": machine.states[machine.start], "dtype": file.precision.name}
-    said |= {} if shows is None else {"shows": shows}
-    claim = {**file.header["claim"], **said}
+    claim_fields = {
+        "start": machine.states[machine.start],
+        "dtype": file.precision.name,
+    }
+    claim_fields |= {} if shows is None else {"shows": shows}
+    claim = {**file.header["claim"], **claim_fields}
     return {
         **file.header,
         "machine": json_format.claimed_machine(machine),
@@ -172,11 +179,11 @@ def _claiming(file: ModelFile, machine: Automaton, shows: str | None) -> dict[st
 def _is_same(file: ModelFile, held: Automaton, own: Automaton) -> bool:
     """Whether a file itself claims the machine: the same states, moves and answers."""
     claim = file.header["claim"]
-    said = {"start": held.states[held.start], "dtype": file.precision.name}
-    if not names_machine(file) or not said.items() <= claim.items():
+    claim_fields = {"start": held.states[held.start], "dtype": file.precision.name}
+    if not names_machine(file) or not claim_fields.items() <= claim.items():
         return False
     outputs = claim.get("shows") == "outputs"
-    return _moves(aligned(own, own), outputs) == _moves(held, outputs)
+    return _moves(align_machine(own, own), outputs) == _moves(held, outputs)
 
 
 def _moves(machine: Automaton, outputs: bool) -> tuple[object, ...]:
@@ -203,7 +210,7 @@ def _output_names(machine: Automaton) -> dict[tuple[str, ...], str]:
 # A machine with letters, states and outputs in the order of a model file.
 
 
-def aligned(machine: Automaton, own: Automaton) -> Automaton:
+def align_machine(machine: Automaton, own: Automaton) -> Automaton:
     """The machine with letters, states and outputs in the order of the file.
 
     States and outputs that the file does not know come last; a state that it does not
@@ -215,8 +222,8 @@ def aligned(machine: Automaton, own: Automaton) -> Automaton:
     _check_alphabets(machine, own)
     known = set(own.states)
     states = (*own.states, *(s for s in machine.states if s not in known))
-    found = _reordered(machine, own, states)
-    return replace(found, output=_aligned_output(machine, own, states))
+    automaton = _reorder_states(machine, own, states)
+    return replace(automaton, output=_aligned_output(machine, own, states))
 
 
 def in_order(machine: Automaton, own: Automaton) -> Automaton:
@@ -226,7 +233,7 @@ def in_order(machine: Automaton, own: Automaton) -> Automaton:
         KrohnError: If the alphabets differ.
     """
     _check_alphabets(machine, own)
-    return _reordered(machine, own, machine.states)
+    return _reorder_states(machine, own, machine.states)
 
 
 def _check_alphabets(machine: Automaton, own: Automaton) -> None:
@@ -263,7 +270,7 @@ def _aligned_output(
     return Output("states", table, names)
 
 
-def _reordered(
+def _reorder_states(
     machine: Automaton, own: Automaton, states: tuple[str, ...]
 ) -> Automaton:
     """States that the machine lacks become loops that nothing reaches."""

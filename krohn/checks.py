@@ -68,10 +68,10 @@ def bytes_of(amount: str) -> int:
     Raises:
         KrohnError: If it cannot be read.
     """
-    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([A-Za-z]*)", amount)
-    if found is None or found[2] not in UNITS:
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([A-Za-z]*)", amount)
+    if match is None or match[2] not in UNITS:
         raise KrohnError(f"{amount!r} is no amount of memory; say 512MiB or 2GiB")
-    return int(float(found[1]) * UNITS[found[2]])
+    return int(float(match[1]) * UNITS[match[2]])
 
 
 def part_of(text: str) -> tuple[int, int]:
@@ -80,10 +80,10 @@ def part_of(text: str) -> tuple[int, int]:
     Raises:
         KrohnError: If it is none, or there is no such part.
     """
-    found = re.fullmatch(r"(\d+)/(\d+)", text)
-    if found is None or not 1 <= int(found[1]) <= int(found[2]):
+    match = re.fullmatch(r"(\d+)/(\d+)", text)
+    if match is None or not 1 <= int(match[1]) <= int(match[2]):
         raise KrohnError(f"{text!r} is no part; the third of eight is 3/8")
-    return int(found[1]), int(found[2])
+    return int(match[1]), int(match[2])
 
 
 # The options.
@@ -160,7 +160,7 @@ class Checks(MachineReading):
         """The function that is told of the progress."""
         return self.progress or silent
 
-    def given(self, *options: str) -> bool:
+    def has_any_option(self, *options: str) -> bool:
         """Whether one of some options is given, that are None by default."""
         return any(getattr(self, name) is not None for name in options)
 

@@ -145,7 +145,7 @@ class Asked(MachineReading):
     formats: tuple[str, ...] = ("float32",)
 
     @property
-    def given(self) -> list[str]:
+    def given_options(self) -> list[str]:
         """The options that are not as they are by default."""
         options = [each for each in fields(self) if each.name != "formats"]
         return [o.name for o in options if getattr(self, o.name) != o.default]
@@ -189,7 +189,7 @@ class Asked(MachineReading):
             raise CompileError(f"{needs} it is for (-T)")
         return whole(self.length, "the length", 1)
 
-    def made(self, known: Mapping[str, str]) -> str:
+    def choose_construction(self, known: Mapping[str, str]) -> str:
         """The construction of the architecture.
 
         Args:
@@ -250,7 +250,7 @@ def compile(  # noqa: A001  (the verb of the trade, and of the command)
     asked = Asked(length, construction, **options)
     check_one_of("--arch", asked.arch, architectures())
     with one_thread():
-        kind, source, asked = _turned(machine, asked)
+        kind, source, asked = _resolve_source(machine, asked)
         return kind.compile(source, asked)
 
 
@@ -300,15 +300,15 @@ def explain(
         if isinstance(source, CompiledModel):
             asked = replace(asked, length=source.file.claim.length)
     with one_thread():
-        kind, found, asked = _turned(source, asked)
-        return kind.explain(found, asked)
+        kind, resolved_source, asked = _resolve_source(source, asked)
+        return kind.explain(resolved_source, asked)
 
 
-def _turned(source: object, asked: Asked) -> "tuple[Kind[Any], Any, Asked]":
+def _resolve_source(source: object, asked: Asked) -> "tuple[Kind[Any], Any, Asked]":
     """The source as it is compiled, with its kind and the number formats for it."""
     if asked.within is not None and not asked.within > 0:  # NaN is not, either
         raise KrohnError(f"an error is above 0, not {asked.within:g}")
-    kind, found = with_kind(source, asked)
+    kind, resolved_source = with_kind(source, asked)
     asked = asked.after_reading()
-    kind, found = kind.turned(found, asked)
-    return kind, found, asked.of(kind.formats)
+    kind, resolved_source = kind.resolve_source(resolved_source, asked)
+    return kind, resolved_source, asked.of(kind.formats)

@@ -188,9 +188,11 @@ class CompiledModel:
             if self.is_changed
             else "not proved",
         )
-        from krohn.foreign import called
+        from krohn.foreign import source_name
 
-        return f"<CompiledModel {called(header)}: {', '.join(filter(None, parts))}>"
+        return (
+            f"<CompiledModel {source_name(header)}: {', '.join(filter(None, parts))}>"
+        )
 
     def _repr_svg_(self) -> str | None:
         from krohn.drawing import svg  # matplotlib
@@ -239,12 +241,12 @@ def file_of(model: object) -> ModelFile | None:
     Raises:
         ModelFileError: If no file says what the network does now.
     """
-    found = model.file if isinstance(model, CompiledModel) else model
-    if not isinstance(found, ModelFile) and "torch" in sys.modules:
+    candidate = model.file if isinstance(model, CompiledModel) else model
+    if not isinstance(candidate, ModelFile) and "torch" in sys.modules:
         from krohn.network.model import Model, current_file
 
-        found = current_file(found) if isinstance(found, Model) else None
-    return replace(found) if isinstance(found, ModelFile) else None
+        candidate = current_file(candidate) if isinstance(candidate, Model) else None
+    return replace(candidate) if isinstance(candidate, ModelFile) else None
 
 
 def nonzero(tensors: Mapping[str, FloatArray]) -> int:
@@ -400,7 +402,7 @@ def there_is(works: Iterable[str]) -> str:
     return f"; there is one with {options}" if options else ""
 
 
-def planned(
+def plan_ways(
     known: Planning, minimise: str | None = None, on_pass: Observer | None = None
 ) -> Iterator[Way[CompiledNetwork]]:
     """The ways to compute a machine, best first.
@@ -502,12 +504,12 @@ class MachineClaim:
         if self.disguise is None:
             return file
         disguises = needed_part("disguises", "a disguise")
-        header, tensors = disguises.disguised(
+        header, tensors = disguises.disguise_network(
             self.disguise, file.header, file.tensors, file.precision
         )
         return ModelFile(header, tensors, file.precision)
 
-    def proved(
+    def prove_network(
         self,
         built: CompiledNetwork,
         progress: Callable[[int, int], None] | None = None,

@@ -129,10 +129,10 @@ def _read_component(obj: Mapping[str, Any]) -> Component:
 
 
 def _numbers(values: Any, *shape: int) -> IntArray:
-    found = np.array(values)
-    if found.size and found.dtype.kind != "i":
+    array = np.array(values)
+    if array.size and array.dtype.kind != "i":
         raise MachineError("not a cascade: a table holds something other than integers")
-    return found.astype(np.int64).reshape(shape)
+    return array.astype(np.int64).reshape(shape)
 
 
 def save_cascade(cascade: Cascade, path: str | Path) -> None:
@@ -220,7 +220,7 @@ def decompose(
     machine = machine if how.start is None else reachable(machine)
     budget = Budget(steps, max(methods.MOST_IMAGES, steps / STEPS_PER_IMAGE))
     try:
-        found = methods.decompose(machine.semiautomaton, method, budget)
+        decomposition = methods.decompose(machine.semiautomaton, method, budget)
     except BudgetExceeded as error:
         others = [name for name in methods.METHODS if name != method]
         raise BudgetExceeded(
@@ -229,7 +229,7 @@ def decompose(
             "an RNN of it needs no decomposition (krohn compile --arch rnn)",
             error.found,
         ) from error
-    return Decomposed(machine, found, budget)
+    return Decomposed(machine, decomposition, budget)
 
 
 def check_output(path: Path) -> None:
@@ -254,9 +254,9 @@ def save(result: Decomposed, path: Path) -> None:
             the file system refuses.
     """
     check_output(path)
-    found = result.found
+    decomposition = result.found
     if path.suffix.lower() == DATA:
-        save_cascade(found.cascade, path)
+        save_cascade(decomposition.cascade, path)
         return
     from krohn import drawing
 
@@ -271,9 +271,12 @@ def picture(result: Decomposed) -> "Figure":
     """
     from krohn import drawing  # matplotlib only where something is drawn
 
-    found = result.found
+    decomposition = result.found
     return drawing.draw_cascade(
-        found.cascade, result.machine.name, found.method, found.covering
+        decomposition.cascade,
+        result.machine.name,
+        decomposition.method,
+        decomposition.covering,
     )
 
 
@@ -290,26 +293,28 @@ def describe(result: Decomposed) -> dict[str, Any]:
         might have been; null if unlimited), ``cut_short`` (what was left out for that);
         ``tried``, for each method its cost or the ``reason`` why it failed.
     """
-    machine, found = result.machine, result.found
-    cascade = found.cascade
+    machine, decomposition = result.machine, result.found
+    cascade = decomposition.cascade
     components = list(_components(cascade))
     return {
         "machine": machine.name,
         "states": len(machine.states),
         "letters": len(machine.letters),
-        "method": found.method,
-        "why": _why(found),
+        "method": decomposition.method,
+        "why": _why(decomposition),
         "levels": [[components[i] for i in level] for level in levels(cascade)],
         "covers": True,
-        "coordinates": found.covering.coordinates,
-        "triples": found.covering.triples,
+        "coordinates": decomposition.covering.coordinates,
+        "triples": decomposition.covering.triples,
         "start": {
             "state": machine.states[machine.start],
             "coordinates": cascade.lift[machine.start].tolist(),
         },
         "steps": result.budget.spent,
         **result.budget.record(),
-        "tried": [_method_row(method, cost) for method, cost in found.tried.items()],
+        "tried": [
+            _method_row(method, cost) for method, cost in decomposition.tried.items()
+        ],
     }
 
 

@@ -66,9 +66,9 @@ class Checked:
 
     def to_object(self) -> dict[str, Any]:
         """As ``krohn recheck --json`` prints it."""
-        told = {"about": self.about.to_object(), "digest": self.about.digest}
+        subject = {"about": self.about.to_object(), "digest": self.about.digest}
         own = {key: value for key, value in vars(self).items() if key != "proved"}
-        return {**own, **told, "seconds": round(self.seconds, 3)}
+        return {**own, **subject, "seconds": round(self.seconds, 3)}
 
 
 def rests_on(found: Report, path: str | Path) -> Rests:
@@ -123,9 +123,9 @@ def write(
     """
     proof = _proof_of(found, path)
     data = _model(path, machine, observe)
-    held = _expected(path, machine, observe)
+    expected = _read_expected(path, machine, observe)
     evidence = for_file(data, proof.told)
-    checked, shown = _check(data, _text(evidence).encode(), held)
+    checked, shown = _check(data, _text(evidence).encode(), expected)
     if shown is None:
         raise KrohnError(
             f"the small checker does not confirm the evidence: {checked.reason}; "
@@ -176,15 +176,18 @@ def check(
         KrohnError: If a file cannot be read, the alphabets differ, another kind of source
             is named, or the claim has another digest.
     """
-    held, said = _expected(path, machine, observe), read_bytes(evidence, LARGEST)
-    check_digest(held.claim, digest)
-    found = _check(_model(path, machine, observe), said, held)[0]
-    if found.verdict != "verified" and not _is_object(said):
+    expected, evidence_bytes = (
+        _read_expected(path, machine, observe),
+        read_bytes(evidence, LARGEST),
+    )
+    check_digest(expected.claim, digest)
+    result = _check(_model(path, machine, observe), evidence_bytes, expected)[0]
+    if result.verdict != "verified" and not _is_object(evidence_bytes):
         raise KrohnError(
             f"{evidence} is no evidence (it is not JSON); `krohn verify {path} "
             "--proof --evidence E.json` writes some"
         )
-    return found
+    return result
 
 
 def _is_object(text: bytes) -> bool:
@@ -203,15 +206,15 @@ def _check(
         with one_thread():
             demand(not held.problem, held.problem)
             if held.file is not None:
-                data, evidence = _moved(data, evidence, held.file)
+                data, evidence = _move_evidence(data, evidence, held.file)
             shown = recheck(data, evidence, held.machine, held.claim)
     except Refused as refused:
         reason = str(refused)
     verdict, seconds = "verified" if shown else "undecided", time.monotonic() - began
     facts = shown.facts() if shown else {}
     proved = shown.proved if shown else None
-    told = (verdict, reason, facts, proved, seconds, None, len(evidence))
-    return Checked(held.claim, *told), shown
+    values = (verdict, reason, facts, proved, seconds, None, len(evidence))
+    return Checked(held.claim, *values), shown
 
 
 class _Expected(NamedTuple):
@@ -227,7 +230,7 @@ class _Expected(NamedTuple):
     file: ModelFile | None = None
 
 
-def _moved(
+def _move_evidence(
     data: "bytes | Files", evidence: bytes, claiming: ModelFile
 ) -> tuple[bytes, bytes]:
     """The bytes of a file that claims another source, and evidence about its network.
@@ -236,21 +239,23 @@ def _moved(
         Refused: If the evidence is for another network.
     """
     try:
-        told = strict_json.read(evidence)
+        evidence_object = strict_json.read(evidence)
     except ValueError:
-        told = None
-    same = isinstance(told, dict) and told.get("model") == digest_of(data)
+        evidence_object = None
+    same = isinstance(evidence_object, dict) and evidence_object.get(
+        "model"
+    ) == digest_of(data)
     demand(same, "the evidence is for another model file")
     claimed = modelfile.pack(claiming.header, claiming.tensors)
-    return claimed, _text({**told, "model": digest_of(claimed)}).encode()
+    return claimed, _text({**evidence_object, "model": digest_of(claimed)}).encode()
 
 
-def _expected(
+def _read_expected(
     path: str | Path, machine: Automaton | str | None, observe: str | None
 ) -> _Expected:
     if (reader := directory_reader(path)) is not None:
-        return _of_target(reader.opened(path).held(machine, observe))
-    file = _trained(path, machine, observe) or modelfile.read(path)
+        return _of_target(reader.open_directory(path).make_target(machine, observe))
+    file = _read_trained(path, machine, observe) or modelfile.read(path)
     kind = of_file(file)
     if not isinstance(kind, SourceKind):
         seen = None if is_trained(path) else observe
@@ -273,14 +278,14 @@ def _model(
 ) -> "bytes | Files":
     """The bytes that evidence is about; of a trained network, those of its model file."""
     if (reader := directory_reader(path)) is not None:
-        return reader.opened(path).files  # type: ignore[no-any-return]
-    file = _trained(path, machine, observe)
+        return reader.open_directory(path).files  # type: ignore[no-any-return]
+    file = _read_trained(path, machine, observe)
     if file is None:
         return read_bytes(path, LARGEST)
     return modelfile.pack(file.header, file.tensors)
 
 
-def _trained(
+def _read_trained(
     path: str | Path, machine: object, observe: str | None
 ) -> ModelFile | None:
     """The model file of a trained recurrent network; None for other files."""

@@ -20,7 +20,14 @@ from krohn.network.modelfile import is_trained_network
 from krohn.program.claim import OWN_FORMAT, Claim
 from krohn.program.inputs import Words as AllWords
 from krohn.program.slices import needed_part, part
-from krohn.report import Progress, Question, Report, refuted, silent, unrefuted
+from krohn.report import (
+    Progress,
+    Question,
+    Report,
+    report_passing_runs,
+    report_refutation,
+    silent,
+)
 from krohn.verification_target import DEFAULT_SAMPLE_LENGTH
 from krohn.verify.testing.counterexample import Simulator
 from krohn.verify.testing.examination import (
@@ -110,13 +117,17 @@ def examine(
         why = f"the model is for words of up to {simulator.longest} letters"
         none = Report("out-of-range", "", why, simulator.longest, 0)
         return replace(none, about=about)
-    told = how.progress or silent
+    progress = how.progress or silent
     asked = {"prefixes": how.prefixes, "samples": how.samples, "seed": how.seed}
     with evaluation_mode(model):
-        found = examine_answers(
-            simulator, wanted, length, **asked, report=lambda what: partial(told, what)
+        examination = examine_answers(
+            simulator,
+            wanted,
+            length,
+            **asked,
+            report=lambda what: partial(progress, what),
         )
-        report = _report(simulator, wanted, found, how.budget)
+        report = _report(simulator, wanted, examination, how.budget)
     seconds = time.monotonic() - began
     bounds = part("limits of modules")
     heads = () if bounds is None else bounds(model, length)
@@ -143,12 +154,14 @@ def _simulator(
 def _report(
     model: Simulator, machine: Automaton, found: Examination, budget: int
 ) -> Report:
-    failed = found.failed
+    failed = found.failing_run
     if failed is None or failed.counterexample is None:
         every = AllWords(len(machine.letters), found.length)
         asked = Question(every, found.length, True, found.complete)
-        return unrefuted(found.runs, found.method, asked, f"{REASON}; {found.summary}")
-    return refuted(
+        return report_passing_runs(
+            found.runs, found.method, asked, f"{REASON}; {found.summary}"
+        )
+    return report_refutation(
         found.runs,
         failed.counterexample,
         lambda wrong: minimise(model, machine, wrong, budget),
@@ -196,7 +209,7 @@ class Trained:
         )
 
 
-def examined(path: str | Path, checks: Checks) -> Report:
+def examine_file(path: str | Path, checks: Checks) -> Report:
     """Examine the file of a trained network.
 
     Raises:
@@ -231,14 +244,14 @@ def open_trained(model: object, machine: object, observe: str | None) -> Trained
     wanted = with_outputs(machine_of(machine), observe)
     network = needed_part("trained networks", "a reader of trained networks")(model)
     shows: Shows = "states" if observe is None else "outputs"
-    held = black_box(network, wanted, shows, network.longest)
+    black_box_network = black_box(network, wanted, shows, network.longest)
     has = network.specification
     for what, count, names in (
-        ("letters", has.letters, held.letters),
-        ("classes", has.classes, held.classes),
+        ("letters", has.letters, black_box_network.letters),
+        ("classes", has.classes, black_box_network.classes),
     ):
         if count != len(names):
             raise KrohnError(
                 f"the network has {count} {what}, and {wanted.name} has {len(names)}"
             )
-    return Trained(held, wanted)
+    return Trained(black_box_network, wanted)

@@ -35,13 +35,15 @@ def run_job(
     todo = job(pairs, length)
     journal = JobJournal(todo, how.file)
     parts = share(journal, how.part)
-    told = len(journal.outcomes)
+    recorded_shards = len(journal.outcomes)
     done = run_shards(journal, parts, _workers(todo, how), progress)
-    found = done.best.counterexample if done.best else None
+    counterexample = done.best.counterexample if done.best else None
     about, other = _about(todo, done, how), _elsewhere(todo, done)
-    if told and found is None:  # which anybody may have written
-        about += f", {told} of {done.shards} shards by the word of the job file"
-    return Simulation(done.words, length, found, about, done.complete, other)
+    if recorded_shards and counterexample is None:  # which anybody may have written
+        about += (
+            f", {recorded_shards} of {done.shards} shards by the word of the job file"
+        )
+    return Simulation(done.words, length, counterexample, about, done.complete, other)
 
 
 def _workers(
@@ -94,14 +96,14 @@ def _elsewhere(todo: Job, done: Tally) -> str | None:
 
 def _about(todo: Job, done: Tally, how: Sharding) -> str:
     """The rest of the sentence on the words that were run: start states and shards."""
-    said = ""
+    text = ""
     if len(todo.pairs) > 1:
-        said += f" from each of {len(todo.pairs)} start states"
+        text += f" from each of {len(todo.pairs)} start states"
     if done.best is not None and len(todo.pairs) > 1:
         machine = _wrong_machine(todo, done)
-        said = f" from the start state {machine.states[machine.start]!r}"
+        text = f" from the start state {machine.states[machine.start]!r}"
     if not done.complete:
-        said += (
+        text += (
             f" ({done.done} of {done.shards} shards; part {how.part[0]}/{how.part[1]})"
         )
-    return said
+    return text

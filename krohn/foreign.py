@@ -32,10 +32,10 @@ class Headed(Protocol):
         ...
 
 
-def called(header: Mapping[str, Any]) -> str:
+def source_name(header: Mapping[str, Any]) -> str:
     """The name of the machine, or of the other source, that a file is about."""
-    told = header.get("source") or header.get("machine") or {}
-    return cut(str(told.get("name", "machine")), 40)
+    subject = header.get("source") or header.get("machine") or {}
+    return cut(str(subject.get("name", "machine")), 40)
 
 
 def names_machine(file: Headed) -> bool:
@@ -55,8 +55,8 @@ def stated_machine(file: Headed) -> dict[str, Any]:
             f"the file is about another source, {file.header['source'].get('kind')!r}, "
             "not about a machine; `krohn run` and `krohn verify` take it"
         )
-    found: dict[str, Any] = file.header["machine"]
-    return found
+    machine: dict[str, Any] = file.header["machine"]
+    return machine
 
 
 def own_machine(file: Headed) -> Automaton:
@@ -197,7 +197,7 @@ def read(path: str | Path) -> Mapping[str, object]:
         raise KrohnError(f"{path} is no file of torch's, or is damaged")
     data.seek(0)
     try:
-        found = torch.load(data, map_location="cpu", weights_only=True)
+        tensors = torch.load(data, map_location="cpu", weights_only=True)
     except UnpicklingError:
         raise KrohnError(
             f"{path} holds more than tensors, such as a module that was saved whole, and "
@@ -206,6 +206,6 @@ def read(path: str | Path) -> Mapping[str, object]:
         ) from None
     except (RuntimeError, ValueError, EOFError, LookupError, TypeError):
         raise KrohnError(f"{path} is no file of torch's, or is damaged") from None
-    if not isinstance(found, Mapping):
-        raise KrohnError(f"{path} holds a {type(found).__name__}, and no state dict")
-    return found
+    if not isinstance(tensors, Mapping):
+        raise KrohnError(f"{path} holds a {type(tensors).__name__}, and no state dict")
+    return tensors

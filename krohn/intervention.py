@@ -12,7 +12,7 @@ from torch import Tensor
 from krohn.algebra.errors import KrohnError
 from krohn.algebra.wording import count, cut, near
 from krohn.network.forward_pass import Hook, Hooks
-from krohn.network.model import VariablePlace, Word, said
+from krohn.network.model import VariablePlace, Word, name_answers
 from krohn.network.transformer import Transformer
 from krohn.program.domains import BoolArray, IntArray
 from krohn.program.errors import Refused
@@ -127,12 +127,16 @@ class Outcome:
 
     def __repr__(self) -> str:
         known = sum(wanted is not None for wanted in self.predicted)
-        held = {True: "as predicted", False: "NOT as predicted", None: "no prediction"}
+        agreement = {
+            True: "as predicted",
+            False: "NOT as predicted",
+            None: "no prediction",
+        }
         of = f"{known} of {count(len(self.word), 'letter')} predicted"
-        return f"<Outcome {cut(self.change, 60)}: {held[self.agrees]}, {of}>"
+        return f"<Outcome {cut(self.change, 60)}: {agreement[self.agrees]}, {of}>"
 
 
-def stated(model: "Model", laws: bool = False) -> Statement:
+def read_program(model: "Model", laws: bool = False) -> Statement:
     """The Program that the file states.
 
     Args:
@@ -147,16 +151,16 @@ def stated(model: "Model", laws: bool = False) -> Statement:
         raise KrohnError("only Transformers with a Program have variables to change")
     letters = model.file.architecture.vocabulary - 1
     try:
-        found = parse(header["program"], letters, model.length or 1, vectors=laws)
+        statement = parse(header["program"], letters, model.length or 1, vectors=laws)
     except (Refused, LookupError, TypeError, ValueError) as error:
         raise KrohnError(
             f"the effect of patches on this network cannot be predicted: {error}"
         ) from None
-    if not found.decode:
+    if not statement.decode:
         raise KrohnError(
             "patches can be predicted only for networks that say states or outputs"
         )
-    return found
+    return statement
 
 
 def place_of(model: "Model", variable: object) -> VariablePlace:
@@ -198,13 +202,13 @@ def held_by(
     interventions: Sequence[Intervention], shape: tuple[int, int]
 ) -> dict[str, Held]:
     """The values of interventions on one word, ``(1, length + 1)`` each."""
-    found: dict[str, Held] = {}
+    patches: dict[str, Held] = {}
     for variable, position, value in interventions:
         blank = Held(np.zeros(shape, np.int64), np.zeros(shape, np.bool_))
-        values, where = found.setdefault(variable, blank)
+        values, where = patches.setdefault(variable, blank)
         assert where is not None
         values[:, position], where[:, position] = value, True
-    return found
+    return patches
 
 
 def run_changed(
@@ -230,8 +234,10 @@ def run_changed(
         hook = partial(_overwrite, place, values, where)
         hooks.setdefault(f"stream.{place.snapshots[0]}", []).append(hook)
     assert isinstance(model.network, Transformer)
-    logits = model.network.hooked(tokens, Hooks(hooks))
-    return logits, predict(program or stated(model), tokens.numpy(force=True), held)
+    logits = model.network.run_with_hooks(tokens, Hooks(hooks))
+    return logits, predict(
+        program or read_program(model), tokens.numpy(force=True), held
+    )
 
 
 def _overwrite(
@@ -257,7 +263,7 @@ def without_head(
     Raises:
         KrohnError: If there is no such variable, or no head writes it.
     """
-    place, program = place_of(model, variable), stated(model)
+    place, program = place_of(model, variable), read_program(model)
     if place.head is None:
         carried = [
             name for name, each in model.places().items() if each.head is not None
@@ -267,16 +273,16 @@ def without_head(
         )
     born, head = place.snapshots[0], place.head
 
-    def silenced(taken: Tensor) -> Tensor:
+    def silence_head(taken: Tensor) -> Tensor:
         kept = taken.clone()
         kept[:, head, 1:] = 0
         return kept
 
-    hooks = Hooks({f"blocks.{born // 2}.attention.taken": (silenced,)})
+    hooks = Hooks({f"blocks.{born // 2}.attention.taken": (silence_head,)})
     assert isinstance(model.network, Transformer)
-    logits = model.network.hooked(tokens, hooks)
+    logits = model.network.run_with_hooks(tokens, hooks)
     shape = (len(tokens), tokens.shape[1] + 1)
-    held = _letters(shape, 0)
+    zeros = _letters(shape, 0)
     written = {
         name: channel
         for name, channel in program.channels.items()
@@ -284,11 +290,13 @@ def without_head(
         and channel.born == born
         and model.places()[name].head == head
     }
-    found = predict(program, tokens.numpy(force=True), dict.fromkeys(written, held))
+    prediction = predict(
+        program, tokens.numpy(force=True), dict.fromkeys(written, zeros)
+    )
     if any(c.one_hot or 0 not in c.later for c in written.values()):
-        nothing = np.full_like(found.answers, -1)
-        found = Prediction(nothing, found.values, np.zeros(shape, np.bool_))
-    return logits, found
+        nothing = np.full_like(prediction.answers, -1)
+        prediction = Prediction(nothing, prediction.values, np.zeros(shape, np.bool_))
+    return logits, prediction
 
 
 def _letters(shape: tuple[int, int], value: int) -> Held:
@@ -311,7 +319,7 @@ def outcome(
     return Outcome(
         tuple(word),
         change,
-        said(model.network(tokens)[0], names),
-        said(logits[0], names),
+        name_answers(model.network(tokens)[0], names),
+        name_answers(logits[0], names),
         tuple(wanted),
     )

@@ -49,7 +49,7 @@ def load(
     file = modelfile.read(path)
     if find_spec("torch") is None and device is None and dtype is None:
         return cast("Model", RunningFile(file))
-    model = _open(file, path)
+    model = _open_model(file, path)
     if dtype is not None:
         import torch
 
@@ -65,7 +65,7 @@ def load(
     return model if device is None else _to_device(model, device)
 
 
-def _open(file: ModelFile, path: str | Path) -> "Model":
+def _open_model(file: ModelFile, path: str | Path) -> "Model":
     from krohn.open_model import Model  # torch
 
     try:
@@ -110,8 +110,8 @@ class RunningFile:
         )
         with name_missing_extra("this network"):
             results = list(kind.runs(self.file)(map(parts_of, words)))
-        found = [RunResult(result, answers_of(result, states)) for result in results]
-        return found if many else found[0]
+        answers = [RunResult(result, answers_of(result, states)) for result in results]
+        return answers if many else answers[0]
 
     def __getattr__(self, name: str) -> Any:
         """Refuse what only a network in torch has.

@@ -20,7 +20,7 @@ from krohn.compiled_model import (
     as_it_is,
     choose,
     halves,
-    planned,
+    plan_ways,
     reasons,
     there_is,
     with_evidence,
@@ -32,10 +32,10 @@ from krohn.compiler.planning import Planning, planning, shorter
 from krohn.machines import with_outputs
 from krohn.network.architecture import kind_of
 from krohn.option_rules import TRANSFORMER, refuse
-from krohn.program.slices import brought, find, needed_part, slices
+from krohn.program.slices import find, find_in_slices, needed_part, slices
 
 
-def compiled(source: Automaton, asked: Asked) -> CompiledModel:
+def compile_machine(source: Automaton, asked: Asked) -> CompiledModel:
     """The network of the best construction that is proved.
 
     Raises:
@@ -49,7 +49,7 @@ def compiled(source: Automaton, asked: Asked) -> CompiledModel:
     budget = Budget(steps_of(asked.effort))
     claim, choice = _best(source, asked, budget)
     if choice.way is None:
-        raise _uncertified(source, asked, choice.tried)
+        raise _certification_error(source, asked, choice.tried)
     file, proof = choice.found or (claim.file(choice.way.make()), None)
     if asked.arch == "transformer" and asked.construction in ("auto", *SEARCHING):
         file.header["search"] = budget.record()
@@ -67,9 +67,9 @@ def _best(
         disguises = needed_part("disguises", "a disguise")
         disguise = disguises.Disguise.of(asked.disguise, asked.seed, asked.strength)
     shown = source if observed else replace(source, output=None)
-    told = source, asked.length, asked.options.precision, observed
-    claim = MachineClaim(*told, disguise)
-    proved = partial(claim.proved, progress=asked.progress)
+    arguments = source, asked.length, asked.options.precision, observed
+    claim = MachineClaim(*arguments, disguise)
+    proved = partial(claim.prove_network, progress=asked.progress)
     return claim, choose(_ways(shown, asked, budget), proved, lambda _: asked.proved)
 
 
@@ -79,17 +79,17 @@ def _check(asked: Asked) -> None:
     Raises:
         CompileError: If there is one.
     """
-    refuse(TRANSFORMER, vars(asked), asked.given)
+    refuse(TRANSFORMER, vars(asked), asked.given_options)
     if asked.attention is not None:
         raise CompileError("--attention is for chains of thought; this is a machine")
-    if brought("parts", f"laws by {asked.construction}") is not None:
+    if find_in_slices("parts", f"laws by {asked.construction}") is not None:
         raise CompileError(
             "a balanced generator says laws instead of states; make it with "
             "krohn.compile_generator"
         )
 
 
-def _uncertified(
+def _certification_error(
     source: Automaton, asked: Asked, tried: Sequence[Tried]
 ) -> CompileError:
     """No network could be proved: why, and with what one is."""
@@ -151,11 +151,11 @@ def _ways(
     longest = asked.longest("a Transformer needs the longest length")
 
     def plans(length: int) -> Planning:
-        told = machine, length, asked.options, asked.construction, budget
-        return planning(*told, proved=asked.proved)
+        arguments = machine, length, asked.options, asked.construction, budget
+        return planning(*arguments, proved=asked.proved)
 
     known, way = plans(longest), None
-    for way in planned(known, asked.minimise, asked.on_pass):
+    for way in plan_ways(known, asked.minimise, asked.on_pass):
         yield way
     if way is None:
         length = shorter(longest, plans)
@@ -171,7 +171,7 @@ def _without_planning(machine: Automaton, asked: Asked) -> Iterable[CompiledNetw
     """
     construction = asked.construction.partition(":")[0]
     for name in (construction, "*"):
-        if (makes := brought("networks", (asked.arch, name))) is not None:
+        if (makes := find_in_slices("networks", (asked.arch, name))) is not None:
             made: Iterable[CompiledNetwork] = find(makes)(machine, asked)
             return made
     known = [*map(repr, _constructions(asked.arch))]

@@ -22,7 +22,7 @@ from krohn.compiled_model import (
     MachineClaim,
     Way,
     choose,
-    planned,
+    plan_ways,
 )
 from krohn.compiler.compiled_network import machine_of_states
 from krohn.compiler.constructions.registry import depth_grows
@@ -53,7 +53,9 @@ def machine_facts(machine: Automaton, asked: Asked) -> dict[str, Any]:
         machine, length, asked.options.precision, asked.observe is not None
     )
     choice = choose(
-        planned(ways, asked.minimise), claim.proved, _allowance(budget.steps, length)
+        plan_ways(ways, asked.minimise),
+        claim.prove_network,
+        _allowance(budget.steps, length),
     )
     offered = construction_table(ways, asked.minimise, choice)
     return {
@@ -78,14 +80,14 @@ def _rnn_width(machine: Automaton) -> int:
 def _allowance(left: float, length: int) -> Callable[[Way[Any]], bool]:
     """Whether a network is proved while a machine is explained, by the steps left."""
 
-    def allowed(way: Way[Any]) -> bool:
+    def is_affordable(way: Way[Any]) -> bool:
         nonlocal left
         assert way.cost is not None
         heads = way.cost.depth * way.cost.heads
         left -= proof_steps(way.cost.parameters, heads, length)
         return left >= 0
 
-    return allowed
+    return is_affordable
 
 
 def _facts(machine: Automaton, part: Automaton) -> dict[str, Any]:
@@ -110,7 +112,7 @@ def _theory(kind: Classification) -> dict[str, Any]:
         "composition_factors": kind.factors,
         "aperiodic": kind["aperiodic"].holds,
         "solvable": kind["solvable"].holds,
-        "properties": [asdict(found) for found in kind.properties],
+        "properties": [asdict(fact) for fact in kind.properties],
     }
 
 
@@ -246,16 +248,16 @@ def language(machine: Automaton, budget: Budget, known: Findings) -> dict[str, A
         why, and a witness with ``k`` where there is one), and ``network``: what follows
         for networks.
     """
-    found = classify_language(machine, budget, known)
+    classification = classify_language(machine, budget, known)
     whole = "the words it accepts"
     parts = "for each state of the minimal machine, the words that lead to it"
     return {
-        "of": whole if found.acceptor else parts,
-        "states": found.states,
-        "tier": found.tier,
-        "alike": found.alike,
-        "classes": [asdict(p) for p in found.classes],
-        "network": list(_network_of_language(found)),
+        "of": whole if classification.acceptor else parts,
+        "states": classification.states,
+        "tier": classification.tier,
+        "alike": classification.alike,
+        "classes": [asdict(p) for p in classification.classes],
+        "network": list(_network_of_language(classification)),
     }
 
 

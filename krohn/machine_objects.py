@@ -52,7 +52,7 @@ class Table(NamedTuple):
     remark: str = ""
 
 
-def started(
+def make_table(
     moves: Mapping[Any, Mapping[Any, Any]],
     told: MachineReading,
     shown: Outputs | None = None,
@@ -80,13 +80,13 @@ def machine(table: Table, told: MachineReading) -> Automaton:
     letters = names("letter", table.letters)
     if EMPTY in letters.values():
         raise MachineError("a letter is called by an empty text; give it a name")
-    shown, said = _outputs(table, told)
+    shown, transition_output = _outputs(table, told)
     transitions = [
         Transition(
             states[q],
             _letter(letters, q, a),
             target,
-            None if said is None else str(said(q, a)),
+            None if transition_output is None else str(transition_output(q, a)),
         )
         for q, row in table.moves.items()
         for a, to in row.items()
@@ -148,13 +148,13 @@ def _targets(states: Mapping[Any, str], q: object, a: object, to: Any) -> list[s
     several = isinstance(to, list | set | frozenset | tuple) and (
         not isinstance(to, Hashable) or to not in states
     )
-    found = sorted(to, key=str) if several else [to]
-    strange = next((r for r in found if r not in states), None)
+    targets = sorted(to, key=str) if several else [to]
+    strange = next((r for r in targets if r not in states), None)
     if strange is not None:
         raise MachineError(
             f"from {q!r} the letter {a!r} leads to {strange!r}, no state"
         )
-    return [states[r] for r in found]
+    return [states[r] for r in targets]
 
 
 def _letter(letters: Mapping[Any, str], q: object, a: Any) -> str:
@@ -242,7 +242,7 @@ def of_dict(source: Mapping[Any, Any], told: MachineReading) -> Table:
             )
         for a in row:
             check_letter(a)
-    return started(source, told)
+    return make_table(source, told)
 
 
 def of_function(source: Callable[[Any, Any], Any], told: MachineReading) -> Table:
@@ -261,7 +261,7 @@ def of_function(source: Callable[[Any, Any], Any], told: MachineReading) -> Tabl
     todo = list(names("state", [told.start]))
     while todo:
         for q in todo:
-            moves[q] = {a: _led(source, q, a) for a in letters}
+            moves[q] = {a: _call_transition(source, q, a) for a in letters}
         if len(moves) >= limit + 1:
             raise MachineError(
                 f"more than {limit:,} states are reachable; say a larger limit=, or "
@@ -272,7 +272,7 @@ def of_function(source: Callable[[Any, Any], Any], told: MachineReading) -> Tabl
     return Table(moves, told.start, letters)
 
 
-def _led(source: Callable[[Any, Any], Any], state: Any, letter: Any) -> Any:
+def _call_transition(source: Callable[[Any, Any], Any], state: Any, letter: Any) -> Any:
     """Where a transition function leads.
 
     Raises:
@@ -312,4 +312,4 @@ def of_permutations(source: Sequence[Any], told: MachineReading) -> Table:
         q: {a: int(images[q]) for a, images in zip(letters, maps, strict=True)}
         for q in range(count)
     }
-    return started(rows, replace(told, letters=letters))
+    return make_table(rows, replace(told, letters=letters))

@@ -19,10 +19,10 @@ from krohn.machine_objects import (
     check_letter,
     line,
     machine,
+    make_table,
     of_dict,
     of_function,
     of_permutations,
-    started,
 )
 from krohn.machine_reading import MachineReading
 from krohn.program.att_text import AttText, letter_of
@@ -72,12 +72,12 @@ def of_pyformlang(source: Any, told: MachineReading) -> Table:
         )
     if not source.start_states:
         raise MachineError("the automaton of pyformlang has no start state")
-    found = source.to_dict()
+    transitions = source.to_dict()
     states = sorted(source.states, key=str)
     moves: dict[Any, dict[Any, Any]] = {
         q.value: {
             NO_LETTER if type(a).__name__ == "Epsilon" else a.value: _values(to)
-            for a, to in found.get(q, {}).items()
+            for a, to in transitions.get(q, {}).items()
         }
         for q in states
     }
@@ -117,7 +117,7 @@ def of_aalpy(source: Any, told: MachineReading) -> Table:
                 )
         moves[state.state_id] = {a: to.state_id for a, to in state.transitions.items()}
         shown[state.state_id] = _aalpy_output(state)
-    return started(moves, replace(told, start=source.initial_state.state_id), shown)
+    return make_table(moves, replace(told, start=source.initial_state.state_id), shown)
 
 
 def _aalpy_output(state: Any) -> Any:
@@ -228,12 +228,12 @@ def of_graph(source: Any, told: MachineReading) -> Table:
                 f"the edge from {q!r} to {to!r} has no attribute {attribute!r}; say edge= "
                 f"(it has {', '.join(map(repr, data)) or 'none'})"
             )
-        found = data[attribute]
-        several = isinstance(found, list | tuple | set | frozenset)
-        for a in sorted(found, key=str) if several else [found]:
+        label = data[attribute]
+        several = isinstance(label, list | tuple | set | frozenset)
+        for a in sorted(label, key=str) if several else [label]:
             check_letter(a)
             moves[q].setdefault(a, []).append(to)
-    return started(moves, told)._replace(remark=_not_read(source, told, attribute))
+    return make_table(moves, told)._replace(remark=_not_read(source, told, attribute))
 
 
 _MEANING = frozenset(
@@ -264,8 +264,8 @@ def _not_read(graph: Any, told: MachineReading, letter: str) -> str:
     seen = [repr(name) for name in names if name in _MEANING and name != letter]
     if not seen:
         return ""
-    said = "say start=, accepting= or outputs= where they mean something"
-    return f"attributes that are not read: {', '.join(seen)}; {said}"
+    advice = "say start=, accepting= or outputs= where they mean something"
+    return f"attributes that are not read: {', '.join(seen)}; {advice}"
 
 
 _BYTES = (
@@ -346,14 +346,14 @@ def from_object(source: object, told: MachineReading) -> Automaton:
             raise MachineError(f"{option}= has no effect on {reader.called}")
     try:
         if reader.read is of_fst:
-            found = of_fst(source, told)
+            automaton = of_fst(source, told)
         else:
-            found = machine(reader.read(source, told), told)
+            automaton = machine(reader.read(source, told), told)
     except (AttributeError, TypeError, LookupError) as error:
         raise MachineError(f"{reader.called} is malformed: {line(error)}") from error
     if told.start is None or "start" in reader.takes:
-        return found
-    return found.with_start(str(told.start))
+        return automaton
+    return automaton.with_start(str(told.start))
 
 
 def _instead(source: object) -> str:

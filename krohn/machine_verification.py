@@ -12,7 +12,7 @@ from krohn.checks import Checks, check_digest
 from krohn.network.modelfile import ModelFile
 from krohn.program.slices import needed_part, part
 from krohn.program.word_texts import join_letters
-from krohn.report import Question, Report, refuted, unrefuted
+from krohn.report import Question, Report, report_passing_runs, report_refutation
 from krohn.verification_target import (
     DEFAULT_SAMPLE_LENGTH,
     Target,
@@ -32,7 +32,7 @@ LONGEST_SAMPLE = 8192
 """Nor are these longer; scores grow with the square of the length."""
 
 
-def verified(file: ModelFile, checks: Checks) -> Report:
+def verify_machine(file: ModelFile, checks: Checks) -> Report:
     """Verify a file that is about a machine.
 
     Raises:
@@ -63,23 +63,23 @@ def _decide(target: Target, checks: Checks) -> Report:
         return Report("out-of-range", method, reason, beyond, 0)
     apart = None if target.shown is None else target.shown.word_within(target.length)
     if apart is not None:
-        return _parted(target, apart, checks)
+        return _report_difference(target, apart, checks)
     if checks.proves and (checks.proof or target.provable):
         return _verify(target, method, words)
     words = words or _affordable(target, words.seed)
-    return _conclude(target, None, _unproved(target), words)
+    return _conclude(target, None, _explain_no_proof(target), words)
 
 
 def _beyond(target: Target, exhaustive: int | None) -> int | None:
     """The longest word of a network, if longer ones are asked about."""
-    longest = target.claimed if target.provable else target.positions
-    asked = target.asked or (None if target.provable else target.claimed)
+    longest = target.claimed_length if target.provable else target.positions
+    asked = target.asked or (None if target.provable else target.claimed_length)
     if longest is None or max(asked or 0, exhaustive or 0) <= longest:
         return None
     return longest
 
 
-def _unproved(target: Target) -> str:
+def _explain_no_proof(target: Target) -> str:
     if target.provable:
         return "no proof was asked for"
     return "the file has no Program, and a proof needs one"
@@ -92,7 +92,7 @@ def _verify(target: Target, method: str, words: Words) -> Report:
     runs = words.run(target)
     failed = [r.counterexample for r in runs if r.counterexample]
     if failed:
-        return _refuted(target, method, done, runs, failed[0])
+        return _report_refutation(target, method, done, runs, failed[0])
     return Report(
         verdict="verified",
         method=method,
@@ -108,12 +108,12 @@ def _verify(target: Target, method: str, words: Words) -> Report:
 # Networks that say states, held against what another machine shows.
 
 
-def _parted(target: Target, word: tuple[str, ...], checks: Checks) -> Report:
+def _report_difference(target: Target, word: tuple[str, ...], checks: Checks) -> Report:
     """The report on a machine that shows something else than the file's own."""
     from krohn.verify.testing.shortest_failing import Minimal
 
     right = checks.proves and prove(target.file, target.machine).verdict == "verified"
-    wrong = target.misshown(word)
+    wrong = target.find_counterexample(word)
     if wrong is None:
         reason = (
             f"after {join_letters(word)} the network shows what this machine shows, and "
@@ -121,18 +121,19 @@ def _parted(target: Target, word: tuple[str, ...], checks: Checks) -> Report:
         )
         return Report("undecided", checks.method, reason, len(word), 1)
     known = Minimal(wrong, right, (len(word) - 1) * right, 0, 0)
-    return refuted([], wrong, lambda _: known, checks.method)
+    return report_refutation([], wrong, lambda _: known, checks.method)
 
 
 def _as_shown(target: Target, report: Report) -> Report:
     """A report on states as one on what they show, if that is what is asked about."""
-    found, minimal = report.counterexample, report.minimal
-    if target.shown is None or found is None or minimal is None:
+    counterexample, minimal = report.counterexample, report.minimal
+    if target.shown is None or counterexample is None or minimal is None:
         return report
-    wrong = target.misshown(found.word)
+    wrong = target.find_counterexample(counterexample.word)
     if wrong is None:
         reason = (
-            f"after {join_letters(found.word)} the network is in another state than its "
+            f"after {join_letters(counterexample.word)} the network is in another "
+            "state than its "
             "own file says, which shows the same"
         )
         return replace(
@@ -143,18 +144,20 @@ def _as_shown(target: Target, report: Report) -> Report:
             minimal=None,
         )
     known = replace(minimal, found=wrong)
-    told = refuted([], wrong, lambda _: known, report.method)
-    return replace(report, reason=told.reason, counterexample=wrong, minimal=known)
+    refutation = report_refutation([], wrong, lambda _: known, report.method)
+    return replace(
+        report, reason=refutation.reason, counterexample=wrong, minimal=known
+    )
 
 
-def _refuted(
+def _report_refutation(
     target: Target,
     method: str,
     done: Proof | None,
     runs: Sequence[Simulation],
     found: "Counterexample",
 ) -> Report:
-    return replace(refuted(runs, found, target.minimise, method), proof=done)
+    return replace(report_refutation(runs, found, target.minimise, method), proof=done)
 
 
 def _search(target: Target, method: str, done: Proof, seed: int) -> Report:
@@ -163,9 +166,9 @@ def _search(target: Target, method: str, done: Proof, seed: int) -> Report:
 
     if done.word is not None:
         both = pair(target.model, target.machine, len(done.word))
-        found = both.replay(np.array(done.word))
-        if found is not None:
-            return _refuted(target, method, done, [], found)
+        counterexample = both.replay(np.array(done.word))
+        if counterexample is not None:
+            return _report_refutation(target, method, done, [], counterexample)
     return _conclude(target, done, done.reason, _affordable(target, seed))
 
 
@@ -185,15 +188,22 @@ def _conclude(target: Target, done: Proof | None, reason: str, words: Words) -> 
     from krohn.verify.testing.examination import Examination
 
     runs = words.run(target)
-    found = Examination(runs, target.length or DEFAULT_SAMPLE_LENGTH)
-    if found.failed is not None and found.failed.counterexample is not None:
-        wrong = found.failed.counterexample
-        report = _refuted(target, found.method, done, runs, wrong)
+    examination = Examination(runs, target.length or DEFAULT_SAMPLE_LENGTH)
+    if (
+        examination.failing_run is not None
+        and examination.failing_run.counterexample is not None
+    ):
+        wrong = examination.failing_run.counterexample
+        report = _report_refutation(target, examination.method, done, runs, wrong)
     else:
         # Who asked for a proof did not ask how the words run here.
-        complete = done is None and found.complete and target.length is not None
-        asked = Question(target.inputs, found.length, target.says_classes, complete)
-        report = unrefuted(runs, found.method, asked, f"{reason}; {found.summary}")
+        complete = done is None and examination.complete and target.length is not None
+        asked = Question(
+            target.inputs, examination.length, target.says_classes, complete
+        )
+        report = report_passing_runs(
+            runs, examination.method, asked, f"{reason}; {examination.summary}"
+        )
     proved = "proof+" if done is not None else ""
     report = replace(report, proof=done, method=proved + report.method)
     bounds = part("limits of heads")
@@ -206,7 +216,7 @@ def _conclude(target: Target, done: Proof | None, reason: str, words: Words) -> 
 # Attacks on the proof.
 
 
-def attacked(
+def attack_proof(
     report: Report,
     model: str | Path | ModelFile,
     checks: Checks | None = None,
@@ -234,7 +244,7 @@ def attacked(
     checks = checks or Checks()
     tell = checks.report
     target = open_target(model, checks.machine, checks.observe, tell)
-    found = campaign.attack(
+    attack = campaign.attack(
         target.file,
         target.machine,
         report.proof,
@@ -245,16 +255,20 @@ def attacked(
     tried = replace(
         report,
         method=f"{report.method}+attack",
-        attack=found,
-        seconds=report.seconds + found.seconds,
+        attack=attack,
+        seconds=report.seconds + attack.seconds,
     )
-    return tried if found.passed else _as_shown(target, _violated(target, tried, found))
+    return (
+        tried
+        if attack.has_passed
+        else _as_shown(target, _report_violation(target, tried, attack))
+    )
 
 
-def _violated(target: Target, report: Report, found: "Attack") -> Report:
+def _report_violation(target: Target, report: Report, found: "Attack") -> Report:
     wrong = _wrong(target, found)
     if wrong is not None:
-        after = refuted([], wrong, target.minimise, report.method)
+        after = report_refutation([], wrong, target.minimise, report.method)
         after = replace(after, about=target.claim, proof=report.proof)
         return replace(after, attack=found, seconds=report.seconds)
     worst = found.violations[0]

@@ -15,7 +15,7 @@ from krohn.algebra.wording import near
 from krohn.machine_reading import AS_IT_IS, OF_OBJECTS, MachineReading, ReadingKeywords
 from krohn.network import modelfile
 from krohn.program.wording import message_for_user
-from krohn.source_kinds import KINDS, found
+from krohn.source_kinds import KINDS, find_source
 
 REGEX, FORMAL = "regex:", "formal:"
 MODEL = (".safetensors", ".st")
@@ -58,20 +58,20 @@ def read(
     """
     if str(source) == STANDARD_INPUT:
         machine = formats.read(source, complete, kind)
-        return _worded(replace(machine, name="standard input"))
+        return _reword_remark(replace(machine, name="standard input"))
     if not str(source).strip():
         raise MachineError(
             "name a machine: a name of `krohn zoo`, a file, or regex:PATTERN"
         )
     named = _by_name(str(source))
     if named is None:
-        return _worded(formats.read(source, complete, kind))
+        return _reword_remark(formats.read(source, complete, kind))
     if kind is not None:
         raise no_choice(str(source))
     return named
 
 
-def _worded(machine: Automaton) -> Automaton:
+def _reword_remark(machine: Automaton) -> Automaton:
     """The machine with a remark that names options as who reads it writes them."""
     remark = message_for_user(machine.remark)
     return machine if remark == machine.remark else replace(machine, remark=remark)
@@ -84,7 +84,7 @@ def _by_name(text: str) -> Automaton | None:
         from krohn.algebra.formats.regex import from_regex
 
         return replace(from_regex(pattern, f"{form}:" == FORMAL), name=text)
-    if (other := found(text)) is not None:
+    if (other := find_source(text)) is not None:
         return other[0].machine(other[1])
     path = Path(text)
     looks_like_file = path.suffix != "" or len(path.parts) > 1
@@ -93,7 +93,7 @@ def _by_name(text: str) -> Automaton | None:
             return named_machines.machine(text)
         except MachineError as unknown:
             if not looks_like_file and not path.exists():
-                raise _unknown(text, str(unknown)) from None
+                raise _unknown_name_error(text, str(unknown)) from None
     return _machine_of_file(modelfile.read(path)) if path.suffix in MODEL else None
 
 
@@ -104,7 +104,7 @@ def _machine_of_file(file: object) -> Automaton:
     return own_machine(cast(Headed, file))
 
 
-def _unknown(text: str, unknown: str) -> MachineError:
+def _unknown_name_error(text: str, unknown: str) -> MachineError:
     """The error of a text that names nothing, with names that are near."""
     if set(text) & set("*|()+"):
         return MachineError(f"{unknown}; a pattern is written regex:{text}")
@@ -153,7 +153,7 @@ def machine_of(source: object, reading: MachineReading = AS_IT_IS) -> Automaton:
     if machine is None:
         from krohn.machine_readers import from_object  # all libraries' objects
 
-        return _worded(from_object(source, reading))
+        return _reword_remark(from_object(source, reading))
     return machine if reading.start is None else machine.with_start(str(reading.start))
 
 
@@ -166,7 +166,7 @@ def _existing(source: object, reading: MachineReading) -> Automaton | None:
         known = source
     elif hasattr(file := getattr(source, "file", source), "header"):
         known = _machine_of_file(file)
-    elif (other := found(source)) is not None:
+    elif (other := find_source(source)) is not None:
         known = other[0].machine(other[1])
     else:
         return None

@@ -47,7 +47,7 @@ def construction_table(
         proved[chosen] = True
     beside = {chosen} if chosen else set[Network]()
     ordered: list[Any] = sorted({*plans, *beside, *proved}, key=_by_depth)
-    found = planning.candidates(objective)
+    candidates = planning.candidates(objective)
     counted: dict[Network, int | None] = {n: _nonzero(p) for n, p in plans.items()}
     if chosen is not None and choice.found is not None:
         counted[chosen] = nonzero(choice.found.file.tensors)
@@ -58,15 +58,15 @@ def construction_table(
             | {"chosen": n == chosen, "proved": proved.get(n)}
             for n in ordered
         ],
-        "constructions": [_row(c) for c in found if c.bound is not None],
+        "constructions": [_row(c) for c in candidates if c.bound is not None],
         "unavailable": [
-            {"name": c.name, "reason": c.reason} for c in found if c.bound is None
+            {"name": c.name, "reason": c.reason} for c in candidates if c.bound is None
         ],
         "chosen": chosen and chosen[0],
         "proved": chosen and proved.get(chosen),
         "tried": rows_of(choice.tried),
         "minimise": objective,
-        "why": _why(choice, found, objective, planning.eligible(objective)),
+        "why": _why(choice, candidates, objective, planning.eligible(objective)),
     }
 
 

@@ -95,7 +95,7 @@ def table(heads: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
     return f"<table>{top}<tbody>{body}</tbody></table>"
 
 
-def framed(page: str) -> str:
+def frame_page(page: str) -> str:
     """A page by itself inside another one, so that neither sees the other's styles."""
     return (
         f'<iframe srcdoc="{escape(page)}" width="100%" height="{HEIGHT}" '

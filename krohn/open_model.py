@@ -8,7 +8,7 @@ from torch import Tensor
 
 from krohn.algebra.errors import KrohnError
 from krohn.algebra.wording import count
-from krohn.foreign import called
+from krohn.foreign import source_name
 from krohn.intervention import (
     Activations,
     Intervention,
@@ -16,8 +16,8 @@ from krohn.intervention import (
     check,
     held_by,
     outcome,
+    read_program,
     run_changed,
-    stated,
     without_head,
 )
 from krohn.network import ModelFileError, model as base
@@ -104,14 +104,14 @@ class Model(base.Model):
         for i, each in enumerate(words, start=1):
             # A word in one string is spelled; of letters by name it is said which is none.
             if of_file(self.file).spelled and not isinstance(each, str):
-                base.found(each, self.token, self.letters, f" of word {i}" * many)
+                base.encode_word(each, self.token, self.letters, f" of word {i}" * many)
         results = self._results(map(parts_of, words))
         found = [RunResult(result, answers_of(result, states)) for result in results]
         return found if many else found[0]
 
     def _results(self, words: Iterable[list[str]]) -> Iterator[dict[str, Any]]:
         """What `krohn run --json` prints, of the network as it is now."""
-        changed = self._changed()
+        changed = self._describe_change()
         for result in of_file(self.file).runs(self.file, self.network)(words):
             if changed:
                 unproved = [True] * len(result["unproved"])
@@ -119,7 +119,7 @@ class Model(base.Model):
                 result |= {"error": None} if "error" in result else {}
             yield result
 
-    def _changed(self) -> str:
+    def _describe_change(self) -> str:
         """How it is another network than that of its file; nothing if it is not."""
         try:
             same = base.current_file(self) is self.file
@@ -182,9 +182,9 @@ class Model(base.Model):
         """
         seen: dict[str, Tensor] = {}
         hooks = {place: partial(_keep, seen, place) for place in self.hook_places()}
-        told = self.side_by_side(words)
-        logits = self.run_with_hooks(told, hooks)
-        return logits, Activations(seen, self.places(), told.lengths)
+        batch = self.side_by_side(words)
+        logits = self.run_with_hooks(batch, hooks)
+        return logits, Activations(seen, self.places(), batch.lengths)
 
     def run_with_hooks(
         self,
@@ -230,7 +230,7 @@ class Model(base.Model):
         given.check(network.hook_places())
         tokens = self.side_by_side(words).tokens
         self.check_length(tokens.shape[1])
-        return network.hooked(tokens, given)
+        return network.run_with_hooks(tokens, given)
 
     def patch(
         self,
@@ -253,22 +253,24 @@ class Model(base.Model):
                 says no states or outputs.
             ModelFileError: If something is no letter, or the word is too long.
         """
-        tokens, program = self._one(word), stated(self)
+        tokens, program = self._one(word), read_program(self)
         single = isinstance(variable, str) or (position, value) != (None, None)
-        told = [(variable, position, value)] if single else variable
-        if not told or any(len(each) != 3 or None in each for each in told):
+        patches = [(variable, position, value)] if single else variable
+        if not patches or any(len(each) != 3 or None in each for each in patches):
             raise KrohnError(
                 "a patch needs a variable, a position and a value, as in "
                 'patch(word, "sum", 2, 1); or a list of such, as [("sum", 2, 1)]'
             )
-        asked = [Intervention(*each) for each in cast("list[Intervention]", told)]
+        asked = [Intervention(*each) for each in cast("list[Intervention]", patches)]
         for each in asked:
             check(self, program, each, tokens.shape[1])
         if len({each[:2] for each in asked}) < len(asked):
             raise KrohnError("one variable is given two values at one position")
-        held = held_by(asked, (1, tokens.shape[1] + 1))
+        held_values = held_by(asked, (1, tokens.shape[1] + 1))
         change = ", ".join(f"{v} = {x} at {t}" for v, t, x in asked)
-        return outcome(self, word, tokens, change, run_changed(self, tokens, held))
+        return outcome(
+            self, word, tokens, change, run_changed(self, tokens, held_values)
+        )
 
     def ablate(self, word: Word, variable: str) -> Outcome:
         """Take the head away that writes a variable; also, what should happen then.
@@ -282,8 +284,8 @@ class Model(base.Model):
             ModelFileError: If something is no letter, or the word is too long.
         """
         tokens = self._one(word)
-        found = without_head(self, tokens, variable)
-        return outcome(self, word, tokens, f"no head for {variable}", found)
+        ablation = without_head(self, tokens, variable)
+        return outcome(self, word, tokens, f"no head for {variable}", ablation)
 
     def _one(self, word: Word) -> Tensor:
         """The tokens of one word with letters."""
@@ -312,7 +314,7 @@ class Model(base.Model):
             count(len(kind_of(architecture).layers(architecture)), "layer"),
             runs + (f", and nothing is claimed but of {stated}" * (runs != stated)),
         )
-        return f"<Model {called(self.header)}: {', '.join(filter(None, parts))}>"
+        return f"<Model {source_name(self.header)}: {', '.join(filter(None, parts))}>"
 
     def _repr_svg_(self) -> str | None:
         from krohn.drawing import svg  # matplotlib

@@ -13,7 +13,7 @@ import numpy as np
 from krohn.algebra.errors import KrohnError
 from krohn.algebra.wording import near
 from krohn.network.precision import PRECISIONS
-from krohn.program.slices import brought, slices
+from krohn.program.slices import find_in_slices, slices
 from krohn.program.wording import SPELLED
 
 Values = Mapping[str, Any]
@@ -48,7 +48,7 @@ def refuse(needs: Collection[Need], values: Values, given: Collection[str]) -> N
     for need in needs:
         for option in need.options:
             if option in given and not need.holds(values):
-                raise KrohnError(f"{spelled(option)} {need.why}")
+                raise KrohnError(f"{spell_option(option)} {need.why}")
 
 
 def refuse_others(given: Collection[str], takes: Collection[str], what: str) -> None:
@@ -59,7 +59,7 @@ def refuse_others(given: Collection[str], takes: Collection[str], what: str) -> 
     """
     for option in given:
         if option not in ALWAYS and option not in takes:
-            raise KrohnError(f"{spelled(option)} has no effect on {what}")
+            raise KrohnError(f"{spell_option(option)} has no effect on {what}")
 
 
 IN_BLOCKS = (
@@ -102,7 +102,7 @@ ALWAYS = (
 """Options that every source takes, or answers itself."""
 
 
-def spelled(option: str) -> str:
+def spell_option(option: str) -> str:
     """An option as it is written in a command."""
     return SPELLED.get(option, f"--{option.replace('_', '-')}")
 
@@ -116,7 +116,7 @@ def is_given(*names: str) -> Callable[[Values], bool]:
     return holds
 
 
-def _balanced(values: Values) -> bool:
+def _is_balanced(values: Values) -> bool:
     return bool(values["construction"] == "balanced")
 
 
@@ -140,7 +140,9 @@ def one_of_architectures() -> str:
 
 def explained_architectures() -> list[str]:
     """Those of whose networks there are facts before one is compiled."""
-    others = [n for n in architectures() if brought("parts", facts_of(n)) is not None]
+    others = [
+        n for n in architectures() if find_in_slices("parts", facts_of(n)) is not None
+    ]
     return ["transformer", *others]
 
 
@@ -216,19 +218,19 @@ COMPILE = (
             "passes",
             "disguise",
         ),
-        lambda values: not _balanced(values),
+        lambda values: not _is_balanced(values),
         "has no effect on --construction balanced, which takes none of --arch, "
         "--start, --strict, --keep, --activation, --uniform, --positions, --minimise, "
         "--observe, --effort, --passes and --disguise",
     ),
     Need(
         ("attention", "depth_layer", "scale", "opening"),
-        _balanced,
+        _is_balanced,
         "is for --construction balanced only",
     ),
     Need(
         ("seed",),
-        lambda values: _balanced(values) or is_given("disguise")(values),
+        lambda values: _is_balanced(values) or is_given("disguise")(values),
         "is for --disguise, and for --construction balanced",
     ),
     *TRANSFORMER,
@@ -379,11 +381,11 @@ def whole(value: Any, called: str, least: int) -> int:
         KrohnError: If it is none, as True and 2.0 are none, or it is too small.
     """
     try:
-        found = None if isinstance(value, bool | np.bool_) else index(value)
+        number = None if isinstance(value, bool | np.bool_) else index(value)
     except TypeError:
-        found = None
-    if found is None:
+        number = None
+    if number is None:
         raise KrohnError(f"{called} is a whole number, not {value!r}")
-    if found < least:
-        raise KrohnError(f"{called} must be at least {least}, not {found}")
-    return found
+    if number < least:
+        raise KrohnError(f"{called} must be at least {least}, not {number}")
+    return number

@@ -44,10 +44,10 @@ def draw_monoid(machine: Automaton, effort: str | float = "high") -> Figure:
         DrawingError: If there are too many D-classes.
     """
     monoid = _monoid(machine, steps_of(effort))
-    found = green(monoid)
+    green_relations = green(monoid)
     facts = [
         f"transformation monoid of {count(monoid.size, 'element')}",
-        count(len(found.d_sizes), "D-class", "es"),
+        count(len(green_relations.d_sizes), "D-class", "es"),
         f"{count(len(machine.states), 'state')}, "
         f"{count(len(machine.letters), 'letter')}",
     ]
@@ -55,7 +55,11 @@ def draw_monoid(machine: Automaton, effort: str | float = "high") -> Figure:
     if not monoid.identity_is_product:
         remarks.append("The identity is no product of letters; it was adjoined.")
     return draw_eggboxes(
-        found.egg_boxes(), found.covers(), machine.name, " · ".join(facts), remarks
+        green_relations.egg_boxes(),
+        green_relations.covers(),
+        machine.name,
+        " · ".join(facts),
+        remarks,
     )
 
 
@@ -197,10 +201,14 @@ def _figure(source: object, word: str | None, reading: MachineReading) -> Figure
         return (
             picture(source) if isinstance(source, Decomposed) else draw_cascade(source)
         )
-    kind, found = with_kind(source, reading)
-    if isinstance(found, Automaton):
-        found = with_outputs(found, reading.observe)
-    return kind.draw(found) if word is None else kind.draw_text(found, [word])
+    kind, resolved_source = with_kind(source, reading)
+    if isinstance(resolved_source, Automaton):
+        resolved_source = with_outputs(resolved_source, reading.observe)
+    return (
+        kind.draw(resolved_source)
+        if word is None
+        else kind.draw_text(resolved_source, [word])
+    )
 
 
 def _no_word() -> KrohnError:
@@ -211,8 +219,8 @@ def _file(source: object) -> ModelFile | None:
     """The model file of a source, if it is one."""
     from krohn.compiled_model import file_of  # all constructions
 
-    if (held := file_of(source)) is not None:
-        return held
+    if (file := file_of(source)) is not None:
+        return file
     if isinstance(source, str | Path) and str(source).endswith(MODEL):
         return modelfile.read(source)
     return None

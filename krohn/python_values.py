@@ -42,13 +42,13 @@ LEAST = {
 """The smallest whole number that makes sense, where it is not 1."""
 
 
-def checked(function: Callable[P, R]) -> Callable[P, R]:
+def check_arguments(function: Callable[P, R]) -> Callable[P, R]:
     """A function that refuses values that are not of the types of its parameters.
 
     Whole numbers of numpy become those of Python, and so do truth values. A package that
     is not installed is named, with the extra that brings it.
     """
-    called = expanded(function)
+    called = expand_signature(function)
     read = {
         name: reader
         for name, parameter in called.parameters.items()
@@ -93,20 +93,20 @@ def _misfit(called: Signature, args: Sequence[Any], named: Collection[str]) -> s
     return f"takes {', '.join(by_place) or 'nothing'} by place; all else has a name: {rest}"
 
 
-def expanded(function: Callable[..., Any]) -> Signature:
+def expand_signature(function: Callable[..., Any]) -> Signature:
     """The signature of a function, in which keywords that a dict types are parameters."""
-    called, found = signature(function), list[Parameter]()
+    called, parameters = signature(function), list[Parameter]()
     for each in called.parameters.values():
         if each.kind is Parameter.VAR_KEYWORD and get_args(each.annotation):
             (keywords,) = get_args(each.annotation)
-            said, only = get_type_hints(keywords), Parameter.KEYWORD_ONLY
-            found += [
-                Parameter(name, only, default=default, annotation=said[name])
+            hints, only = get_type_hints(keywords), Parameter.KEYWORD_ONLY
+            parameters += [
+                Parameter(name, only, default=default, annotation=hints[name])
                 for name, default in _usual(keywords).items()
             ]
         else:
-            found.append(each)
-    return called.replace(parameters=found)
+            parameters.append(each)
+    return called.replace(parameters=parameters)
 
 
 def _usual(keywords: type) -> dict[str, Any]:

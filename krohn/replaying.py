@@ -74,7 +74,7 @@ def replay(
         return along(word, None, "")
     judge = pair(model, machine, len(word))
     if state is None:
-        return along(word, judge.replay(letters), judge.expected(letters)[-1])
+        return along(word, judge.replay(letters), judge.expected_answers(letters)[-1])
     outputs = () if shows is None or shows.output is None else shows.output.names
     if state not in {*outputs, *judge.model.classes}:
         shown = f"its outputs are {shorten(outputs)}; " if outputs else ""

@@ -106,9 +106,9 @@ class Report:
         return max(seen, default=None)
 
     def __repr__(self) -> str:
-        said = self.covers if self.verdict == "verified" else self.reason
+        summary = self.covers if self.verdict == "verified" else self.reason
         name = f" {cut(self.about.name, 40)}" if self.about else ""
-        return f"<Report{name}: {self.verdict} ({self.method}): {cut(said, 80)}>"
+        return f"<Report{name}: {self.verdict} ({self.method}): {cut(summary, 80)}>"
 
     def _repr_html_(self) -> str:
         from krohn.notebook import report
@@ -117,7 +117,7 @@ class Report:
 
     def to_object(self) -> dict[str, Any]:
         """As ``krohn verify --json`` prints it."""
-        found = self.counterexample
+        counterexample = self.counterexample
         return {
             "verdict": self.verdict,
             "about": self.about.to_object() if self.about else None,
@@ -130,7 +130,7 @@ class Report:
             "words": self.words,
             "largest_error": self.largest_error,
             "covers": self.covers,
-            "counterexample": found.to_object() if found else None,
+            "counterexample": counterexample.to_object() if counterexample else None,
             "minimal": self.minimal.least if self.minimal else None,
             "minimality": self.minimal.summary if self.minimal else None,
             "evidence": self.proof.evidence if self.proof else None,
@@ -141,7 +141,7 @@ class Report:
         }
 
 
-def refuted(
+def report_refutation(
     runs: Sequence[Simulation],
     found: "Counterexample",
     minimise: Callable[["Counterexample"], "Minimal"],
@@ -162,7 +162,7 @@ def refuted(
     word, words = minimal.found, sum(r.words for r in runs)
     if word.reading == "among others":
         longest = max(r.length for r in runs)
-        why = _unrepeated(word)
+        why = _explain_batch_dependence(word)
         report = Report("undecided", method, why, longest, words)
         return replace(report, runs=tuple(runs))
     return Report(
@@ -198,13 +198,15 @@ def _wrong(found: "Counterexample") -> str:
         return "the network is wrong at the start, before the first letter"
     # A generator also answers before the first letter.
     position = found.at - (len(found.expected) - len(found.word))
-    said = f"the network is wrong at letter {position} of this word"
+    sentence = f"the network is wrong at letter {position} of this word"
     if found.reading == "letter by letter":
-        return f"{said}, when it reads letter by letter"
-    return said + ", because it looks at later letters" * (position < len(found.word))
+        return f"{sentence}, when it reads letter by letter"
+    return sentence + ", because it looks at later letters" * (
+        position < len(found.word)
+    )
 
 
-def _unrepeated(found: "Counterexample") -> str:
+def _explain_batch_dependence(found: "Counterexample") -> str:
     word = cut(in_runs(found.word), LONGEST)
     return (
         f"the network was wrong on {word!r} when it ran that word among "
@@ -229,7 +231,7 @@ class Question:
     complete: bool
 
 
-def unrefuted(
+def report_passing_runs(
     runs: Sequence[Simulation], method: str, asked: Question, reason: str
 ) -> Report:
     """The report on runs of which none was wrong: the most that runs can say.

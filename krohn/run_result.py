@@ -64,8 +64,8 @@ def answers_of(result: dict[str, Any], states: bool) -> list[Any]:
         if "states" not in result:
             raise KrohnError("this network says no states; leave states= out")
         return cast("list[Any]", result["states"])
-    found = (result[key] for key in _ANSWERS if key in result)
-    return list(next(found, [result.get("law")]))
+    answers = (result[key] for key in _ANSWERS if key in result)
+    return list(next(answers, [result.get("law")]))
 
 
 def inputs_of(word: Any, numbers: bool) -> tuple[bool, list[str | list[str]]]:
@@ -92,12 +92,12 @@ def inputs_of(word: Any, numbers: bool) -> tuple[bool, list[str | list[str]]]:
 def _vectors(word: Any) -> npt.NDArray[np.float64] | None:
     """Numbers as vectors ``([inputs,] time, d)``; None if it is something else."""
     try:
-        found = np.asarray(word)
+        array = np.asarray(word)
     except ValueError:  # lists of unlike lengths
         return None
-    if found.dtype.kind not in "iuf" or not found.ndim:
+    if array.dtype.kind not in "iuf" or not array.ndim:
         return None
-    wide = found.astype(np.float64)
+    wide = array.astype(np.float64)
     return wide[:, None] if wide.ndim == 1 else wide
 
 

@@ -24,12 +24,12 @@ from krohn.network.reading import (
     TIED,
     Array,
     Opened,
-    named,
+    name_chosen_classes,
     output_function,
 )
 from krohn.program.claim import Shows
 from krohn.program.word_texts import join_letters, letters_by_name, split_letters
-from krohn.source_kinds.kind import Answers, in_batches, marked
+from krohn.source_kinds.kind import Answers, in_batches, mark_unproved
 
 # Running a model on words given by name.
 
@@ -88,7 +88,7 @@ class Runner:
         tokens = np.stack([self.machine.encode(word) for word in words])
         check_length(tokens.shape[1], self.longest)
         return [
-            self._result(word, list(named(row, self.classes)))
+            self._result(word, list(name_chosen_classes(row, self.classes)))
             for word, row in zip(words, self.logits(tokens), strict=True)
         ]
 
@@ -103,10 +103,10 @@ class Runner:
 
     def run_all(self, words: Sequence[list[str]]) -> list[dict[str, Any]]:
         """The answers for several words, in their order."""
-        found = dict[int, dict[str, Any]]()
+        results = dict[int, dict[str, Any]]()
         for part in _alike(words):
-            found |= zip(part, self.run_alike([words[i] for i in part]), strict=True)
-        return [found[i] for i in range(len(words))]
+            results |= zip(part, self.run_alike([words[i] for i in part]), strict=True)
+        return [results[i] for i in range(len(words))]
 
     def _result(self, word: list[str], states: list[str]) -> dict[str, Any]:
         result: dict[str, Any] = {"outputs": states, "word": word}
@@ -114,7 +114,9 @@ class Runner:
             outputs = shown_along(self.machine, self.machine.encode(word), states)
             result = {"outputs": outputs, "states": states, "word": word}
         chosen = [state in self.classes for state in states]
-        return marked(self.file, Answers(result, range(1, len(word) + 1), chosen))
+        return mark_unproved(
+            self.file, Answers(result, range(1, len(word) + 1), chosen)
+        )
 
 
 def require_answers(result: dict[str, Any]) -> dict[str, Any]:
@@ -168,7 +170,7 @@ class GeneratorRunner:
             raise KrohnError("the network says no law here: some output is no number")
         names = list(self.machine.letters)
         result = {"word": word, "letters": names, "laws": laws.tolist()}
-        return marked(self.file, Answers(result, range(len(laws))))
+        return mark_unproved(self.file, Answers(result, range(len(laws))))
 
     def run_each(self, inputs: Iterable[list[str]]) -> Iterator[dict[str, Any]]:
         """The laws along words as a person writes them."""
@@ -190,14 +192,14 @@ def shown_along(
         return []
     place = {name: i for i, name in enumerate(machine.states)}
     trace = np.array([place.get(q, 0) for q in states], dtype=np.int64)
-    found, output = machine.show(letters, trace), machine.output
+    outputs, output = machine.show(letters, trace), machine.output
     moved = output is not None and output.on != "states"
     for i, q in enumerate(states):
         if q not in place:
-            found[i] = q
+            outputs[i] = q
         elif moved and i and states[i - 1] not in place:
-            found[i] = states[i - 1]
-    return found
+            outputs[i] = states[i - 1]
+    return outputs
 
 
 def runner_of(file: ModelFile, network: Opened = None) -> Runner | GeneratorRunner:
@@ -314,7 +316,7 @@ def of_file(path: Path) -> list[Labelled]:
     Raises:
         KrohnError: If it cannot be read, or a line has no label.
     """
-    found = []
+    words = []
     for number, line in enumerate(read_text(path).splitlines(), start=1):
         word, mark, label = line.rpartition("\t" if "\t" in line else ",")
         if (number == 1 and (word, label) == HEADING) or not line.strip():
@@ -322,8 +324,8 @@ def of_file(path: Path) -> list[Labelled]:
         place = f"{path}:{number}"
         if not mark:
             raise KrohnError(f"{place}: no label; a line is a word, a comma, its label")
-        found.append(Labelled(place, word, label.strip()))
-    return found
+        words.append(Labelled(place, word, label.strip()))
+    return words
 
 
 def of_cell(text: str) -> list[Labelled]:
@@ -332,15 +334,15 @@ def of_cell(text: str) -> list[Labelled]:
     Raises:
         KrohnError: If one has no label.
     """
-    found = []
+    words = []
     for part in filter(str.strip, _CELL_PARTS.findall(text)):
         word, mark, label = part.rpartition("=")
         if not mark:
             raise KrohnError(
                 f"{part.strip()!r} has no label; words are written a b=accept; b=reject"
             )
-        found.append(Labelled(f"{part.strip()!r}", word, label.strip()))
-    return found
+        words.append(Labelled(f"{part.strip()!r}", word, label.strip()))
+    return words
 
 
 def check_labels(runner: "Runner", words: Sequence[Labelled]) -> Wrong:
@@ -350,7 +352,7 @@ def check_labels(runner: "Runner", words: Sequence[Labelled]) -> Wrong:
         KrohnError: If a word is empty, too long or of other letters, or the machine gives
             no such answer.
     """
-    by_state, expected = _expected(runner.machine, words)
+    by_state, expected = _resolve_labels(runner.machine, words)
     if by_state and runner.file.claim.shows is Shows.OUTPUTS:
         raise KrohnError("the network says outputs, so the labels must be outputs")
     letters = [_letters(w, runner) for w in words]
@@ -364,7 +366,9 @@ def check_labels(runner: "Runner", words: Sequence[Labelled]) -> Wrong:
     return Wrong(len(words), len(differ), first)
 
 
-def _expected(machine: Automaton, words: Sequence[Labelled]) -> tuple[bool, list[str]]:
+def _resolve_labels(
+    machine: Automaton, words: Sequence[Labelled]
+) -> tuple[bool, list[str]]:
     """Whether the labels are states, and the labels by the machine's own names.
 
     Raises:
@@ -380,10 +384,10 @@ def _expected(machine: Automaton, words: Sequence[Labelled]) -> tuple[bool, list
             return False, named
     if set(labels) <= set(machine.states):
         return True, labels
-    raise _unknown(machine, words)
+    raise _label_error(machine, words)
 
 
-def _unknown(machine: Automaton, words: Sequence[Labelled]) -> KrohnError:
+def _label_error(machine: Automaton, words: Sequence[Labelled]) -> KrohnError:
     """Why labels are no answers: one is unknown, or outputs and states are mixed."""
     shown = () if machine.output is None else machine.output.names
     known = {*shown, *machine.states, *(BITS if set(shown) <= set(ACCEPTOR) else ())}

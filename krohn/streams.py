@@ -22,7 +22,7 @@ from krohn.compiled_model import CompiledModel
 from krohn.foreign import stated_machine
 from krohn.network import modelfile
 from krohn.network.cache import Cache, Tree
-from krohn.network.model import Model, check_tokens, said
+from krohn.network.model import Model, check_tokens, name_answers
 from krohn.network.transformer import Transformer
 
 AT_ONCE = 256
@@ -88,16 +88,16 @@ class Stream:
         Raises:
             KrohnError: If the network gives no answer.
         """
-        told: list[IntArray] = [np.zeros((len(self.now), 0), dtype=np.int64)]
+        chunks: list[IntArray] = [np.zeros((len(self.now), 0), dtype=np.int64)]
         tokens = self._tokens(letters)
         with torch.inference_mode():
             while tokens.shape[1]:
                 if not self._room:
                     self._begin()
                 most = min(self._room, AT_ONCE)
-                told.append(self._read(tokens[:, :most]))
+                chunks.append(self._read(tokens[:, :most]))
                 tokens = tokens[:, most:]
-        return np.concatenate(told, axis=1)
+        return np.concatenate(chunks, axis=1)
 
     def _tokens(self, letters: IntArray) -> Tensor:
         """Indices of letters, a row for each stream, once they are known to be that.
@@ -135,10 +135,10 @@ class Stream:
     def _read(self, tokens: Tensor) -> IntArray:
         logits: Tensor | None = None
         for group in self._groups:
-            found = self._logits(group, tokens[group.rows])
+            group_logits = self._logits(group, tokens[group.rows])
             if logits is None:
-                logits = found.new_empty((*tokens.shape, found.shape[2]))
-            logits[group.rows] = found
+                logits = group_logits.new_empty((*tokens.shape, group_logits.shape[2]))
+            logits[group.rows] = group_logits
         assert logits is not None
         answers = self._answers(logits)
         self.letters += tokens.shape[1]
@@ -177,7 +177,7 @@ class Stream:
 
     def _complain(self, logits: Tensor) -> None:
         for place in range(logits.shape[1]):
-            for answer in said(logits[:, place], self.states):
+            for answer in name_answers(logits[:, place], self.states):
                 if answer not in self.states:
                     at = self.letters + place + 1
                     raise KrohnError(
@@ -188,8 +188,8 @@ class Stream:
 
 def _longest(model: Model) -> int:
     """The longest word that the network is claimed for, and has positions for."""
-    found = [n for n in (model.length, model.longest) if n is not None]
-    return min(found)
+    limits = [n for n in (model.length, model.longest) if n is not None]
+    return min(limits)
 
 
 def _openings(model: Model, machine: Automaton) -> list[tuple[int, ...]] | None:

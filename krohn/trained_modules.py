@@ -17,7 +17,7 @@ from krohn.algebra.wording import cut
 from krohn.network.forward_pass import evaluation_mode
 from krohn.network.model import Model
 from krohn.network.modelfile import ModelFile
-from krohn.network.reading import chosen
+from krohn.network.reading import choose_classes
 from krohn.network.recurrent import MODULES
 from krohn.network.running_file import APART, CALLED, beside_parameters
 from krohn.report import Report
@@ -139,41 +139,41 @@ def check_forward(
     letters = torch.from_numpy(rng.integers(count, size=(16, length)))
     right = Model(file)(letters)
     for words in (16, 16, 1):
-        said = _said(model, letters[:words], wanted := right[:words])
+        logits = _run_module(model, letters[:words], wanted := right[:words])
         most = ALIKE * (1 + wanted.double().abs().max())
-        alike = bool((said.double() - wanted.double()).abs().max() <= most)
-        if not alike or (proved and _answers(said) != _answers(wanted)):
+        alike = bool((logits.double() - wanted.double()).abs().max() <= most)
+        if not alike or (proved and _answers(logits) != _answers(wanted)):
             raise KrohnError(
                 "the module does something else with its tensors than one recurrent layer "
                 "that starts at zero and a linear read-out"
             )
 
 
-def _said(model: nn.Module, letters: Tensor, right: Tensor) -> Tensor:
+def _run_module(model: nn.Module, letters: Tensor, right: Tensor) -> Tensor:
     """The logits of a module, of the shape and format of those of its tensors."""
     with evaluation_mode(model), torch.no_grad():
         try:
-            found = model(letters)
+            output = model(letters)
         except Exception as error:
             reason = " ".join(str(error).split())[:200]
             raise KrohnError(
                 "the module must take letter indices (batch, T) and give logits "
                 f"(batch, T, classes); it said: {reason}"
             ) from None
-    said = found[0] if isinstance(found, tuple) else found
-    if not isinstance(said, Tensor) or said.shape != right.shape:
+    logits = output[0] if isinstance(output, tuple) else output
+    if not isinstance(logits, Tensor) or logits.shape != right.shape:
         raise KrohnError(
             "the module must give logits (batch, T, classes) for letter indices (batch, T)"
         )
-    if said.dtype != right.dtype:
+    if logits.dtype != right.dtype:
         raise KrohnError(
-            f"the module gives logits in {said.dtype}, and its tensors are in "
+            f"the module gives logits in {logits.dtype}, and its tensors are in "
             f"{right.dtype}: a proof is about one format"
         )
-    return said
+    return logits
 
 
 def _answers(logits: Tensor) -> list[int]:
     """The class of the largest logit at each position; −1 where there is none."""
-    best, sure = chosen(logits.double().flatten(0, -2).cpu().numpy())
+    best, sure = choose_classes(logits.double().flatten(0, -2).cpu().numpy())
     return np.where(sure, best, -1).tolist()  # type: ignore[no-any-return]

@@ -46,24 +46,26 @@ def subject(model: object) -> Subject:
         verify = partial(reader.verify_directory, model)
         return Subject(reader.CALLED, reader.TAKES, True, verify)
     if isinstance(model, str | Path) and is_trained(model):
-        return Subject("a trained network", None, True, partial(_trained, model))
+        return Subject("a trained network", None, True, partial(_verify_trained, model))
     path = isinstance(model, str | Path)
     file = modelfile.read(str(model)) if path else file_of(model)
     if file is None:
-        return Subject("a network in Python", None, True, partial(_trained, model))
+        return Subject(
+            "a network in Python", None, True, partial(_verify_trained, model)
+        )
     kind, of_machine = of_file(file), file.claim.of_machine
     takes = None if of_machine else OF_SOURCES + kind.asks
     called = f"a file about {kind.called}"
     return Subject(called, takes, of_machine, partial(kind.verify, file))
 
 
-def _trained(model: object, checks: Checks) -> Report:
+def _verify_trained(model: object, checks: Checks) -> Report:
     """A recurrent network is proved; others, and files of which words are asked, run."""
-    from krohn.examination import examined  # torch, as for all that runs words
+    from krohn.examination import examine_file  # torch, as for all that runs words
     from krohn.trained_modules import LONG, about_tensors, check_forward
 
     if isinstance(model, str | Path) and not (checks.proves or is_state_dict(model)):
-        return examined(model, checks)
+        return examine_file(model, checks)
     model_file = part("recurrent networks")
     file = model_file and model_file(model, checks.machine, checks.observe)
     if file is not None:
@@ -72,7 +74,7 @@ def _trained(model: object, checks: Checks) -> Report:
             check_forward(model, file, LONG, proved=True)
         return about_tensors(model, file, report)
     if isinstance(model, str | Path):
-        return examined(model, checks)
+        return examine_file(model, checks)
     raise KrohnError(
         f"a {type(model).__name__} cannot be verified; krohn.verify takes a model, a file, "
         "a recurrent network of torch's or its state dict, and krohn.examine any function"

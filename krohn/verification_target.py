@@ -10,7 +10,7 @@ from krohn.algebra.errors import KrohnError
 from krohn.alignment import (
     Shown,
     align,
-    aligned,
+    align_machine,
 )
 from krohn.checks import Sharding
 from krohn.foreign import names_machine, own_machine
@@ -67,14 +67,18 @@ class Target:
         return replace(done, verdict="undecided", reason=problem, proved=None, told={})
 
     @property
-    def claimed(self) -> int | None:
+    def claimed_length(self) -> int | None:
         """The longest word that the file claims."""
         return self.file.claim.length
 
     @property
     def length(self) -> int | None:
         """The longest word that is asked about."""
-        return self.asked or self.claimed or (None if self.provable else self.positions)
+        return (
+            self.asked
+            or self.claimed_length
+            or (None if self.provable else self.positions)
+        )
 
     @property
     def letters(self) -> int:
@@ -147,7 +151,7 @@ class Target:
         """Why no proof about `machine` shows the claim; empty if it does."""
         return "" if self.shown is None else self.shown.problem(self.claim.length)
 
-    def misshown(self, word: Sequence[str]) -> "Counterexample | None":
+    def find_counterexample(self, word: Sequence[str]) -> "Counterexample | None":
         """A word along which the states that the model says show what is wrong."""
         from krohn.verify.testing.counterexample import Counterexample, pair
 
@@ -155,9 +159,9 @@ class Target:
         right = self.shown.wanted.run(word)
         judge = pair(self.model, self.machine, len(word))
         for reading, states in judge.answers_by_reading(self.machine.encode(word)):
-            found = self.shown.along(word, states)
-            if found != right:
-                return Counterexample(tuple(word), right, found, reading)
+            outputs = self.shown.along(word, states)
+            if outputs != right:
+                return Counterexample(tuple(word), right, outputs, reading)
         return None
 
     def compare(self, word: Sequence[str], state: str | None = None) -> "Replay":
@@ -177,7 +181,7 @@ class Target:
 
         if self.shown is not None and state is None and word:
             right = self.shown.wanted.run(word)[-1]
-            return along(word, self.misshown(word), right)
+            return along(word, self.find_counterexample(word), right)
         known = self.file.claim.shows is Shows.STATES and names_machine(self.file)
         shows = own_machine(self.file) if known else None
         return replay(self.model, self.machine, word, state, shows)
@@ -211,7 +215,7 @@ class Words:
         runs: list[Simulation] = []
         if self.exhaustive:
             runs.append(target.run_all(self.exhaustive))
-        if self.sample and all(r.passed for r in runs):
+        if self.sample and all(r.has_passed for r in runs):
             runs.append(target.run_sample(self.sample, self.seed, self.longest))
         return tuple(runs)
 
@@ -251,15 +255,17 @@ def open_target(
     if file.claim.sense is Sense.LAWS:
         kind = needed_part("laws", "a generator")
     if machine is None:
-        about = _asked(file.header, tokenizer, length)
+        about = _claim_for_length(file.header, tokenizer, length)
         return kind(file, _stated_machine(file), progress, about, asked=length)
-    found = align(file, machine, observe)
-    about = _asked(found.header, tokenizer, length)
-    target = kind(found.file, found.machine, progress, about, notes=found.notes)
-    return replace(target, shown=found.shown, asked=length)
+    alignment = align(file, machine, observe)
+    about = _claim_for_length(alignment.header, tokenizer, length)
+    target = kind(
+        alignment.file, alignment.machine, progress, about, notes=alignment.notes
+    )
+    return replace(target, shown=alignment.shown, asked=length)
 
 
-def _asked(
+def _claim_for_length(
     header: Mapping[str, Any], tokenizer: Mapping[str, Any] | None, length: int | None
 ) -> Claim:
     """The claim of a header, or the same about words of up to another length."""
@@ -274,4 +280,4 @@ def _stated_machine(file: ModelFile) -> Automaton:
             "the file does not say which machine it computes; say --machine MACHINE"
         )
     own = own_machine(file)
-    return aligned(own, own)
+    return align_machine(own, own)

@@ -179,8 +179,8 @@ def expected_shapes(architecture: Architecture | Declared) -> Shapes:
 def sparse_matrices(architecture: Architecture | Declared) -> dict[str, int]:
     """The sparse matrices of an architecture, each with the number of its columns."""
     kind = kind_of(architecture)
-    held = kind.sparse_of(kind.sizes(architecture))
-    return {name: columns for name, (_, columns) in held.items()}
+    shapes = kind.sparse_of(kind.sizes(architecture))
+    return {name: columns for name, (_, columns) in shapes.items()}
 
 
 INDEX = "I32"
@@ -195,6 +195,8 @@ def is_index(name: str) -> bool:
 def parameters(architecture: Architecture | Declared) -> int:
     """How many numbers the tensors that run hold, places of entries apart."""
     run = kind_of(architecture).sizes(architecture)
-    told = getattr(run, "disguise", None) is not None
-    shapes = expected_shapes(replace(run, disguise=None) if told else run).items()
+    is_disguised = getattr(run, "disguise", None) is not None
+    shapes = expected_shapes(
+        replace(run, disguise=None) if is_disguised else run
+    ).items()
     return sum(prod(shape) for name, shape in shapes if not is_index(name))

@@ -5,7 +5,7 @@ from itertools import pairwise
 from krohn.program.architectures.transformer import Transformer
 from krohn.program.attention import Linear, Rectified, Softmax, Sparse
 from krohn.program.block_kinds import whatever_blocks_do
-from krohn.program.errors import unknown
+from krohn.program.errors import refuse_unknown
 
 BLOCKS = whatever_blocks_do("the count of operations")
 
@@ -31,7 +31,7 @@ def parts(shape: Transformer, length: int) -> tuple[int, int]:
             case Softmax() | Rectified():
                 each = (keys + values) * float(positions)
             case other:
-                unknown(other, BLOCKS.who)
+                refuse_unknown(other, BLOCKS.who)
         meeting += block.heads * each
         products += block.heads * (keys + values) * 2 * d
         widths = [d, *block.mlp, d] if block.mlp else []

@@ -132,7 +132,7 @@ class Tree:
         return torch.stack(descent, dim=1)
 
     @cached_property
-    def ended(self) -> Tensor:
+    def repeat_mask(self) -> Tensor:
         """``(nodes, generations)``: −∞ where `above` repeats what it has had, else 0."""
         repeated = torch.arange(self.generations) > self.depth[:, None]
         return torch.zeros(repeated.shape).masked_fill(repeated, -torch.inf)
@@ -160,7 +160,7 @@ ONE = Tree(1)
 """One more letter."""
 
 
-def grown(
+def grow_cache(
     cache: Cache,
     added: Sequence[Tensor],
     running: Sequence[bool],
@@ -180,7 +180,7 @@ def grown(
     """
     whole = bool(cache.parts) and last - first == len(cache.parts[0])
     if tree is ONE and whole and not any(running):
-        return _stepped(cache, added)
+        return _step_cache(cache, added)
     leaves = tree.sizes[-1]
     words = slice(first // leaves, -(-last // leaves))
     skipped = first - words.start * leaves
@@ -193,7 +193,7 @@ def grown(
     return Cache(seen, tuple(parts), plan=cache.plan)
 
 
-def _stepped(cache: Cache, added: Sequence[Tensor]) -> Cache:
+def _step_cache(cache: Cache, added: Sequence[Tensor]) -> Cache:
     """The cache of all words after one more letter each."""
     parts, rooms = list[Tensor](), list[Room | None]()
     known = cache.rooms or (None,) * len(added)

@@ -38,8 +38,8 @@ class Directions(NamedTuple):
         """
         there = [span for span, (born, dies) in self.lives if born <= snapshot <= dies]
         rows = [i for span in (*self.features, *there) for i in range(*span)]
-        found = np.linalg.pinv(self.all[[*rows, *range(self.d, len(self.all))]])
-        return np.asarray(found[:, [rows.index(i) for i in range(*dims)]])
+        inverse = np.linalg.pinv(self.all[[*rows, *range(self.d, len(self.all))]])
+        return np.asarray(inverse[:, [rows.index(i) for i in range(*dims)]])
 
 
 def is_disguised(file: ModelFile) -> bool:
@@ -82,8 +82,8 @@ def units_of(file: ModelFile, block: int, units: Iterable[int]) -> tuple[int, ..
     """The units that stand for some of the plain network."""
     if not is_disguised(file):
         return tuple(units)
-    told = file.architecture.disguise.units[block]
-    return tuple(sorted(told.index(unit + 1) for unit in units))
+    stated_units = file.architecture.disguise.units[block]
+    return tuple(sorted(stated_units.index(unit + 1) for unit in units))
 
 
 def own_tensors(file: ModelFile) -> Mapping[str, FloatArray]:
@@ -99,8 +99,8 @@ def own_tensors(file: ModelFile) -> Mapping[str, FloatArray]:
 
 def running_tensors(file: ModelFile) -> dict[str, FloatArray]:
     """The tensors that run: without those that only tell what a disguise is."""
-    told = (PLAIN, "disguise.")
-    return {n: t for n, t in file.tensors.items() if not n.startswith(told)}
+    prefixes = (PLAIN, "disguise.")
+    return {n: t for n, t in file.tensors.items() if not n.startswith(prefixes)}
 
 
 def refuse(file: ModelFile, what: str) -> None:

@@ -57,23 +57,23 @@ def from_tracr(
             biases, or if heads of several layers see the whole word: BOS, which sees
             only itself in a model file, sees it there as well.
     """
-    found = _Arrays(parameters)
-    layers = found.layers()
+    arrays = _Arrays(parameters)
+    layers = arrays.layers()
     if not causal and layers > 1:
         raise ModelFileError(
             "heads of several layers see the whole word, which a model file cannot say of "
             "BOS; hand the model itself to krohn.examine"
         )
-    tensors = found.ends([*letters.values(), bos], list(classes.values()))
+    tensors = arrays.ends([*letters.values(), bos], list(classes.values()))
     d, blocks = len(tensors["unembed.weight"]), []
     for i in range(layers):
-        block, own = found.layer(i, d, heads, causal)
+        block, own = arrays.layer(i, d, heads, causal)
         blocks.append(block)
         tensors |= {f"blocks.{i}.{name}": tensor for name, tensor in own.items()}
-    return _stated(tensors, blocks, list(letters), list(classes))
+    return _make_model_file(tensors, blocks, list(letters), list(classes))
 
 
-def _stated(
+def _make_model_file(
     tensors: dict[str, FloatArray],
     blocks: list[dict[str, Any]],
     letters: list[str],
@@ -207,8 +207,8 @@ def from_alta(
         for _ in range(layers):
             x = x + sum(_head(head, x) for head in parameters.attenion_heads)
             x = x + _feed_forward(parameters.feed_forward_layers or (), x)
-        found: FloatArray = x[:, front:] @ np.asarray(parameters.output_transform)
-        return found
+        outputs: FloatArray = x[:, front:] @ np.asarray(parameters.output_transform)
+        return outputs
 
     return logits
 

@@ -33,16 +33,16 @@ class Hooks:
             ModelFileError: If a function returns what does not fit there.
         """
         for hook in self.at.get(place, ()):
-            found = hook(value)
-            if found is None:
+            replacement = hook(value)
+            if replacement is None:
                 continue
-            if not isinstance(found, Tensor) or found.shape != value.shape:
-                shape = getattr(found, "shape", type(found).__name__)
+            if not isinstance(replacement, Tensor) or replacement.shape != value.shape:
+                shape = getattr(replacement, "shape", type(replacement).__name__)
                 raise ModelFileError(
                     f"the hook at {place} returned {shape}; there stands a tensor "
                     f"{tuple(value.shape)}"
                 )
-            value = found.to(value)
+            value = replacement.to(value)
         return value
 
     def asks(self, place: str) -> bool:

@@ -16,12 +16,17 @@ from krohn.network.directions import (
     head_of,
 )
 from krohn.network.modelfile import ModelFile, alphabets
-from krohn.network.reading import NOT_FINITE as NOT_FINITE, TIED as TIED, is_one, named
+from krohn.network.reading import (
+    NOT_FINITE as NOT_FINITE,
+    TIED as TIED,
+    is_one,
+    name_chosen_classes,
+)
 from krohn.network.recurrent import Stepping
 from krohn.network.running_file import plain_network, running_file
 from krohn.network.transformer import Transformer
 from krohn.program.claim import Shows
-from krohn.program.errors import unknown
+from krohn.program.errors import refuse_unknown
 from krohn.program.user_input import name_of
 from krohn.program.word_texts import write_letter
 
@@ -57,7 +62,7 @@ class VariablePlace:
 
         Of a code of real numbers, those themselves: ``(…, dimensions)``.
         """
-        values = self._stored(stream)
+        values = self._read_numbers(stream)
         if self.code == "one-hot":
             return values.argmax(dim=-1)
         return values[..., 0].round().long() if self.code == "integer" else values
@@ -70,13 +75,13 @@ class VariablePlace:
             values = values[..., None]
         if self.directions is not None:
             along = torch.from_numpy(self.directions.writes(self.dims))
-            change: Tensor = values.to(stream) - self._stored(stream)
+            change: Tensor = values.to(stream) - self._read_numbers(stream)
             return stream + change @ along.to(stream)
         changed = stream.clone()
         changed[..., slice(*self.dims)] = values.to(stream)
         return changed
 
-    def _stored(self, stream: Tensor) -> Tensor:
+    def _read_numbers(self, stream: Tensor) -> Tensor:
         """The numbers by which its value is stored: ``(…, dimensions)``."""
         if self.directions is None:
             return stream[..., slice(*self.dims)]
@@ -94,7 +99,7 @@ def places(
     """
     try:
         stated = file.header.get("program", {}).get("channels", [])
-        found = {c["name"]: _place(c) for c in stated if "dims" in c}
+        by_name = {c["name"]: _place(c) for c in stated if "dims" in c}
         return {
             name: replace(
                 place,
@@ -103,7 +108,7 @@ def places(
                 else head_of(file, place.snapshots[0] // 2, place.head),
                 directions=along,
             )
-            for name, place in found.items()
+            for name, place in by_name.items()
         }
     except (AttributeError, LookupError, TypeError) as error:
         raise ModelFileError(
@@ -144,7 +149,7 @@ class Words(NamedTuple):
     lengths: Tensor
 
 
-def padded(words: Sequence[Sequence[int]], device: torch.device) -> Words:
+def pad_words(words: Sequence[Sequence[int]], device: torch.device) -> Words:
     """Words of tokens side by side."""
     lengths = torch.tensor([len(word) for word in words], dtype=torch.long)
     tokens = torch.zeros(len(words), int(lengths.max()), dtype=torch.long)
@@ -153,7 +158,7 @@ def padded(words: Sequence[Sequence[int]], device: torch.device) -> Words:
     return Words(tokens.to(device), lengths.to(device))
 
 
-def found(
+def encode_word(
     word: Word, index: Callable[[str], int | None], letters: Sequence[str], of: str = ""
 ) -> list[int]:
     """The tokens of a word.
@@ -271,7 +276,7 @@ class Model(nn.Module):
             case Shows.OUTPUTS:
                 return "outputs"
             case other:
-                return unknown(other, "a network in Python")
+                return refuse_unknown(other, "a network in Python")
 
     @property
     def longest(self) -> int | None:
@@ -327,10 +332,10 @@ class Model(nn.Module):
                 words differ in length.
         """
         if is_one(word):
-            one = found(cast("Word", word), self.token, self.letters)
+            one = encode_word(cast("Word", word), self.token, self.letters)
             return torch.tensor([one], device=self.device).long()
         told = [
-            found(each, self.token, self.letters, f" of word {i}")
+            encode_word(each, self.token, self.letters, f" of word {i}")
             for i, each in enumerate(word, start=1)
         ]
         if len({len(each) for each in told}) > 1 and not self.causal:
@@ -338,7 +343,7 @@ class Model(nn.Module):
                 "its heads see the whole word, so that words of different lengths cannot "
                 "be run side by side; run them one by one"
             )
-        return padded(told, self.device)
+        return pad_words(told, self.device)
 
     @property
     def causal(self) -> bool:
@@ -399,7 +404,7 @@ class Model(nn.Module):
             return []
         words = self.side_by_side(word)
         answers = [
-            list(said(logits[:length], self.classes))
+            list(name_answers(logits[:length], self.classes))
             for logits, length in zip(self(words), words.lengths.tolist(), strict=True)
         ]
         return answers[0] if is_one(word) else answers
@@ -454,6 +459,6 @@ def current_file(model: Model) -> ModelFile:
     return running_file(model.file, model, own(model.file))
 
 
-def said(logits: Tensor, classes: Sequence[str]) -> tuple[str, ...]:
+def name_answers(logits: Tensor, classes: Sequence[str]) -> tuple[str, ...]:
     """The names of the classes that logits ``(count, classes)`` choose, as `named`."""
-    return named(logits.detach().double().cpu().numpy(), classes)
+    return name_chosen_classes(logits.detach().double().cpu().numpy(), classes)

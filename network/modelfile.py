@@ -110,11 +110,11 @@ def pack(header: Mapping[str, Any], tensors: Mapping[str, FloatArray]) -> bytes:
 
 def fingerprint(file: ModelFile) -> str:
     """SHA-256 of all that a file holds, 64 hexadecimal digits."""
-    found = hashlib.sha256(strict_json.canonical(file.header).encode())
+    digest = hashlib.sha256(strict_json.canonical(file.header).encode())
     for name, array in sorted(file.tensors.items()):
-        found.update(f"{name} {array.shape} {array.dtype}".encode())
-        found.update(np.ascontiguousarray(array).tobytes())
-    return found.hexdigest()
+        digest.update(f"{name} {array.shape} {array.dtype}".encode())
+        digest.update(np.ascontiguousarray(array).tobytes())
+    return digest.hexdigest()
 
 
 NOT_COMPILED = "; `krohn compile` writes model files"
@@ -129,7 +129,7 @@ def read(path: str | Path) -> ModelFile:
             or does not hold the tensors that its header announces.
     """
     try:
-        return _parse(_framed(read_bytes(path, LARGEST_FILE)))
+        return _parse(_check_framing(read_bytes(path, LARGEST_FILE)))
     except ModelFileError as error:
         raise ModelFileError(f"{path}: {error}") from None
     except Unreadable as error:
@@ -138,7 +138,7 @@ def read(path: str | Path) -> ModelFile:
         raise ModelFileError(f"{error}{hint}") from None
 
 
-def _framed(data: bytes) -> bytes:
+def _check_framing(data: bytes) -> bytes:
     """A file whose header fits in."""
     if len(data) < 8:
         raise ModelFileError(
@@ -163,15 +163,17 @@ def _parse(data: bytes) -> ModelFile:
     except safetensors.SafetensorError as error:
         raise ModelFileError(f"is damaged: {error}") from None
     precision = _precision(header)
-    tensors = {name: decoded(name, entry, precision) for name, entry in stored.items()}
+    tensors = {
+        name: decode_tensor(name, entry, precision) for name, entry in stored.items()
+    }
     if STORED in header:
-        tensors = _expanded(header[STORED], tensors, precision)
+        tensors = _expand_tensors(header[STORED], tensors, precision)
     architecture = header["architecture"]
     _check_shapes(tensors, expected_shapes(architecture))
     for name, columns in sparse_matrices(architecture).items():
         from krohn.network.sparse import Sparse
 
-        problem = Sparse.named(tensors, name, columns).problem()
+        problem = Sparse.from_tensors(tensors, name, columns).problem()
         if problem is not None:
             raise ModelFileError(f"is damaged: the matrix {name!r} has {problem}")
     file = ModelFile(header, tensors, precision)
@@ -181,13 +183,13 @@ def _parse(data: bytes) -> ModelFile:
     return file
 
 
-def _expanded(
+def _expand_tensors(
     stored: object, tensors: Mapping[str, FloatArray], precision: Precision
 ) -> dict[str, FloatArray]:
-    from krohn.program.stored_tensors import expanded
+    from krohn.program.stored_tensors import expand_tensors
 
     try:
-        return expanded(stored, tensors, precision.name)
+        return expand_tensors(stored, tensors, precision.name)
     except Refused as error:
         raise ModelFileError(f"is damaged: {error}") from None
     except (LookupError, TypeError, ValueError, AttributeError) as error:
@@ -244,7 +246,9 @@ def _precision(header: dict[str, Any]) -> Precision:
     return PRECISIONS[name]
 
 
-def decoded(name: str, entry: Mapping[str, Any], precision: Precision) -> FloatArray:
+def decode_tensor(
+    name: str, entry: Mapping[str, Any], precision: Precision
+) -> FloatArray:
     """A tensor of a file, as safetensors gives it, as float64.
 
     Raises:
@@ -338,12 +342,12 @@ def names(holder: object, key: str) -> tuple[str, ...]:
     Raises:
         ModelFileError: If it lists none.
     """
-    found = holder.get(key) if isinstance(holder, Mapping) else None
-    if not isinstance(found, list | tuple) or not all(
-        isinstance(n, str) for n in found
+    listed = holder.get(key) if isinstance(holder, Mapping) else None
+    if not isinstance(listed, list | tuple) or not all(
+        isinstance(n, str) for n in listed
     ):
         raise ModelFileError(f"is damaged: its machine has no list of {key}")
-    return tuple(found)
+    return tuple(listed)
 
 
 def alphabets(

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from krohn.network import ModelFileError
 from krohn.network.architecture import is_index, kind_of
 from krohn.network.meaning.arrays import Arrays, points, whole
-from krohn.network.meaning.fast_arrays import FastArrays, packed
+from krohn.network.meaning.fast_arrays import FastArrays, pack_network
 from krohn.network.meaning.forward import check, read_out, through
 from krohn.network.meaning.net import AS_A_WHOLE, Net
 from krohn.network.meaning.step import Read, Step
@@ -67,7 +67,7 @@ def plain_reader(file: ModelFile) -> Begin | None:
         return None
     net = Net.of(shape, tensors)
     check(net, Arrays())
-    return partial(Texts, packed(net)) if net.causal else partial(Words, net)
+    return partial(Texts, pack_network(net)) if net.causal else partial(Words, net)
 
 
 def output_function(
@@ -96,7 +96,7 @@ def _read_on(begin: Begin, words: IntArray) -> Array:
     return begin(len(words)).read_on(words)
 
 
-def chosen(logits: Array) -> tuple[IntArray, BoolArray]:
+def choose_classes(logits: Array) -> tuple[IntArray, BoolArray]:
     """The class of the largest logit, and whether it is an answer, ``(batch,)`` each.
 
     It is none where two are the largest, or a logit is not finite.
@@ -115,13 +115,13 @@ TIED = "(tied)"
 """The answer of a network where two logits are the largest."""
 
 
-def named(logits: Array, classes: Sequence[str]) -> tuple[str, ...]:
+def name_chosen_classes(logits: Array, classes: Sequence[str]) -> tuple[str, ...]:
     """The names of the classes that logits ``(count, classes)`` choose.
 
     `NOT_FINITE` where a logit is infinite or not a number, `TIED` where two are the
     largest: neither is an answer.
     """
-    best, sure = chosen(logits)
+    best, sure = choose_classes(logits)
     finite = np.isfinite(logits).all(axis=-1)
     names = (*classes, TIED, NOT_FINITE)
     none = np.where(finite, len(classes), len(classes) + 1)
@@ -170,8 +170,8 @@ class _Recurrence:
         o = Arrays()
         with np.errstate(all="ignore"):
             outputs, self.held = read(o, self.net, tokens, self.held)
-            said: Array = self.step.said(o, self.net, outputs)
-        return said
+            logits: Array = self.step.said(o, self.net, outputs)
+        return logits
 
 
 class Texts:
@@ -191,10 +191,12 @@ class Texts:
         starts = range(0, words.shape[1], AT_ONCE)
         parts = [words[:, at : at + AT_ONCE] for at in starts]
         with one_thread():
-            said = [self._together(part.reshape(-1), part.shape[1]) for part in parts]
+            outputs = [
+                self._together(part.reshape(-1), part.shape[1]) for part in parts
+            ]
         shape = self.batch, -1, self.net.out.weight.shape[1]
         none = self.net.out.weight[:0].reshape(self.batch, 0, shape[2])
-        return np.concatenate([none, *(x.reshape(shape) for x in said)], axis=1)
+        return np.concatenate([none, *(x.reshape(shape) for x in outputs)], axis=1)
 
     def _together(self, tokens: IntArray, n: int) -> Array:
         """Outputs ``(batch · n, classes)`` of n tokens that follow, ``(batch · n,)``."""
@@ -204,8 +206,8 @@ class Texts:
         new, self.seen = points(tokens, self.seen, n), self.seen + n
         with np.errstate(all="ignore"):
             x, self.memory = through(net, engine, new, self.memory)
-            said: Array = read_out(net, engine, x)
-        return said
+            outputs: Array = read_out(net, engine, x)
+        return outputs
 
 
 class Words:
@@ -226,8 +228,8 @@ class Words:
     def read_on(self, words: IntArray) -> Array:
         """Words, with all of their letters."""
         with one_thread(), np.errstate(all="ignore"):
-            said: Array = whole(self.net, Arrays(), words)
-        return said
+            outputs: Array = whole(self.net, Arrays(), words)
+        return outputs
 
 
 # Decoding: an output becomes the next token.
@@ -256,13 +258,13 @@ def decode(
         where two logits are the largest, or one is not finite.
     """
     with one_thread():
-        return _decoded(begin, texts, first, end, room)
+        return _fill_blanks(begin, texts, first, end, room)
 
 
-def _decoded(
+def _fill_blanks(
     begin: Begin, texts: IntArray, first: int, end: int | None, room: int | None
 ) -> IntArray:
-    found, reading = texts.copy(), begin(len(texts))
+    filled, reading = texts.copy(), begin(len(texts))
     blank = texts == BLANK
     anywhere = blank.any(axis=0).tolist()
     going = np.ones(len(texts), dtype=bool)
@@ -274,12 +276,12 @@ def _decoded(
         if not anywhere[at]:
             token = given
             continue
-        best, sure = chosen(logits)
+        best, sure = choose_classes(logits)
         going &= sure | ~asked
         token = np.where(asked, first + best, given)
-        found[:, at] = np.where(asked & ~going, BLANK, token)
+        filled[:, at] = np.where(asked & ~going, BLANK, token)
         if end is not None:
             going &= ~(asked & (token == end))
         if not going.any():
             break
-    return found
+    return filled

@@ -37,7 +37,7 @@ class Stepping(nn.Module):
         """The vector that makes the logits after a letter ``(batch,)``, and the memory."""
         raise NotImplementedError
 
-    def said(self, outputs: Tensor) -> Tensor:
+    def compute_logits(self, outputs: Tensor) -> Tensor:
         """Logits ``(batch, nodes, classes)`` of what `advance` returned at nodes."""
         return outputs
 
@@ -89,9 +89,9 @@ class Stepping(nn.Module):
                 outputs.reshape(words, letters.shape[1], outputs.shape[1])
             )
         seen, leaves = cache.seen + tree.generations, parts
-        return self.said(torch.cat(generations, dim=1)), lambda first, last: Cache(
-            seen, tuple(part[first:last] for part in leaves)
-        )
+        return self.compute_logits(
+            torch.cat(generations, dim=1)
+        ), lambda first, last: Cache(seen, tuple(part[first:last] for part in leaves))
 
 
 class Stepped(NamedTensors, Stepping):
@@ -120,7 +120,7 @@ class Stepped(NamedTensors, Stepping):
         """What says the logits after a letter, and what is remembered then."""
         return self.declared.after(FAST, self.net, tokens, parts)
 
-    def said(self, outputs: Tensor) -> Tensor:
+    def compute_logits(self, outputs: Tensor) -> Tensor:
         """Logits of what `advance` returned."""
         return torch.as_tensor(self.declared.said(FAST, self.net, outputs))
 
@@ -149,7 +149,7 @@ class SparseMatrix(nn.Module):
         self.values = nn.Parameter(tensors[f"{name}.values"])
         self.shape = (len(counts), columns)
 
-    def stored(self, name: str) -> Iterator[tuple[str, Tensor]]:
+    def list_tensors(self, name: str) -> Iterator[tuple[str, Tensor]]:
         """Its tensors by their names in a model file."""
         counts = torch.bincount(self.rows, minlength=self.shape[0])
         yield f"{name}.offsets", torch.cat([counts.new_zeros(1), counts.cumsum(0)])
@@ -179,10 +179,10 @@ class Product(nn.Module):
     def __getitem__(self, rows: Tensor) -> Tensor:
         return self.left[rows] @ self.right
 
-    def stored(self, name: str) -> Iterator[tuple[str, Tensor]]:
+    def list_tensors(self, name: str) -> Iterator[tuple[str, Tensor]]:
         """Its tensors by their names in a model file."""
-        yield from self.left.stored(f"{name}.left")
-        yield from self.right.stored(f"{name}.right")
+        yield from self.left.list_tensors(f"{name}.left")
+        yield from self.right.list_tensors(f"{name}.right")
 
 
 Held = nn.Parameter | SparseMatrix | Product
@@ -296,7 +296,7 @@ class GatedRecurrent(Stepping):
         h, after = self._read(tokens[:, None], parts)
         return h[:, 0], after
 
-    def said(self, outputs: Tensor) -> Tensor:
+    def compute_logits(self, outputs: Tensor) -> Tensor:
         """Logits of h."""
         return outputs @ self.weight + self.bias
 
@@ -306,9 +306,9 @@ class GatedRecurrent(Stepping):
             x = nn.functional.one_hot(tokens, self.letters).to(self.weight.dtype)
         else:
             x = self.embedding[tokens]
-        held = tuple(part[None].contiguous() for part in parts)
-        h, last = self.recurrent(x, held if len(held) > 1 else held[0])
-        return h, tuple(p[0] for p in (last if len(held) > 1 else [last]))
+        memory = tuple(part[None].contiguous() for part in parts)
+        h, last = self.recurrent(x, memory if len(memory) > 1 else memory[0])
+        return h, tuple(p[0] for p in (last if len(memory) > 1 else [last]))
 
     def scratch(self, seen: int) -> int:
         """How many numbers a pass of `branch` holds for one node, however many it saw."""
@@ -321,4 +321,4 @@ class GatedRecurrent(Stepping):
         if not tokens.shape[1]:
             return self.nothing(tokens)
         h, _ = self._read(tokens, self.start(tokens.shape[0]).parts)
-        return self.said(h)
+        return self.compute_logits(h)

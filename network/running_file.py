@@ -56,8 +56,8 @@ def run_on(network: nn.Module, inputs: npt.NDArray[Any]) -> FloatArray:
     if given.is_floating_point():
         given = given.to(like.dtype)
     with torch.no_grad():
-        found: FloatArray = network(given).double().cpu().numpy()
-    return found
+        outputs: FloatArray = network(given).double().cpu().numpy()
+    return outputs
 
 
 def running_file(file: ModelFile, network: nn.Module, twin: nn.Module) -> ModelFile:
@@ -90,16 +90,16 @@ def running_file(file: ModelFile, network: nn.Module, twin: nn.Module) -> ModelF
             "finite"
         )
     header = {**file.header, "evidence": None}
-    found = ModelFile(header, _stored(file, now), file.precision)
-    if not all(map(torch.equal, now, _parameters(plain_network(found)))):
+    candidate = ModelFile(header, _collect_tensors(file, now), file.precision)
+    if not all(map(torch.equal, now, _parameters(plain_network(candidate)))):
         raise ModelFileError("no file holds the numbers that the network has now")
     for name, columns in sparse_matrices(file.architecture).items():
-        if problem := Sparse.named(found.tensors, name, columns).problem():
+        if problem := Sparse.from_tensors(candidate.tensors, name, columns).problem():
             raise ModelFileError(
                 "the network was changed since it was opened: the matrix "
                 f"{name!r} has {problem}"
             )
-    return found
+    return candidate
 
 
 def _parameters(network: nn.Module) -> list[nn.Parameter]:
@@ -107,7 +107,7 @@ def _parameters(network: nn.Module) -> list[nn.Parameter]:
     return [parameter for _, parameter in named]
 
 
-def _stored(file: ModelFile, now: Sequence[Tensor]) -> dict[str, FloatArray]:
+def _collect_tensors(file: ModelFile, now: Sequence[Tensor]) -> dict[str, FloatArray]:
     """The tensors of a file with the numbers of the parameters of its network.
 
     A network that is made of tensors that number their entries says where these went.
@@ -148,8 +148,8 @@ def difference(network: nn.Module, twin: nn.Module) -> str:
         alike = name == right and type(now) is type(before)
         if now is None or before is None or not alike:
             return f"{where} is another module"
-        if found := _difference(now, before):
-            return f"{where} {found}"
+        if reason := _difference(now, before):
+            return f"{where} {reason}"
     return ""
 
 

@@ -42,7 +42,7 @@ class Sparse:
         return cls(shape, offsets, columns[order], np.full(len(order), value))
 
     @classmethod
-    def named(
+    def from_tensors(
         cls, tensors: Mapping[str, FloatArray], name: str, columns: int
     ) -> "Sparse":
         """The matrix that a model file holds by this name."""
@@ -57,7 +57,7 @@ class Sparse:
         """``(entries,)``: the row of each entry."""
         return np.repeat(np.arange(self.shape[0]), np.diff(self.offsets))
 
-    def moved(
+    def permute(
         self, rows: IntArray | None = None, columns: IntArray | None = None
     ) -> "Sparse":
         """Row i of the result is row ``rows[i]`` of this one; likewise columns."""
@@ -114,11 +114,11 @@ def compact(
     A tensor is held by its entries where that takes fewer bytes, and all that are made
     of others together have no more than `LARGEST` entries.
     """
-    stored, held, room = dict[str, Any](), dict[str, FloatArray](), LARGEST
+    stored, arrays, room = dict[str, Any](), dict[str, FloatArray](), LARGEST
     table = tensors.get(POSITION, np.zeros((0, 0)))
     if 0 < table.size <= room and precision.name in ("float32", "float64"):
         columns = [_formula(column, precision) for column in table.T]
-        rest = table[:, [told is None for told in columns]]
+        rest = table[:, [column_formula is None for column_formula in columns]]
         if rest.shape[1] < table.shape[1]:
             room -= table.size
             stored["positions"] = {"rows": len(table), "columns": columns}
@@ -127,35 +127,35 @@ def compact(
     entries: dict[str, list[int]] = {}
     for name, tensor in tensors.items():
         if is_index(name):
-            held[name] = tensor
+            arrays[name] = tensor
             continue
         places = np.flatnonzero(tensor)
         size = np.dtype(precision.name).itemsize
         if len(places) * (4 + size) < tensor.size * size and tensor.size <= room:
             room -= tensor.size
             entries[name] = list(tensor.shape)
-            held[f"{name}.places"] = places.astype(np.float64)
-            held[f"{name}.values"] = tensor.flat[places]
+            arrays[f"{name}.places"] = places.astype(np.float64)
+            arrays[f"{name}.values"] = tensor.flat[places]
         else:
-            held[name] = tensor
-    return {"entries": entries, **stored}, held
+            arrays[name] = tensor
+    return {"entries": entries, **stored}, arrays
 
 
 def _formula(column: FloatArray, precision: Precision) -> list[Any] | None:
     """A formula that gives a column bit by bit, after the number at BOS; None if none."""
     t = np.arange(len(column))
     few = t[: min(len(t), 4096)]
-    for kind, numbers in _tried(column):
+    for kind, numbers in _propose_formulas(column):
         for at in (few, t):  # a long column is not looked at for each that is tried
-            said = precision.round(formula(kind, numbers, at))
-            if not (said[1:] == column[1 : len(at)]).all():
+            values = precision.round(formula(kind, numbers, at))
+            if not (values[1:] == column[1 : len(at)]).all():
                 break
         else:
             return [float(column[0]), kind, *numbers]
     return None
 
 
-def _tried(column: FloatArray) -> Iterator[tuple[str, list[Any]]]:
+def _propose_formulas(column: FloatArray) -> Iterator[tuple[str, list[Any]]]:
     slope = float(column[2] - column[1]) if len(column) > 2 else 0.0
     start = float(column[1]) - slope if len(column) > 1 else 0.0
     yield "affine", [start, slope]

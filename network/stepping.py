@@ -25,14 +25,14 @@ class _Steps:
         """One more token of every text."""
         with torch.no_grad():
             given = torch.from_numpy(tokens).to(self.device)
-            said, self.cache = self.network.step(given, self.cache)
-        found: Array = said.double().cpu().numpy()
-        return found
+            logits, self.cache = self.network.step(given, self.cache)
+        array: Array = logits.double().cpu().numpy()
+        return array
 
     def read_on(self, words: IntArray) -> Array:
         """More tokens of every text."""
-        said = [self.read(tokens) for tokens in words.T]
-        return np.stack(said, axis=1) if said else np.empty((len(words), 0, 1))
+        logits = [self.read(tokens) for tokens in words.T]
+        return np.stack(logits, axis=1) if logits else np.empty((len(words), 0, 1))
 
 
 def stepping(network: Transformer | Stepping) -> Begin:
@@ -55,13 +55,13 @@ def fed_back(network: Transformer, texts: Tensor, dims: range, factor: float) ->
     Returns:
         ``(batch, length, outputs)``; at blanks what is said after they were filled in.
     """
-    said, cache = list[Tensor](), network.start(len(texts))
+    all_outputs, cache = list[Tensor](), network.start(len(texts))
     for given in texts.T:
         written = given == BLANK
         added = network.token.new_zeros(len(texts), network.token.shape[1])
-        if said:
-            added[:, dims] = factor * said[-1][:, : len(dims)] * written[:, None]
+        if all_outputs:
+            added[:, dims] = factor * all_outputs[-1][:, : len(dims)] * written[:, None]
         token = torch.where(written, len(network.token) - 2, given)
         outputs, cache = network.step(token, cache, added)
-        said.append(outputs)
-    return torch.stack(said, dim=1)
+        all_outputs.append(outputs)
+    return torch.stack(all_outputs, dim=1)

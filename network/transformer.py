@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from krohn.network import ModelFileError
-from krohn.network.cache import ONE, Cache, Grow, Tree, grown
+from krohn.network.cache import ONE, Cache, Grow, Tree, grow_cache
 from krohn.network.forward_pass import Hooks, in_full
 from krohn.network.meaning.attention import View, pattern
 from krohn.network.meaning.branches import branch, start
@@ -84,7 +84,7 @@ class Attention(nn.Module):
     def weights(self, x: Tensor) -> Tensor:
         """``(batch, heads, time, time)``: how much each position takes of each."""
         view = self._view(x)
-        query, key, _ = CAREFUL.asked(view.heads, x)
+        query, key, _ = CAREFUL.project(view.heads, x)
         return torch.as_tensor(pattern(CAREFUL, view.heads, query, key, view))
 
     def _view(self, x: Tensor) -> View:
@@ -158,11 +158,11 @@ class Transformer(nn.Module):
         """
         seen: list[Tensor] = []
         places = [f"stream.{i}" for i in range(2 * len(self.mlp) + 1)]
-        self.hooked(tokens, Hooks(dict.fromkeys(places, (seen.append,))))
+        self.run_with_hooks(tokens, Hooks(dict.fromkeys(places, (seen.append,))))
         return seen
 
     @in_full
-    def hooked(self, tokens: Tensor, hooks: Hooks) -> Tensor:
+    def run_with_hooks(self, tokens: Tensor, hooks: Hooks) -> Tensor:
         """Logits as of `forward`, with functions at places (`hook_places`).
 
         Position 0 of what they see is BOS.
@@ -242,7 +242,7 @@ class Transformer(nn.Module):
             cache of some of the ``batch · leaves`` words, for those who go on.
         """
         logits, added = branch(tokens, cache, tree, given)
-        return logits, partial(grown, cache, added, cache.plan.running, tree)
+        return logits, partial(grow_cache, cache, added, cache.plan.running, tree)
 
     def scratch(self, seen: int) -> int:
         """How many numbers a pass of `branch` holds for one node, at most.

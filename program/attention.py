@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Literal, TypeAlias
 
-from krohn.program.errors import demand, unknown
+from krohn.program.errors import demand, refuse_unknown
 from krohn.program.stated import Part, Size
 
 
@@ -38,7 +38,7 @@ def sees_ahead(sight: Sight, who: str) -> bool:
         case Sight.WHOLE:
             return True
         case other:
-            return unknown(other, who)
+            return refuse_unknown(other, who)
 
 
 class HeadKind(Part):
@@ -145,6 +145,6 @@ def visible(
     """
     ahead = [sees_ahead(sight, who) for sight in sights]
     if not isinstance(kind, HeadKind):
-        return unknown(kind, who)
+        return refuse_unknown(kind, who)
     seen = kind.sees(i, j)
     return seen | (flags(ahead) & (i > 0)) if any(ahead) else seen

@@ -16,7 +16,7 @@ from typing import Any
 
 from krohn.program import inputs
 from krohn.program.architecture import Architecture, architecture_named
-from krohn.program.errors import Refused, demand, unknown
+from krohn.program.errors import Refused, demand, refuse_unknown
 from krohn.program.inputs import Inputs, LegalPrefixes, Words
 from krohn.program.slices import slice_sources
 from krohn.program.strict_json import canonical
@@ -155,7 +155,7 @@ class Claim:
             case Sense.EXACT:
                 return str(self.shows) if self.of_machine else "classes"
             case other:
-                return unknown(other, "a claim")
+                return refuse_unknown(other, "a claim")
 
     def lines(self) -> tuple[str, str]:
         """Two lines that a command prints about the claim; long names are cut."""
@@ -183,8 +183,8 @@ class Claim:
         lists = ("letters", "states", "answers", "outputs")
         named = {key: _count_and_first(getattr(self, key)) for key in lists}
         named["answers"] = {"are": self.are, **named["answers"]}
-        told = {"kind": self.kind, "name": self.name, **named}
-        return {**told, "length": self.length, "dtype": self.dtype}
+        facts = {"kind": self.kind, "name": self.name, **named}
+        return {**facts, "length": self.length, "dtype": self.dtype}
 
     def problem(self, wanted: str) -> str:
         """Why it is not the claim with a digest; empty if it is.
@@ -209,27 +209,29 @@ class Claim:
 
 
 def _claim(header: Mapping[str, Any], tokenizer: Mapping[str, Any] | None) -> Claim:
-    _known(header, _HEADER, "the file")
+    _refuse_unknown_keys(header, _HEADER, "the file")
     both = {"machine", "source"} <= header.keys()
     demand(not both, "the file is about a machine and about another source")
-    stated, said = header["claim"], header.get("source", header.get("machine", {}))
-    objects = all(isinstance(x, dict) for x in (stated, said, header["architecture"]))
+    stated, subject = header["claim"], header.get("source", header.get("machine", {}))
+    objects = all(
+        isinstance(x, dict) for x in (stated, subject, header["architecture"])
+    )
     demand(objects, "the file does not say what it is about")
-    kind = str(said["kind"]) if "source" in header else MACHINE
+    kind = str(subject["kind"]) if "source" in header else MACHINE
     architecture = _architecture(header)
     sense = _sense(stated, kind, architecture)
-    _known(stated, _ALWAYS | _terms(kind, sense), "the claim")
+    _refuse_unknown_keys(stated, _ALWAYS | _terms(kind, sense), "the claim")
     length, dtype = _length(stated), _dtype(header)
     if kind == MACHINE:
-        _check_machine(said)
+        _check_machine(subject)
         start = stated.get("start")
-        alike = start is None or said.get("start", start) == start
+        alike = start is None or subject.get("start", start) == start
         demand(alike, "the file claims another start state than that of its machine")
     letters, states, classes = (
-        _names(said, key) for key in ("letters", "states", "classes")
+        _names(subject, key) for key in ("letters", "states", "classes")
     )
     shows = Shows(stated.get("shows", "states"))
-    outputs = _names(said.get("output", {}), "names") if kind == MACHINE else ()
+    outputs = _names(subject.get("output", {}), "names") if kind == MACHINE else ()
     demand(bool(outputs) or shows is Shows.STATES, "the machine has no outputs to say")
     answers = {MACHINE: outputs if shows is Shows.OUTPUTS else states}.get(
         kind, classes
@@ -237,14 +239,14 @@ def _claim(header: Mapping[str, Any], tokenizer: Mapping[str, Any] | None) -> Cl
     error = {Sense.WITHIN: "error", Sense.LAWS: "tolerance"}.get(sense)
     return Claim(
         kind=kind,
-        name=_label(said, kind),
+        name=_label(subject, kind),
         letters=letters,
         states=states,
         answers=letters if sense is Sense.LAWS else answers,
         outputs=outputs if shows is Shows.STATES and sense is Sense.EXACT else (),
         sense=sense,
         shows=shows,
-        inputs=_inputs(said, stated, kind, sense, architecture),
+        inputs=_inputs(subject, stated, kind, sense, architecture),
         length=length,
         dtype=dtype,
         error=0.0 if error is None else _positive(stated, error),
@@ -257,7 +259,7 @@ def _claim(header: Mapping[str, Any], tokenizer: Mapping[str, Any] | None) -> Cl
     )
 
 
-def _known(said: Mapping[str, Any], keys: set[str], who: str) -> None:
+def _refuse_unknown_keys(said: Mapping[str, Any], keys: set[str], who: str) -> None:
     """Refuse a key that means nothing there."""
     others = sorted(map(str, said.keys() - keys))
     demand(
@@ -266,15 +268,15 @@ def _known(said: Mapping[str, Any], keys: set[str], who: str) -> None:
 
 
 def _architecture(header: Mapping[str, Any]) -> Architecture | None:
-    said = header["architecture"]
-    if said.keys() == {"dtype"}:
+    wire_form = header["architecture"]
+    if wire_form.keys() == {"dtype"}:
         return None
-    found = architecture_named(said["kind"]).of(said)
-    first = _first_version(header, found)
+    architecture = architecture_named(wire_form["kind"]).of(wire_form)
+    first = _first_version(header, architecture)
     version = header.get("version", first)
     known = type(version) is int and first <= version
     demand(known, "a file of this version has no such network")
-    return found
+    return architecture
 
 
 def first_version(header: Mapping[str, Any]) -> int:
@@ -283,8 +285,10 @@ def first_version(header: Mapping[str, Any]) -> int:
     Raises:
         Refused: If it states no architecture.
     """
-    said = header["architecture"]
-    return _first_version(header, architecture_named(said.get("kind")).of(said))
+    wire_form = header["architecture"]
+    return _first_version(
+        header, architecture_named(wire_form.get("kind")).of(wire_form)
+    )
 
 
 def _first_version(header: Mapping[str, Any], architecture: Architecture) -> int:
@@ -318,7 +322,7 @@ def _terms(kind: str, sense: Sense) -> set[str]:
             more = {"letters"} if kind.endswith("-in-blocks") else set()
             return more | ({"error", "model_error"} if sense is Sense.WITHIN else set())
         case other:
-            return unknown(other, "a claim")
+            return refuse_unknown(other, "a claim")
 
 
 def _length(stated: Mapping[str, Any]) -> int | None:
@@ -329,12 +333,12 @@ def _length(stated: Mapping[str, Any]) -> int | None:
 
 
 def _dtype(header: Mapping[str, Any]) -> str:
-    found = header["architecture"]["dtype"]
+    dtype = header["architecture"]["dtype"]
     known = FORMATS if "kind" in header["architecture"] else (*FORMATS, OWN_FORMAT)
-    demand(found in known, f"there is no format {str(found)[:40]!r}")
-    said = header["claim"].get("dtype", found)
-    demand(said == found, f"the file claims {said!r}, its tensors are {found}")
-    return str(found)
+    demand(dtype in known, f"there is no format {str(dtype)[:40]!r}")
+    claimed = header["claim"].get("dtype", dtype)
+    demand(claimed == dtype, f"the file claims {claimed!r}, its tensors are {dtype}")
+    return str(dtype)
 
 
 def _positive(stated: Mapping[str, Any], key: str) -> float:
@@ -345,12 +349,12 @@ def _positive(stated: Mapping[str, Any], key: str) -> float:
 
 
 def _check_machine(said: Mapping[str, Any]) -> None:
-    _known(said, _MACHINE, "the machine")
+    _refuse_unknown_keys(said, _MACHINE, "the machine")
     named = said.get("format", "krohn-machine"), said.get("version", 1)
     right = named[0] == "krohn-machine" and type(named[1]) is int
     demand(right and 1 <= named[1] <= 2, "the machine is in an unknown format")
     for key, known in (("output", _OUTPUT), ("inputs", _INPUTS)):
-        _known(said.get(key, {}), known, f"the machine's {key}")
+        _refuse_unknown_keys(said.get(key, {}), known, f"the machine's {key}")
 
 
 def _label(said: Mapping[str, Any], kind: str) -> str:
@@ -362,10 +366,10 @@ def _label(said: Mapping[str, Any], kind: str) -> str:
 
 def _names(holder: Mapping[str, Any], key: str) -> tuple[str, ...]:
     """Names that are listed; a name of several letters is told as one."""
-    found = holder.get(key)
-    if not isinstance(found, list | tuple):
+    names = holder.get(key)
+    if not isinstance(names, list | tuple):
         return ()
-    whole = [n if isinstance(n, list | tuple) else [n] for n in found]
+    whole = [n if isinstance(n, list | tuple) else [n] for n in names]
     return tuple([" ".join(map(str, name)) for name in whole])
 
 
@@ -428,12 +432,12 @@ def _digest(
     version: int,
     kept: Callable[[Any], Any],
 ) -> str:
-    said = {key: kept(header[key]) for key in ("machine", "source") if key in header}
-    said |= {"claim": header["claim"], "dtype": header["architecture"]["dtype"]}
+    parts = {key: kept(header[key]) for key in ("machine", "source") if key in header}
+    parts |= {"claim": header["claim"], "dtype": header["architecture"]["dtype"]}
     if tokenizer is not None:
-        said["tokenizer"] = tokenizer
-    told = {"format": "krohn-claim", "version": version, **said}
-    return hashlib.sha256(canonical(told).encode()).hexdigest()
+        parts["tokenizer"] = tokenizer
+    hashed_object = {"format": "krohn-claim", "version": version, **parts}
+    return hashlib.sha256(canonical(hashed_object).encode()).hexdigest()
 
 
 def _without_labels(said: Any) -> Any:

@@ -111,17 +111,17 @@ class PossibleValues:
 
     def can_be(self, value: int) -> BoolArray:
         """``(rows, 1)``: whether it may have a value."""
-        found = (self.sets & (self.domain == value)).any(axis=1, keepdims=True)
-        return np.asarray(found)
+        matches = (self.sets & (self.domain == value)).any(axis=1, keepdims=True)
+        return np.asarray(matches)
 
     def in_domain(self, domain: IntArray) -> BoolArray:
         """``(rows, len(domain))``: the same in another domain, where that has the value."""
         if np.array_equal(self.domain, domain):
             return self.sets
-        found = np.zeros((len(self.sets), len(domain)), np.bool_)
-        at, both = sought(domain, self.domain)
-        found[:, at[both]] = self.sets[:, both]
-        return found
+        sets = np.zeros((len(self.sets), len(domain)), np.bool_)
+        at, both = locate_values(domain, self.domain)
+        sets[:, at[both]] = self.sets[:, both]
+        return sets
 
 
 def beside(rows: IntArray, sets: BoolArray) -> tuple[IntArray, IntArray]:
@@ -164,12 +164,14 @@ def joint_values(read: Sequence[PossibleValues]) -> tuple[IntArray, list[IntArra
     return at, columns
 
 
-def marked(domain: IntArray, rows: int, at: IntArray, values: IntArray) -> BoolArray:
+def mark_values(
+    domain: IntArray, rows: int, at: IntArray, values: IntArray
+) -> BoolArray:
     """``(rows, len(domain))``: the values of a domain that some rows ``at`` have."""
-    found = np.zeros((rows, len(domain)), np.bool_)
-    there, hit = sought(domain, values)
-    found[at[hit], there[hit]] = True
-    return found
+    sets = np.zeros((rows, len(domain)), np.bool_)
+    there, hit = locate_values(domain, values)
+    sets[at[hit], there[hit]] = True
+    return sets
 
 
 def places(domain: IntArray, values: IntArray) -> IntArray:
@@ -178,15 +180,15 @@ def places(domain: IntArray, values: IntArray) -> IntArray:
     Raises:
         Refused: If one is not there.
     """
-    found, there = sought(domain, values)
+    at, there = locate_values(domain, values)
     demand(there, "a channel takes values outside its domain")
-    return found
+    return at
 
 
-def sought(domain: IntArray, values: IntArray) -> tuple[IntArray, BoolArray]:
+def locate_values(domain: IntArray, values: IntArray) -> tuple[IntArray, BoolArray]:
     """Where values stand in an ascending domain, if they do, and whether they do."""
-    found = np.minimum(np.searchsorted(domain, values), len(domain) - 1)
-    return found, domain[found] == values
+    at = np.minimum(np.searchsorted(domain, values), len(domain) - 1)
+    return at, domain[at] == values
 
 
 def sums(some: IntArray, others: IntArray) -> IntArray:

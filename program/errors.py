@@ -30,7 +30,7 @@ def demand(condition: Any, reason: str) -> None:
         raise Refused(reason[:MOST_LETTERS])
 
 
-def unknown(value: Never, who: str) -> NoReturn:
+def refuse_unknown(value: Never, who: str) -> NoReturn:
     """End a `match`: refuse by name what somebody is not about.
 
     Types show that nothing is left; what is added to the format later is refused by each

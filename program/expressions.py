@@ -117,11 +117,11 @@ class Expression:
     @cached_property
     def arguments(self) -> frozenset[int]:
         """The arguments that it reads."""
-        found = set[int]()
+        arguments = set[int]()
         for atom, _ in self.terms:
             inside = atom.inside
-            found |= {inside} if isinstance(inside, int) else inside.arguments
-        return frozenset(found)
+            arguments |= {inside} if isinstance(inside, int) else inside.arguments
+        return frozenset(arguments)
 
     def with_atoms(self, made: "Callable[[Atom], Expression]") -> "Expression":
         """The sum in which an expression stands in place of each atom."""
@@ -133,14 +133,14 @@ class Expression:
         return sum_of_terms(constant, terms)
 
     @cached_property
-    def expanded(self) -> "Expression":
+    def expansion(self) -> "Expression":
         """This expression, with the inside of each value in its place."""
 
         def expand(atom: Atom) -> Expression:
             if isinstance(atom.inside, int):
                 return argument(atom.inside)
-            inside = atom.inside.expanded
-            return rectified(inside) if atom.kind == "rectified" else inside
+            inside = atom.inside.expansion
+            return rectify(inside) if atom.kind == "rectified" else inside
 
         return self.with_atoms(expand)
 
@@ -151,18 +151,18 @@ class Expression:
             if isinstance(atom.inside, int):
                 return by(atom.inside)
             inside = atom.inside.with_arguments(by)
-            return rectified(inside) if atom.kind == "rectified" else value(inside)
+            return rectify(inside) if atom.kind == "rectified" else value(inside)
 
         return self.with_atoms(substitute)
 
     def to_wire(self) -> list[Any]:
         """As a model file states it: the constant, then weight, kind and inside."""
-        told = []
+        terms = []
         for atom, weight in self.terms:
             inside = atom.inside
             inner = inside if isinstance(inside, int) else inside.to_wire()
-            told.append([weight, atom.kind, inner])
-        return [self.constant, told]
+            terms.append([weight, atom.kind, inner])
+        return [self.constant, terms]
 
 
 def sum_of_terms(constant: int, terms: Iterable[tuple[Atom, int]]) -> Expression:
@@ -184,7 +184,7 @@ def argument(place: int) -> Expression:
     return Expression(0, ((Atom("argument", place), 1),))
 
 
-def rectified(inside: Expression) -> Expression:
+def rectify(inside: Expression) -> Expression:
     """max(inside, 0); a common factor of all weights stands before it."""
     if not inside.terms:
         return number(max(inside.constant, 0))
@@ -206,7 +206,7 @@ def value(inside: Expression) -> Expression:
 def greater(left: Expression, right: Expression) -> Expression:
     """1 where left > right, else 0, on whole numbers."""
     gap = left - right
-    return rectified(gap) - rectified(gap - 1)
+    return rectify(gap) - rectify(gap - 1)
 
 
 def read_expression(told: Any, arguments: int, deep: int = DEEPEST) -> Expression:
@@ -310,8 +310,8 @@ class Bounds:
         for atom, weight in expression.terms:
             if atom.kind == "rectified":
                 along, slope = direction(atom.expression)
-                told = (weight, slope, atom.expression.constant)
-                ridges.setdefault(along, []).append(told)
+                unit = (weight, slope, atom.expression.constant)
+                ridges.setdefault(along, []).append(unit)
             else:
                 linear[atom] = weight
         low = high = expression.constant
@@ -358,10 +358,10 @@ def _ridge(slope: int, units: list[Unit], ends: Interval) -> Interval:
     for _, s, b in units:
         near = -b // s
         places |= {z for z in (near, near + 1) if ends[0] <= z <= ends[1]}
-    found = [
+    values = [
         slope * z + sum(w * max(s * z + b, 0) for w, s, b in units) for z in places
     ]
-    return min(found), max(found)
+    return min(values), max(values)
 
 
 def subsets(items: Sequence[T]) -> list[tuple[T, ...]]:

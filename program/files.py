@@ -63,10 +63,10 @@ def read_bytes(path: str | Path, most: int | None = None) -> bytes:
 
 def _read(file: BinaryIO, size: int, most: int) -> bytes:
     """The bytes of a file, or some more than the most; its size decides the memory."""
-    parts, held, step = list[bytes](), 0, max(size, STEP)
-    while held <= most and (part := file.read(step)):
+    parts, count, step = list[bytes](), 0, max(size, STEP)
+    while count <= most and (part := file.read(step)):
         parts.append(part)
-        held, step = held + len(part), STEP
+        count, step = count + len(part), STEP
     return b"".join(parts)
 
 
@@ -102,9 +102,9 @@ def _unreadable(path: str | Path, error: OSError) -> Unreadable:
         mode = os.stat(path).st_mode
         if not stat.S_ISREG(mode):
             return _odd(path, mode)
-    found = Unreadable(f"{path}: cannot be read: {error.strerror or error}")
-    found.missing = isinstance(error, FileNotFoundError)
-    return found
+    refusal = Unreadable(f"{path}: cannot be read: {error.strerror or error}")
+    refusal.missing = isinstance(error, FileNotFoundError)
+    return refusal
 
 
 def _size(most: int) -> str:

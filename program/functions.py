@@ -18,9 +18,9 @@ from krohn.program.domains import (
     PossibleValues,
     Values,
     beside,
-    marked,
+    locate_values,
+    mark_values,
     places,
-    sought,
     sums,
 )
 from krohn.program.errors import Refused, demand
@@ -97,20 +97,20 @@ class Table:
         The code of a tuple is the place of its last value, plus the number of its values
         for each place of the tuple before in the codes before.
         """
-        found, node = [], np.zeros(len(self.rows), np.int64)
+        levels, node = [], np.zeros(len(self.rows), np.int64)
         for column in self.rows.T:
             values, place = np.unique(column, return_inverse=True)
             codes, node = np.unique(node * len(values) + place, return_inverse=True)
-            found.append((values, codes))
-        return found
+            levels.append((values, codes))
+        return levels
 
     def place(self, columns: Sequence[IntArray]) -> IntArray:
         """The row of each tuple; −1 where it has none."""
         at = np.zeros(np.shape(columns[0]), np.int64)
         there = np.ones(at.shape, np.bool_)
         for column, (values, codes) in zip(columns, self._levels, strict=True):
-            place, known = sought(values, column)
-            at, follows = sought(codes, at * len(values) + place)
+            place, known = locate_values(values, column)
+            at, follows = locate_values(codes, at * len(values) + place)
             there &= known & follows
         return np.where(there, at, -1)
 
@@ -202,10 +202,10 @@ class Table:
         """The results that may occur: every joint value of the inputs is looked up."""
         weights, numbers = self._numbering(tuple(int(m.domain[-1]) for m in read))
         at, number = _weighted_sums(read, weights)
-        there, hit = sought(numbers, number)
-        found = np.zeros((len(read[0].sets), len(own.domain)), np.bool_)
-        found[at[hit], places(own.domain, self.values[there[hit]])] = True
-        return found
+        there, hit = locate_values(numbers, number)
+        sets = np.zeros((len(read[0].sets), len(own.domain)), np.bool_)
+        sets[at[hit], places(own.domain, self.values[there[hit]])] = True
+        return sets
 
     @classmethod
     def from_wire(cls, entry: Mapping[str, Any], inputs: int) -> Self:
@@ -243,12 +243,10 @@ class Select:
     def step(self, own: ChannelDomain, read: Sequence[PossibleValues]) -> BoolArray:
         """The values of all inputs that the index may choose."""
         index, *rest = read
-        found = np.zeros((len(index.sets), len(own.domain)), np.bool_)
+        sets = np.zeros((len(index.sets), len(own.domain)), np.bool_)
         for i in np.flatnonzero(index.sets.any(axis=0) & (index.domain < len(rest))):
-            found |= index.sets[:, i, None] & rest[index.domain[i]].in_domain(
-                own.domain
-            )
-        return found
+            sets |= index.sets[:, i, None] & rest[index.domain[i]].in_domain(own.domain)
+        return sets
 
     @classmethod
     def from_wire(cls, entry: Mapping[str, Any], inputs: int) -> Self:
@@ -276,7 +274,7 @@ class Sum:
     def step(self, own: ChannelDomain, read: Sequence[PossibleValues]) -> BoolArray:
         """All sums of one value of each that are in the domain."""
         at, total = _weighted_sums(read, np.ones(len(read), np.int64), own.domain[-1])
-        return marked(own.domain, len(read[0].sets), at, total)
+        return mark_values(own.domain, len(read[0].sets), at, total)
 
     @classmethod
     def from_wire(cls, entry: Mapping[str, Any], inputs: int) -> Self:
@@ -297,8 +295,10 @@ def function_named(name: str) -> type[Function] | None:
     """The function that has a name on file; None if there is none."""
     if type(name) is not str or name not in FUNCTIONS:
         return None
-    found: type[Function] = getattr(import_module(FUNCTIONS[name]), name.capitalize())
-    return found
+    function: type[Function] = getattr(
+        import_module(FUNCTIONS[name]), name.capitalize()
+    )
+    return function
 
 
 def table(mapping: Mapping[Row, int]) -> Table:

@@ -86,12 +86,12 @@ def contains(wider: Inputs, narrower: Inputs) -> bool:
         return False
 
     def fits(name: str) -> bool:
-        bound, said = getattr(wider, name), getattr(narrower, name)
+        bound, value = getattr(wider, name), getattr(narrower, name)
         if name == "least":
-            return bool(bound <= said)
+            return bool(bound <= value)
         if name in wider.lengths:
-            return bound is None or (said is not None and bool(said <= bound))
-        return bool(bound == said)
+            return bound is None or (value is not None and bool(value <= bound))
+        return bool(bound == value)
 
     return all(fits(field.name) for field in fields(wider))
 
@@ -121,8 +121,8 @@ def of_source(source: Stated, claim: Stated, length: int | None) -> Inputs:
         TypeError: If something is of another type.
         ValueError: If something is malformed.
     """
-    found: Inputs = find(slice_sources()[source["kind"]].inputs)(source, claim, length)
-    return found
+    inputs: Inputs = find(slice_sources()[source["kind"]].inputs)(source, claim, length)
+    return inputs
 
 
 def words(source: Stated, claim: Stated, length: int | None) -> Inputs:

@@ -77,13 +77,13 @@ def _evaluate(
     name: str, operation: Operation, read: Sequence[IntArray], tokens: IntArray
 ) -> IntArray:
     try:
-        return evaluated(operation, read, tokens)
+        return evaluate_operation(operation, read, tokens)
     except Refused as reason:
         raise Refused(f"channel {name!r}: {reason}") from None
 
 
 @singledispatch
-def evaluated(
+def evaluate_operation(
     operation: Operation, read: Sequence[AnyArray], tokens: IntArray
 ) -> AnyArray:
     """The meaning of an operation: its value at every position.
@@ -100,55 +100,55 @@ def evaluated(
     raise NotImplementedError(f"nothing says what {operation.wire!r} means")
 
 
-@evaluated.register
+@evaluate_operation.register
 def _(operation: LookBack, read: Sequence[AnyArray], tokens: IntArray) -> AnyArray:
     t = np.arange(tokens.shape[1])
     at = np.broadcast_to(operation.position(read[1:], t), tokens.shape)
     return read[0][np.arange(len(tokens))[:, None], at]
 
 
-@evaluated.register
+@evaluate_operation.register
 def _(operation: Token, read: Sequence[AnyArray], tokens: IntArray) -> AnyArray:
     return tokens
 
 
-@evaluated.register
+@evaluate_operation.register
 def _(operation: Position, read: Sequence[AnyArray], tokens: IntArray) -> AnyArray:
     row = np.array(operation.values[: tokens.shape[1]], dtype=np.int64)
     return np.broadcast_to(row, tokens.shape).copy()
 
 
-@evaluated.register
+@evaluate_operation.register
 def _(operation: Map, read: Sequence[AnyArray], tokens: IntArray) -> AnyArray:
     return operation.function(read)
 
 
-@evaluated.register
+@evaluate_operation.register
 def _(operation: PrefixSum, read: Sequence[AnyArray], tokens: IntArray) -> AnyArray:
     return np.asarray(np.cumsum(read[0], axis=1))
 
 
-@evaluated.register
+@evaluate_operation.register
 def _(operation: MarkedSum, read: Sequence[AnyArray], tokens: IntArray) -> AnyArray:
     return np.asarray(np.cumsum(read[0] * read[1], axis=1))
 
 
-@evaluated.register
+@evaluate_operation.register
 def _(operation: BlockSum, read: Sequence[AnyArray], tokens: IntArray) -> AnyArray:
     return operation.block_sums(np.cumsum(read[0], axis=1), read[1][0])
 
 
-@evaluated.register
+@evaluate_operation.register
 def _(operation: LetterMatrix, read: Sequence[AnyArray], tokens: IntArray) -> AnyArray:
     return np.asarray(operation.rows[read[0]])
 
 
-@evaluated.register
+@evaluate_operation.register
 def _(operation: MatrixProduct, read: Sequence[AnyArray], tokens: IntArray) -> AnyArray:
     return np.asarray(read[0] @ read[1])
 
 
-@evaluated.register
+@evaluate_operation.register
 def _(operation: Normalised, read: Sequence[AnyArray], tokens: IntArray) -> AnyArray:
     mass = (read[0] @ np.array(operation.vector)).sum(axis=-1)
     return np.asarray(read[0] / mass[..., None, None])
@@ -175,17 +175,17 @@ class _Run:
 
     def compute(self, name: str) -> None:
         """One more channel, whose reads are there."""
-        held = self.held.get(name)
+        patch = self.held.get(name)
         reads = self.program.operations[name].reads
-        if held is not None or not self.touched.isdisjoint(reads):
+        if patch is not None or not self.touched.isdisjoint(reads):
             self.touched.add(name)
-        if held is not None and held.where is None:
-            self.values[name] = self.own[name] = held.values
+        if patch is not None and patch.where is None:
+            self.values[name] = self.own[name] = patch.values
             return
-        found = self.own[name] = self._at(name, self.born.get(name, inf))
-        if held is not None and held.where is not None:
-            found = np.where(held.where, held.values, found)
-        self.values[name] = found
+        values = self.own[name] = self._at(name, self.born.get(name, inf))
+        if patch is not None and patch.where is not None:
+            values = np.where(patch.where, patch.values, values)
+        self.values[name] = values
 
     def _at(self, name: str, snapshot: float) -> IntArray:
         """A channel, computed from the stream before a snapshot."""
@@ -236,5 +236,5 @@ def decoded_outputs(
     distinct, index = np.unique(
         rows.reshape(-1, rows.shape[-1]), axis=0, return_inverse=True
     )
-    found = np.array([decode.get(tuple(r), -1) for r in distinct.tolist()])
-    return np.asarray(found[index].reshape(rows.shape[:-1]), dtype=np.int64)
+    answers = np.array([decode.get(tuple(r), -1) for r in distinct.tolist()])
+    return np.asarray(answers[index].reshape(rows.shape[:-1]), dtype=np.int64)

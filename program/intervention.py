@@ -17,7 +17,12 @@ import numpy.typing as npt
 
 from krohn.program.domains import BoolArray, IntArray
 from krohn.program.functions import Table
-from krohn.program.interpreter import Held, decoded_outputs, evaluated, interpret
+from krohn.program.interpreter import (
+    Held,
+    decoded_outputs,
+    evaluate_operation,
+    interpret,
+)
 from krohn.program.operations.base import Operation
 from krohn.program.operations.map import Map
 from krohn.program.statement import Statement, cone
@@ -56,8 +61,8 @@ def predict(
     for name in program.channels:
         watch.check_letters(name, held, values)
     defined = watch.stands()
-    said = decoded_outputs(program.outputs, program.decode, values)
-    return Prediction(np.where(defined[:, 1:], said, -1), values, defined)
+    answers = decoded_outputs(program.outputs, program.decode, values)
+    return Prediction(np.where(defined[:, 1:], answers, -1), values, defined)
 
 
 @dataclass(frozen=True)
@@ -81,14 +86,14 @@ class _Watch:
             np.logical_and(self.defined, ~missing, out=self.defined)
             row = table.rows[0].tolist()
             read = [np.where(missing, r, c) for r, c in zip(row, read, strict=True)]
-        found = evaluated(operation, read, tokens)
+        values = evaluate_operation(operation, read, tokens)
         channel = self.program.channels[name]
-        right = np.isin(found, channel.later)
-        right[:, 0] = found[:, 0] == channel.bos
+        right = np.isin(values, channel.later)
+        right[:, 0] = values[:, 0] == channel.bos
         np.logical_and(self.defined, right, out=self.defined)
-        usual = np.full(found.shape, channel.later[0])
+        usual = np.full(values.shape, channel.later[0])
         usual[:, 0] = channel.bos
-        return np.where(right, found, usual)
+        return np.where(right, values, usual)
 
     def check_letters(
         self, name: str, held: Mapping[str, Held], values: Mapping[str, IntArray]

@@ -127,8 +127,8 @@ def operation_to_wire(operation: Operation) -> dict[str, Any]:
         return _map_to_wire(operation)
     if operation.wire == "letter-matrix":
         return _letter_matrix_to_wire(operation)
-    told = {each.name: getattr(operation, each.name) for each in fields(operation)}
-    listed = {n: list(v) if isinstance(v, tuple) else v for n, v in told.items()}
+    values = {each.name: getattr(operation, each.name) for each in fields(operation)}
+    listed = {n: list(v) if isinstance(v, tuple) else v for n, v in values.items()}
     return {"op": operation.wire, **listed}
 
 
@@ -151,6 +151,6 @@ def _letter_matrix_to_wire(operation: Any) -> dict[str, Any]:
 
 
 def _place(place: StatedPlace) -> dict[str, Any]:
-    told = {"code": place.code, "dims": [place.start, place.stop]}
+    wire_form = {"code": place.code, "dims": [place.start, place.stop]}
     head = {} if place.head is None else {"head": place.head}
-    return {**told, "snapshots": [place.born, place.dies], **head}
+    return {**wire_form, "snapshots": [place.born, place.dies], **head}

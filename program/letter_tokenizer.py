@@ -59,15 +59,15 @@ def tokens(machine: Mapping[str, Any], outputs: bool) -> list[str]:
         Refused: If two would have one name, or nothing can stand between letters.
     """
     letters, between = machine["letters"], blank(machine["letters"])
-    said = [f"state:{between}{name}" for name in machine["states"]]
+    answers = [f"state:{between}{name}" for name in machine["states"]]
     if outputs:
-        said = [f"output:{between}{name}" for name in machine["output"]["names"]]
+        answers = [f"output:{between}{name}" for name in machine["output"]["names"]]
     elif (seen := outputs_of_states(machine)) is not None:
-        pairs = zip(seen, said, strict=True)
-        said = [f"output:{between}{name},{between}{state}" for name, state in pairs]
-    found = [*letters, BOS.replace(" ", between), *said]
-    demand(len(set(found)) == len(found), "two tokens have the same name")
-    return found
+        pairs = zip(seen, answers, strict=True)
+        answers = [f"output:{between}{name},{between}{state}" for name, state in pairs]
+    names = [*letters, BOS.replace(" ", between), *answers]
+    demand(len(set(names)) == len(names), "two tokens have the same name")
+    return names
 
 
 def library_files(

@@ -98,7 +98,7 @@ class Language:
         from lark.exceptions import UnexpectedCharacters, UnexpectedToken
 
         try:
-            found: Any = self._parser.parse(text)
+            tree: Any = self._parser.parse(text)
         except UnexpectedCharacters as error:
             line, column = error.line, error.column
             rest = text.split("\n")[line - 1][column - 1 :].strip()[:12]
@@ -107,8 +107,8 @@ class Language:
             raise Misread(line, column, reason) from None
         except UnexpectedToken as error:
             raise self._misread(text, error) from None
-        assert isinstance(found, Node)
-        return found
+        assert isinstance(tree, Node)
+        return tree
 
     @cached_property
     def _parser(self) -> "Lark":
@@ -123,7 +123,7 @@ class Language:
         )
 
     def _misread(self, text: str, error: "UnexpectedToken") -> Misread:
-        token, opened = error.token, _open(error.state.value_stack)
+        token, opened = error.token, _find_open_bracket(error.state.value_stack)
         if opened is not None and token.type == "$END":
             reason = f"the {str(opened)!r} stays open"
             return Misread(opened.line or 0, opened.column or 0, reason)
@@ -134,26 +134,26 @@ class Language:
             if token.type != "$END" and each.start_pos == token.start_pos:
                 break
         accepted: set[str] = parser.accepts()  # type: ignore[no-untyped-call]
-        found = _ENDS.get(token.type, repr(str(token)[:20]))
-        expected = self._expected(accepted)
+        actual = _ENDS.get(token.type, repr(str(token)[:20]))
+        expected = self._name_expected(accepted)
         hints = [self.hints.get((token.type, name), "") for name in sorted(accepted)]
         *others, last = expected
-        told = f"{', '.join(others)} or {last}" if others else last
-        reason = f"expected {told}, found {found}{''.join(hints)}"
+        alternatives = f"{', '.join(others)} or {last}" if others else last
+        reason = f"expected {alternatives}, found {actual}{''.join(hints)}"
         if opened is not None and opened != "{" and opened.line != error.line:
             reason += f"; the {str(opened)!r} of line {opened.line} is still open"
         return Misread(error.line, error.column, reason, expected)
 
-    def _expected(self, terminals: set[str]) -> tuple[str, ...]:
+    def _name_expected(self, terminals: set[str]) -> tuple[str, ...]:
         """Names of the expected terminals, for messages."""
         known = {each.name: each.pattern for each in self._parser.terminals}
-        told, left = list[str](), set(terminals)
+        phrases, left = list[str](), set(terminals)
         for phrase, names in self.phrases.items():
             if names[0] in left:
-                told.append(phrase)
+                phrases.append(phrase)
                 left.difference_update(names)
-        told += sorted(repr(known[x].value) for x in left - _ENDS.keys())
-        return (*told, *(_ENDS[x] for x in sorted(left & _ENDS.keys())))
+        phrases += sorted(repr(known[x].value) for x in left - _ENDS.keys())
+        return (*phrases, *(_ENDS[x] for x in sorted(left & _ENDS.keys())))
 
 
 class _Brackets:
@@ -170,7 +170,7 @@ class _Brackets:
                 yield token
 
 
-def _open(stack: Sequence[Any]) -> "Token | None":
+def _find_open_bracket(stack: Sequence[Any]) -> "Token | None":
     """The innermost bracket that is open after what was read so far."""
     words: list[Token] = [each for each in stack if hasattr(each, "type")]
     closed = 0

@@ -14,7 +14,7 @@ from krohn.program.domains import (
     PossibleValues,
     Values,
     joint_values,
-    marked,
+    mark_values,
 )
 from krohn.program.errors import demand
 from krohn.program.expressions import Bounds, Expression, read_expression
@@ -56,9 +56,9 @@ class Piecewise:
         bos = int(self([np.array([v.bos]) for v in read])[0])
         known = {i: v.given for i, v in enumerate(read) if v.given is not None}
         if len(known) == len(read):
-            found = self(list(known.values()))
-            demand(found >= 0, "a piecewise function can be negative")
-            return Values(bos, np.unique(found[1:]), found)
+            values = self(list(known.values()))
+            demand(values >= 0, "a piecewise function can be negative")
+            return Values(bos, np.unique(values[1:]), values)
         box = {i: (int(v.later[0]), int(v.later[-1])) for i, v in enumerate(read)}
         patterns, here = _patterns(known)
         ends = [Bounds(box | p).of(self.expression) for p in patterns]
@@ -86,7 +86,7 @@ class Piecewise:
     def step(self, own: ChannelDomain, read: Sequence[PossibleValues]) -> BoolArray:
         """The results that may occur, from every joint value of the inputs."""
         at, columns = joint_values(read)
-        return marked(own.domain, len(read[0].sets), at, self(columns))
+        return mark_values(own.domain, len(read[0].sets), at, self(columns))
 
     @classmethod
     def from_wire(cls, entry: Mapping[str, Any], inputs: int) -> Self:

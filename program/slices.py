@@ -231,7 +231,7 @@ def bringer(part: str, key: Any) -> str | None:
     return next((n for n, each in slices().items() if key in getattr(each, part)), None)
 
 
-def brought(part: str, key: Any) -> Any:
+def find_in_slices(part: str, key: Any) -> Any:
     """What the slices bring under a key of one of their parts; None if none does."""
     package = bringer(part, key)
     return None if package is None else getattr(slices()[package], part)[key]
@@ -246,7 +246,7 @@ def find(name: str) -> Any:
 
 def part(word: str) -> Any:
     """A part of `Slice.parts`; None if no slice has it."""
-    name = brought("parts", word)
+    name = find_in_slices("parts", word)
     return name and find(name)
 
 

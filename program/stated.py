@@ -74,7 +74,7 @@ class Stated:
             for key, each in self.fields_by_key().items()
             if each.default is MISSING or getattr(self, each.name) is not None
         }
-        return {key: _written(value) for key, value in stated.items()}
+        return {key: _serialize_value(value) for key, value in stated.items()}
 
 
 @dataclass(frozen=True)
@@ -134,11 +134,11 @@ class StatedSource(Stated):
         demand(isinstance(said, Mapping), f"a {cls.kind} is no object")
         demand(said.get("kind") == cls.kind, f"this is no {cls.kind}")
         rest = said.keys() - {"kind", *cls.derived}
-        found = cls(**cls.read_fields({key: said[key] for key in rest}))
+        source = cls(**cls.read_fields({key: said[key] for key in rest}))
         for key in cls.derived:
-            right = said.get(key) == list(getattr(found, key))
+            right = said.get(key) == list(getattr(source, key))
             demand(right, f"of a {cls.kind} the {key} have other names")
-        return found
+        return source
 
 
 def _read(key: Field[Any], said: Any) -> Any:
@@ -152,7 +152,7 @@ def _read_as(rule: Any, said: Any, name: str) -> Any:
     """A value of a header that has a type."""
     form, inner = _form(rule), _inside(rule)
     if form in (Union, UnionType):
-        return _read_as(_chosen(inner, said, name), said, name)
+        return _read_as(_choose_type(inner, said, name), said, name)
     if form is Annotated:
         if inner[0] in ARRAYS:
             return ARRAYS[inner[0]](said, inner[1])
@@ -181,7 +181,7 @@ def _read_as(rule: Any, said: Any, name: str) -> Any:
     return real(said) if rule is float else rule.of(said)
 
 
-def _chosen(inner: tuple[Any, ...], said: Any, name: str) -> Any:
+def _choose_type(inner: tuple[Any, ...], said: Any, name: str) -> Any:
     """Of several types the one that a value is said to have: by its ``kind``, if parts."""
     parts = {x.kind: x for x in inner if hasattr(x, "kind")}
     if not parts:
@@ -192,10 +192,10 @@ def _chosen(inner: tuple[Any, ...], said: Any, name: str) -> Any:
     return parts[kind]
 
 
-def _written(value: Any) -> Any:
+def _serialize_value(value: Any) -> Any:
     """A value of a field, as JSON has it."""
     if hasattr(value, "to_wire"):
         return value.to_wire()
     if isinstance(value, np.ndarray | np.generic):
         return value.tolist()
-    return list(map(_written, value)) if isinstance(value, tuple) else value
+    return list(map(_serialize_value, value)) if isinstance(value, tuple) else value

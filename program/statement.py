@@ -99,7 +99,7 @@ class Channel:
         return function
 
     @property
-    def given(self) -> IntArray:
+    def values_by_position(self) -> IntArray:
         """``(T + 1,)``: its value at each position.
 
         Raises:
@@ -230,14 +230,14 @@ class Statement:
     @cached_property
     def behind(self) -> Mapping[str, Channel]:
         """The channel that each one copies, through identity tables."""
-        found: dict[str, Channel] = {}
+        originals: dict[str, Channel] = {}
         for name, channel in self.channels.items():
             operation = channel.operation
             below = operation.reads[0] if channel.op == Table.wire else name
             same = channel.op == Table.wire and channel.table.is_identity
             token = isinstance(self.channels[below].operation, Token)
-            found[name] = found[below] if same and not token else channel
-        return found
+            originals[name] = originals[below] if same and not token else channel
+        return originals
 
 
 def parse(
@@ -403,14 +403,14 @@ class Runnable(Protocol):
 
 def cone(program: Runnable, name: str, known: Collection[str]) -> list[str]:
     """The channels that one is computed from, down to known ones: each after its reads."""
-    found: dict[str, None] = {}
+    channels: dict[str, None] = {}
     todo = [] if name in known else [(name, iter(program.operations[name].reads))]
     while todo:
         at, rest = todo[-1]
-        missing = next((n for n in rest if n not in known and n not in found), None)
+        missing = next((n for n in rest if n not in known and n not in channels), None)
         if missing is None:
-            found[at] = None
+            channels[at] = None
             todo.pop()
         else:
             todo.append((missing, iter(program.operations[missing].reads)))
-    return list(found)
+    return list(channels)

@@ -23,7 +23,7 @@ MOST_BITS = 24
 """Of the period 2^bits of an angle."""
 
 
-def expanded(
+def expand_tensors(
     stored: Any, tensors: Mapping[str, FloatArray], dtype: str
 ) -> dict[str, FloatArray]:
     """All tensors of a compact file; other errors than `Refused` mean that it is damaged.
@@ -36,10 +36,12 @@ def expanded(
     Raises:
         Refused: If they are not what it states.
     """
-    found, room = dict(tensors), LARGEST
+    whole_tensors, room = dict(tensors), LARGEST
     demand(stored.keys() <= {"entries", "positions"}, "it stores something unknown")
     for name, shape in stored["entries"].items():
-        places, values = (found.pop(f"{name}.{part}") for part in ("places", "values"))
+        places, values = (
+            whole_tensors.pop(f"{name}.{part}") for part in ("places", "values")
+        )
         right = type(shape) is list and all(type(n) is int and n >= 0 for n in shape)
         demand(right, f"tensor {name!r} has no shape")
         room -= prod(shape)
@@ -48,15 +50,15 @@ def expanded(
         inside = ((places >= 0) & (places < prod(shape))).all()
         alike = ascend and inside and places.shape == values.shape
         demand(alike, f"tensor {name!r} has entries at wrong places")
-        demand(name not in found, f"tensor {name!r} is there twice")
+        demand(name not in whole_tensors, f"tensor {name!r} is there twice")
         whole = np.zeros(prod(shape))
         whole[places.astype(np.int64)] = values
-        found[name] = whole.reshape(shape)
+        whole_tensors[name] = whole.reshape(shape)
     if "positions" in stored:
-        demand(POSITION not in found, f"tensor {POSITION!r} is there twice")
-        rest = found.pop(REST, None)
-        found[POSITION] = _table(stored["positions"], rest, dtype, room)
-    return found
+        demand(POSITION not in whole_tensors, f"tensor {POSITION!r} is there twice")
+        rest = whole_tensors.pop(REST, None)
+        whole_tensors[POSITION] = _table(stored["positions"], rest, dtype, room)
+    return whole_tensors
 
 
 def _table(told: Any, rest: FloatArray | None, dtype: str, room: int) -> FloatArray:

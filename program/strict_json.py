@@ -53,18 +53,18 @@ def alike(said: Any, right: Any) -> bool:
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    members = dict(pairs)
+    if len(members) < len(pairs):
         twice, _ = Counter(key for key, _ in pairs).most_common(1)[0]
         raise ValueError(f"the key {twice[:40]!r} is there twice")
-    return found
+    return members
 
 
 def _finite(number: str) -> float:
-    found = float(number)
-    if isinf(found):
+    value = float(number)
+    if isinf(value):
         raise ValueError(f"{number[:40]} is beyond the largest float64")
-    return found
+    return value
 
 
 def _refuse(constant: str) -> None:
@@ -92,11 +92,11 @@ def reals(values: Any, axes: int) -> FloatArray:
     """
     shape, flat = _shape_and_numbers(values, axes)
     demand(set(map(type, flat)) <= {float, int}, "no real numbers")
-    held = all(type(x) is float or _is_held(x) for x in flat)
-    demand(held, "a whole number is rounded by float64")
-    found = np.array(flat, np.float64).reshape(shape)
-    demand(np.isfinite(found), "a number is not finite")
-    return found
+    all_exact = all(type(x) is float or _is_held(x) for x in flat)
+    demand(all_exact, "a whole number is rounded by float64")
+    array = np.array(flat, np.float64).reshape(shape)
+    demand(np.isfinite(array), "a number is not finite")
+    return array
 
 
 def real(value: Any) -> float:

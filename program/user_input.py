@@ -63,19 +63,19 @@ def real_array(values: Any, what: str) -> FloatArray:
             would have to round a whole number.
     """
     try:
-        found = np.asarray(values)
-        imaginary = found.dtype.kind == "c"
-        numbers = found if imaginary else found.astype(np.float64)
+        array = np.asarray(values)
+        imaginary = array.dtype.kind == "c"
+        numbers = array if imaginary else array.astype(np.float64)
     except (TypeError, ValueError, OverflowError, RuntimeError):
         raise Refused(f"{what} is no array of numbers") from None
-    demand(found.dtype.kind in "biufcO", f"{what} is no array of numbers")
+    demand(array.dtype.kind in "biufcO", f"{what} is no array of numbers")
     demand(
         not imaginary,
         f"{what} has complex numbers, and real ones are needed; say .real or abs() of "
         "them, whichever is meant",
     )
-    if found.dtype.kind in "iu":
-        exact = numbers.astype(found.dtype) == found
+    if array.dtype.kind in "iu":
+        exact = numbers.astype(array.dtype) == array
         demand(exact, f"{what} has a whole number that float64 would round")
     return numbers
 

@@ -50,14 +50,16 @@ def split_letters(
     """
     text = " ".join(words).strip()
     long = any(len(letter) > 1 and not _is_sign(letter) for letter in alphabet)
-    for parts in filter(None, (_listed(text), _quoted(text, is_letter(BETWEEN)))):
-        found = parts if long else _spelled(parts, is_letter)
-        if all(map(is_letter, found)):
-            return found
+    for parts in filter(
+        None, (_read_json_list(text), _split_quoted(text, is_letter(BETWEEN)))
+    ):
+        letters = parts if long else _spell_out(parts, is_letter)
+        if all(map(is_letter, letters)):
+            return letters
     parts = _parts(text, is_letter)
     if is_letter(text) and not all(map(is_letter, parts)):
         return [text]
-    return parts if long else _spelled(parts, is_letter)
+    return parts if long else _spell_out(parts, is_letter)
 
 
 def join_letters(word: Sequence[str]) -> str:
@@ -92,18 +94,18 @@ def _is_sign(letter: str) -> bool:
     return letter.startswith("<") and letter.endswith(">")
 
 
-def _listed(text: str) -> list[str] | None:
+def _read_json_list(text: str) -> list[str] | None:
     """The strings of a JSON list without blanks at its ends; None of other texts."""
     if not (text.startswith('["') and text.endswith('"]')):
         return None
     try:
-        found = json.loads(text, strict=False)
+        entries = json.loads(text, strict=False)
     except (ValueError, RecursionError):
         return None
-    return found if all(isinstance(each, str) for each in found) else None
+    return entries if all(isinstance(each, str) for each in entries) else None
 
 
-def _quoted(text: str, commas: bool) -> list[str] | None:
+def _split_quoted(text: str, commas: bool) -> list[str] | None:
     """The parts between blanks and commas, in or without quotes; None if none has any."""
     if '"' not in text:
         return None
@@ -116,17 +118,17 @@ def _quoted(text: str, commas: bool) -> list[str] | None:
 
 def _parts(text: str, is_letter: Callable[[str], bool]) -> list[str]:
     """The parts between blanks and commas."""
-    found = list[str]()
+    parts = list[str]()
     for part in text.split():
         whole = is_letter(part) or is_letter(BETWEEN)
-        found += [part] if whole else filter(None, part.split(BETWEEN))
-    return found
+        parts += [part] if whole else filter(None, part.split(BETWEEN))
+    return parts
 
 
-def _spelled(parts: list[str], is_letter: Callable[[str], bool]) -> list[str]:
+def _spell_out(parts: list[str], is_letter: Callable[[str], bool]) -> list[str]:
     """The letters of parts that may be words without anything between letters."""
-    alone, found = len(parts) == 1, list[str]()
+    alone, letters = len(parts) == 1, list[str]()
     for part in parts:
         spelled = alone or (all(map(is_letter, part)) and not part.isdecimal())
-        found += part if spelled and not is_letter(part) else [part]
-    return found
+        letters += part if spelled and not is_letter(part) else [part]
+    return letters

@@ -70,14 +70,14 @@ def _parameter(found: re.Match[str]) -> str:
 
 def at_most(bound: float, digits: int = 3) -> str:
     """A bound as it is written, in so many digits, rounded up: ``1.24`` for 1.2341."""
-    return _rounded(bound, digits, ROUND_CEILING)
+    return _round_bound(bound, digits, ROUND_CEILING)
 
 
 def at_least(bound: float, digits: int = 3) -> str:
     """A bound from below, rounded down: ``1.23`` for 1.2341."""
-    return _rounded(bound, digits, ROUND_FLOOR)
+    return _round_bound(bound, digits, ROUND_FLOOR)
 
 
-def _rounded(bound: float, digits: int, way: str) -> str:
+def _round_bound(bound: float, digits: int, way: str) -> str:
     there = Context(prec=digits, rounding=way)
     return f"{float(there.create_decimal(repr(float(bound)))):.{digits}g}"

@@ -17,7 +17,7 @@ from enclosed_words import enclosed
 import krohn
 from krohn.architectures.disguise.build import (
     Disguise,
-    disguised,
+    disguise_network,
 )
 from krohn.architectures.disguise.commands import fine_tuned
 from krohn.architectures.exports import (
@@ -131,7 +131,9 @@ def net_of(given: Given) -> Net[Any]:
 def hidden(given: Given) -> object:
     """A disguise of the file."""
     file = given.file
-    return disguised(Disguise(("dense",)), file.header, file.tensors, file.precision)
+    return disguise_network(
+        Disguise(("dense",)), file.header, file.tensors, file.precision
+    )
 
 
 NAMED = re.compile(r"is not about 'toy|no rule for .* where attention is toy")

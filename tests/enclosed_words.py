@@ -29,7 +29,7 @@ class Enclosed(Intervals):
         mixed = weights @ values.where(~wrong, 0.0)
         return mixed.where(~spoilt, np.nan)
 
-    def shown(self, x: Interval, seen: Any) -> Interval:
+    def keep_seen(self, x: Interval, seen: Any) -> Interval:
         """``x`` where it is seen, and 0 elsewhere."""
         return x.where(seen, 0.0)
 

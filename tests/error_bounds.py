@@ -143,7 +143,7 @@ class Errors(Engine):
         """Rounded once (A3, A4)."""
         return Near(x.true + y.true, x.off + y.off, self.form).rounded()
 
-    def scaled(self, x: Near, factor: Any) -> Near:
+    def scale_by(self, x: Near, factor: Any) -> Near:
         """Rounded once, but exact by 0 and 1 (A5)."""
         size = np.abs(near(factor))
         found = Near(x.true * factor, x.off * size, self.form)
@@ -175,9 +175,9 @@ class Errors(Engine):
         largest = values.size.max(axis=2, keepdims=True)
         return found.wider(lost(values.off.shape[2], largest))
 
-    def shown(self, x: Near, seen: BoolArray) -> Near:
+    def keep_seen(self, x: Near, seen: BoolArray) -> Near:
         """Exact (A5)."""
-        return x.each(lambda a: TRUE.shown(a, seen))
+        return x.each(lambda a: TRUE.keep_seen(a, seen))
 
     def total(self, x: Near) -> Near:
         """A sum (A1)."""

@@ -38,7 +38,7 @@ def hooked(given: RandomNetwork) -> FloatArray:
     """By torch, with a function that looks at each place."""
     network, seen = of_torch(given), list[torch.Tensor]()
     at = Hooks(dict.fromkeys(network.hook_places(), (seen.append,)))
-    said = network.hooked(torch.from_numpy(given.words), at)
+    said = network.run_with_hooks(torch.from_numpy(given.words), at)
     assert len(seen) == len(network.hook_places())
     return said.double().numpy()  # type: ignore[no-any-return]
 

@@ -18,7 +18,7 @@ def test_every_zoo_machine_is_proved_and_right_on_adversarial_words(name: str) -
     compiled = krohn.compile(name, LENGTH)
     machine = krohn.zoo(name)
     assert krohn.verify(compiled.file, machine).verdict == "verified"
-    assert sample(Model(compiled.file), machine, 256, LENGTH, seed=3).passed
+    assert sample(Model(compiled.file), machine, 256, LENGTH, seed=3).has_passed
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,6 @@ class WrongWord(Refused):
     """
 
     def __init__(self, word: tuple[int, ...]) -> None:
-        said = f"after the letters {word}" if len(word) < 40 else "after a longer word"
-        super().__init__(f"the network, or its Program, says another class {said}")
+        where = f"after the letters {word}" if len(word) < 40 else "after a longer word"
+        super().__init__(f"the network, or its Program, says another class {where}")
         self.word = word

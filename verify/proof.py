@@ -29,7 +29,7 @@ from krohn.verify.search.find import (
     Watch,
     claims,
     machine_of,
-    measured,
+    measure_proof,
     model_of,
     search,
 )
@@ -64,11 +64,11 @@ def program_summary(
     evidence: Mapping[str, Any], readings: Mapping[tuple[int, ...], int]
 ) -> dict[str, Any]:
     """The number of abstract states by which a Program was followed, and of its outputs."""
-    told = {"readings": len(readings)}
+    counts = {"readings": len(readings)}
     if "parts" in evidence:
         states = sum(len(part["states"]) for part in evidence["parts"])
-        told = {"parts": len(evidence["parts"]), "states": states, **told}
-    return {"program": told}
+        counts = {"parts": len(evidence["parts"]), "states": states, **counts}
+    return {"program": counts}
 
 
 def _sublayers(found: Established) -> Iterator[dict[str, Any]]:
@@ -169,8 +169,8 @@ def prove(
         length = file.claim.length
         # What is not a number fails every comparison.
         with one_thread(), np.errstate(all="ignore"):
-            held = model or model_of(file)
-            result = _proof_of(file, held, machine, watch, claim)
+            checked_model = model or model_of(file)
+            result = _proof_of(file, checked_model, machine, watch, claim)
     except WrongWord as found:
         result = Proof("refuted", str(found), length, word=found.word)
     except (Refused, Rejected) as refused:
@@ -211,18 +211,18 @@ def _proof_of(
     own = None
     if machine is not None:
         own = machine_of(machine, None if brackets else _classes(file, machine).of)
-    evidence, found = search(model, own, watch, claim)
-    established = steps(found, evidence)
+    evidence, statement = search(model, own, watch, claim)
+    established = steps(statement, evidence)
     if brackets and own is not None:
-        established += measured(model, own)
+        established += measure_proof(model, own)
     return Proof(
         "verified",
         "",
         file.claim.length,
         established,
-        bounds=found,
-        proved=found.proved,
-        told={**evidence, **claims(found)},
+        bounds=statement,
+        proved=statement.proved,
+        told={**evidence, **claims(statement)},
     )
 
 

@@ -64,9 +64,9 @@ def import_late() -> None:
 
 def _import(module: str, names: list[str]) -> None:
     """A module, and those of its names that are modules too."""
-    found = import_module(module)
+    loaded = import_module(module)
     for name in names:
-        if not hasattr(found, name):
+        if not hasattr(loaded, name):
             import_module(f"{module}.{name}")
 
 
@@ -85,7 +85,7 @@ def trace(model: Path, evidence: Path) -> dict[str, Any]:
         ran[frame.f_code].add(frame.f_lineno)
         return line
 
-    def called(frame: FrameType, event: str, _: Any) -> Any:
+    def trace_call(frame: FrameType, event: str, _: Any) -> Any:
         code = frame.f_code
         if not code.co_flags & CO_OPTIMIZED:  # the body of a module or a class
             return None
@@ -94,7 +94,7 @@ def trace(model: Path, evidence: Path) -> dict[str, Any]:
         ran.setdefault(code, set()).add(frame.f_lineno)
         return line
 
-    sys.settrace(called)
+    sys.settrace(trace_call)
     try:
         recheck(contents(model), evidence.read_bytes())
     finally:

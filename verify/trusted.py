@@ -88,9 +88,9 @@ def rests_on(model: str | Path, evidence: bytes) -> Rests:
         Refused: If the checker alone is not shown the claim.
     """
     with tempfile.TemporaryDirectory() as folder:
-        said = Path(folder, "evidence")
-        said.write_bytes(evidence)
-        return _alone("-m", "krohn.verify.traced", str(model), str(said))
+        evidence_file = Path(folder, "evidence")
+        evidence_file.write_bytes(evidence)
+        return _alone("-m", "krohn.verify.traced", str(model), str(evidence_file))
 
 
 def _alone(*arguments: str) -> Rests:
@@ -105,8 +105,8 @@ def _alone(*arguments: str) -> Rests:
         env={**os.environ, "PYTHONPATH": paths.rstrip(os.pathsep)},
     )
     if done.returncode:
-        said = done.stderr.strip().splitlines() or ["without a word"]
-        raise Refused(f"the checker alone ended: {said[-1]}")
+        messages = done.stderr.strip().splitlines() or ["without a word"]
+        raise Refused(f"the checker alone ended: {messages[-1]}")
     found = json.loads(done.stdout)
     files = [_count_lines(**each) for each in found["files"]]
     files.sort(key=lambda each: each.file)
@@ -138,11 +138,11 @@ def _count_lines(path: str, module: str, ran: int) -> TrustedFile:
 def _code(text: str) -> set[int]:
     """The lines of a module that hold code: no blank ones, comments or docstrings."""
     lines = enumerate(text.splitlines(), 1)
-    found = {i for i, line in lines if line.strip() and line.strip()[0] != "#"}
+    numbers = {i for i, line in lines if line.strip() and line.strip()[0] != "#"}
     for node in ast.walk(ast.parse(text)):
         body = getattr(node, "body", None)
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and body:
             first = body[0]
             if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
-                found -= set(range(first.lineno, (first.end_lineno or 0) + 1))
-    return found
+                numbers -= set(range(first.lineno, (first.end_lineno or 0) + 1))
+    return numbers

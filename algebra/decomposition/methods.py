@@ -60,7 +60,7 @@ def prime(machine: Semiautomaton, budget: Budget) -> Cascade:
     return _tidy(_split_groups(cascade, prime_chain, budget, digits=True), budget)
 
 
-def derived(machine: Semiautomaton, budget: Budget) -> Cascade:
+def split_by_derived_series(machine: Semiautomaton, budget: Budget) -> Cascade:
     """Holonomy, with every group as counters along its derived series, and memories."""
     cascade = simplify(plain_holonomy(machine, budget), budget)
     return _tidy(_split_groups(cascade, derived_chain, budget), budget)
@@ -74,7 +74,7 @@ def congruence(machine: Semiautomaton, budget: Budget) -> Cascade:
 
 METHODS: dict[str, Method] = {
     "holonomy": holonomy,
-    "derived": derived,
+    "derived": split_by_derived_series,
     "congruence": congruence,
     "prime": prime,
 }

@@ -129,7 +129,7 @@ def simplify(cascade: Cascade, budget: Budget | None = None) -> Cascade:
 def _merge_wiring_nodes(cascade: Cascade, budget: Budget) -> Cascade:
     """The cascade with one node of the wiring for all that are alike, or can be made so."""
     plain = _with_merged_wiring(cascade, None)
-    if budget.exhausted:
+    if budget.is_exhausted:
         budget.leave_out("entries of the wiring that never matter were not made alike")
         return plain
     filled = _with_merged_wiring(cascade, budget)

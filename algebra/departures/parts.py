@@ -174,7 +174,7 @@ def _labels(inner: IntArray) -> Iterator[IntArray]:
     todo: list[tuple[dict[int, int], dict[int, int]]] = [({}, {0: 0})]
     budget = Budget(MOST_STEPS)
     for _ in range(MOST_GUESSES):
-        if not todo or budget.exhausted:
+        if not todo or budget.is_exhausted:
             return
         adds, label = todo.pop()
         if not _spread(inner, adds, label, budget):
@@ -199,7 +199,7 @@ def _spread(
     while changed:
         changed = False
         budget.spend(0, calls=1 + inner.size // ENTRIES_A_STEP)
-        if budget.exhausted:
+        if budget.is_exhausted:
             return False
         for a, row in enumerate(inner.tolist()):
             for q, target in enumerate(row):

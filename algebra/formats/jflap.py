@@ -46,15 +46,15 @@ def read(text: str, name: str, complete: Complete = "reject") -> Automaton:
     """
     root = parse(text, name)
     kind = _kind(root, name)
-    body = next(root.named("automaton"), root)
-    states = {q.attributes.get("id", ""): q for q in body.named("state")}
+    body = next(root.find_children("automaton"), root)
+    states = {q.attributes.get("id", ""): q for q in body.find_children("state")}
     parts = {q: _parts(state, _OF_STATES, name) for q, state in states.items()}
     names = _names(body, states, name)
     for child in body.children:
         if child.tag not in ("type", "state", "transition", "note"):
             reason = f"<{child.tag}> is not read, only states and transitions are"
             raise problem(name, child.line, reason)
-    ways = [_way(t, kind, names, name) for t in body.named("transition")]
+    ways = [_way(t, kind, names, name) for t in body.find_children("transition")]
     if not ways:
         reason = "no transitions in this file of JFLAP; a machine needs one at least"
         raise problem(name, root.line, reason)
@@ -81,7 +81,7 @@ def _kind(root: Element, name: str) -> str:
     Raises:
         MachineError: If that is not read.
     """
-    kind = next((each.text.strip().lower() for each in root.named("type")), "")
+    kind = next((each.text.strip().lower() for each in root.find_children("type")), "")
     if kind in (FINITE, MEALY, MOORE):
         return kind
     if root.tag != "structure" or not kind:
@@ -97,7 +97,7 @@ def _kind(root: Element, name: str) -> str:
 
 def _names(body: Element, states: dict[str, Element], name: str) -> dict[str, str]:
     """The names of states by their numbers; the numbers where names do not differ."""
-    lines = [state.line for state in body.named("state")]
+    lines = [state.line for state in body.find_children("state")]
     if not lines:
         raise problem(name, body.line, "no states; is this a finite automaton?")
     if len(lines) > len(states):
@@ -157,8 +157,8 @@ def _check_outputs(body: Element, kind: str, name: str) -> None:
     """Refuse an output that is called as empty ones are, beside empty ones."""
     place, tag = ("state", "output") if kind == MOORE else ("transition", "transout")
     outputs = {
-        next((child.text.strip() for child in element.named(tag)), "")
-        for element in body.named(place)
+        next((child.text.strip() for child in element.find_children(tag)), "")
+        for element in body.find_children(place)
     }
     if {"", NOTHING} <= outputs:
         reason = (

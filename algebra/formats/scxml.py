@@ -167,7 +167,7 @@ class _Chart:
 
     def _initial(self, element: Element) -> list[str]:
         """The target of ``<initial>``, which some write for the attribute."""
-        ways = [*element.named("transition")]
+        ways = [*element.find_children("transition")]
         target = self._target(ways[0]) if len(ways) == 1 else None
         if target is None:
             reason = "<initial> holds one transition, whose target is a state"

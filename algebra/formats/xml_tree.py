@@ -36,7 +36,7 @@ class Element:
     text: str = ""
     children: list["Element"] = field(default_factory=list)
 
-    def named(self, tag: str) -> Iterator["Element"]:
+    def find_children(self, tag: str) -> Iterator["Element"]:
         """The elements of this name that lie directly in it."""
         return (child for child in self.children if child.tag == tag)
 

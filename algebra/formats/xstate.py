@@ -139,9 +139,9 @@ class _Chart:
         if event != WILDCARD and WILDCARD in event:
             reason = f"the event {quote(event)} stands for others; write each of them"
             raise self.wrong(state, reason)
-        return self.named(state, ways[0].get("target"))
+        return self.resolve_target(state, ways[0].get("target"))
 
-    def named(self, state: str, target: Any) -> str:
+    def resolve_target(self, state: str, target: Any) -> str:
         """The state that a target names."""
         if isinstance(target, list) and len(target) == 1:
             target = target[0]

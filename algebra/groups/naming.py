@@ -139,7 +139,7 @@ def _single_groups() -> dict[str, tuple[int, _Build]]:
         # i, and the quaternions modulo 5, where 2 is a square root of -1.
         return matrix_group(5, (((2, 0), (0, 2)), ((0, 1), (4, 0)), ((2, 0), (0, 3))))
 
-    def swapped() -> PermutationGroup:
+    def exchange_group() -> PermutationGroup:
         # A 4-cycle that exchanges two commuting transpositions on other points.
         rows = [[1, 2, 3, 0, 6, 7, 4, 5], [0, 1, 2, 3, 5, 4, 6, 7]]
         return PermutationGroup(np.array(rows))
@@ -150,7 +150,7 @@ def _single_groups() -> dict[str, tuple[int, _Build]]:
 
     return {
         "C4 ∘ D8": (16, pauli),
-        "C2^2 ⋊ C4": (16, swapped),
+        "C2^2 ⋊ C4": (16, exchange_group),
         "SL(2,3)": (24, lambda: matrix_group(3, _TRANSVECTIONS)),
         "He3": (27, heisenberg),
         "GL(2,3)": (48, lambda: matrix_group(3, (*_TRANSVECTIONS, _ODD))),

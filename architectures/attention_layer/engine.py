@@ -39,13 +39,15 @@ class AttentionLayer(NamedTensors):
         """The network as data, of the parameters as they are now."""
         return meaning.AttentionLayer.of(self.shape, self.tensors)
 
-    def encoded(self, x: Tensor) -> Tensor:
+    def encode_inputs(self, x: Tensor) -> Tensor:
         """``(batch, time, n)``: f̂ of the inputs and of their positions."""
-        return torch.as_tensor(meaning.encoded(FAST, self.net, x, points(x)))
+        return torch.as_tensor(meaning.encode_inputs(FAST, self.net, x, points(x)))
 
     def weights(self, features: Tensor) -> Tensor:
         """``(batch, time, time)``, or ``(batch, time, slots)``: what is looked at."""
-        weights, _ = meaning.looked(CAREFUL, self.net, features, points(features))
+        weights, _ = meaning.weigh_positions(
+            CAREFUL, self.net, features, points(features)
+        )
         return torch.as_tensor(weights)
 
     @in_full

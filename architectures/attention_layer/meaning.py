@@ -52,54 +52,54 @@ class AttentionLayer(Generic[A]):
             ModelFileError: If a tensor is not there, or there is another one.
         """
 
-        def made(left: dict[str, A]) -> "AttentionLayer[A]":
-            held = "memory" if shape.memory else "attention"
+        def make_layer(left: dict[str, A]) -> "AttentionLayer[A]":
+            prefix = "memory" if shape.memory else "attention"
             return cls(
                 sight(shape.causal),
                 left.pop("code") if shape.codes else None,
                 left.pop("attention.query"),
-                left.pop(f"{held}.key"),
-                left.pop(f"{held}.value"),
+                left.pop(f"{prefix}.key"),
+                left.pop(f"{prefix}.value"),
                 left.pop("memory.bias") if shape.memory else None,
                 affines("features", [*relus(shape.features_units), ()], left),
                 affines("output", [*relus(shape.output_units), ()], left),
             )
 
-        return every_tensor(made, tensors)
+        return every_tensor(make_layer, tensors)
 
 
 def through(o: Engine, net: AttentionLayer[Any], x: Any, points: Points) -> Any:
     """``(batch, n, outputs)`` for inputs ``(batch, n, d)`` at points from 0 on."""
-    features = encoded(o, net, x, points)
+    features = encode_inputs(o, net, x, points)
     value = net.value if net.bias is not None else features @ net.value
-    weights, seen = looked(o, net, features, points)
+    weights, seen = weigh_positions(o, net, features, points)
     return feed(o, net.output, o.combine(weights, value, seen))
 
 
-def encoded(o: Engine, net: AttentionLayer[Any], x: Any, points: Points) -> Any:
+def encode_inputs(o: Engine, net: AttentionLayer[Any], x: Any, points: Points) -> Any:
     """``(batch, n, features)``: f̂ of the inputs and of their positions."""
     if net.code is not None:
         x = o.join([x, o.spread(o.gather(net.code, points.index), x)])
     return feed(o, net.features, x)
 
 
-def looked(
+def weigh_positions(
     o: Engine, net: AttentionLayer[Any], features: Any, points: Points
 ) -> tuple[Any, Any]:
     """How much is taken of each position or slot, ``(batch, n, …)``, and what is seen.
 
     A slot has no position, and all see it.
     """
-    scores = o.contract(SCORES, *asked(net, features))
+    scores = o.contract(SCORES, *project_features(net, features))
     if net.bias is None:
-        seen = _behind_bos(points).shown(o, Softmax(), (net.sight,))
+        seen = _behind_bos(points).visibility(o, Softmax(), (net.sight,))
     else:
         scores = scores + net.bias
         seen = o.flags([True], features)
     return o.softmax(scores, seen), seen
 
 
-def asked(net: AttentionLayer[Any], features: Any) -> tuple[Any, Any]:
+def project_features(net: AttentionLayer[Any], features: Any) -> tuple[Any, Any]:
     """Queries ``(batch, n, k)``, and keys; those of slots are the same for all."""
     query = features @ net.query
     return query, net.key if net.bias is not None else features @ net.key

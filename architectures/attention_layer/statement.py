@@ -33,14 +33,17 @@ class AttentionLayer(Architecture):
         """Keys and values are read from features, or are those of the memory."""
         n, slots, outputs = self.features, self.memory, self.outputs
         demand(not (slots and self.causal), "a memory has no later positions")
-        held, rows = ("memory", slots) if slots else ("attention", n)
+        prefix, rows = ("memory", slots) if slots else ("attention", n)
         shapes: Shapes = {"attention.query": (n, self.d_qk)}
-        shapes |= {f"{held}.key": (rows, self.d_qk), f"{held}.value": (rows, self.d_v)}
+        shapes |= {
+            f"{prefix}.key": (rows, self.d_qk),
+            f"{prefix}.value": (rows, self.d_v),
+        }
         shapes |= {"memory.bias": (slots,)} if slots else {}
         shapes |= {"code": (self.length, self.codes)} if self.codes else {}
         read = [self.inputs + self.codes, *self.features_units, n]
-        said = [self.d_v, *self.output_units, outputs]
-        return {**shapes, **affine("features", read), **affine("output", said)}
+        output_widths = [self.d_v, *self.output_units, outputs]
+        return {**shapes, **affine("features", read), **affine("output", output_widths)}
 
 
 def sight(causal: bool) -> Sight:
@@ -48,11 +51,9 @@ def sight(causal: bool) -> Sight:
     return Sight.CAUSAL if causal else Sight.WHOLE
 
 
-def seen(causal: bool, size: int) -> BoolArray:
+def mark_visible(causal: bool, size: int) -> BoolArray:
     """``(size, size)``: which inputs a layer sees from each, the first at position 1."""
     t = np.arange(1, size + 1)
     who = "an attention layer"
-    found: BoolArray = visible(
-        Softmax(), (sight(causal),), t[:, None], t, np.array, who
-    )
-    return found
+    mask: BoolArray = visible(Softmax(), (sight(causal),), t[:, None], t, np.array, who)
+    return mask

@@ -22,8 +22,8 @@ from krohn.architectures.disguise.build_layout import (
     Tensors,
     apart,
     code,
-    stepped,
-    stored,
+    list_stored_channels,
+    replace_units_by_steps,
 )
 from krohn.compiler import CompileError
 from krohn.network.precision import FloatArray, Precision
@@ -77,7 +77,7 @@ class Disguise:
         )
 
 
-def disguised(
+def disguise_network(
     asked: Disguise,
     header: Mapping[str, Any],
     tensors: Mapping[str, FloatArray],
@@ -106,7 +106,7 @@ def disguised(
     random = np.random.default_rng(asked.seed)
     header, tensors = apart(header, tensors)
     if precision.name == "float32":
-        header, tensors = stepped(header, tensors)
+        header, tensors = replace_units_by_steps(header, tensors)
     architecture, program = header["architecture"], header["program"]
     made = _Disguised.of(header, tensors, random)
     made.loud = precision.name == "float64"
@@ -115,13 +115,13 @@ def disguised(
     if "squeeze" in asked.kinds:
         made.squeeze(program, tensors["embed.position"])
     if "beside" in asked.kinds:
-        told = circuit(memories(header, asked.seed), precision)
-        other = GrowingNetwork.of(*told, random)
+        circuit_file = circuit(memories(header, asked.seed), precision)
+        other = GrowingNetwork.of(*circuit_file, random)
         made.beside(other, 1.0 if made.loud else QUIET)
     if "dense" in asked.kinds:
         made.dense()
     made.inside()
-    turned = made.turned()
+    turned = made.turn_stream()
     if "noise" in asked.kinds:
         turned = {n: t + made.noise(t, asked.strength) for n, t in turned.items()}
     own = {f"plain.{name}": tensor for name, tensor in tensors.items()}
@@ -172,7 +172,7 @@ class _Disguised(GrowingNetwork):
 
         codes = [self.orthogonal(self.d)[:, :least] for _ in range(TRIED)]
         best = min(codes, key=worst)  # readers with small weights bear more noise
-        self.mapped(best, lambda snapshot: back(best, snapshot))
+        self.recode_stream(best, lambda snapshot: back(best, snapshot))
 
     def draw(self, *shape: int) -> FloatArray:
         """Normal numbers."""
@@ -194,7 +194,7 @@ class _Disguised(GrowingNetwork):
         more = np.arange(self.room + self.waste) % 2 == 0
         return np.concatenate([self.rough, more & bool(self.rough.any())])
 
-    def grouped(self) -> FloatArray:
+    def draw_group_turn(self) -> FloatArray:
         """A turn of each group of directions, and a small one of both together.
 
         What sums of many terms are rounded by stays in one of them then.
@@ -221,12 +221,12 @@ class _Disguised(GrowingNetwork):
         """More dimensions; readers, heads and units of what means nothing."""
         d, t = self.d, self.tensors
         self.room, self.waste = max(4, d // self.thin), max(3, d // (2 * self.thin))
-        self.widen(self.room + self.waste)
+        self.add_dimensions(self.room + self.waste)
         for name in t:
             if name.endswith(READERS):
                 self._read_room(name)
         for name in ("embed.token", "embed.position"):
-            t[name][:, d + self.room :] = self._wasted(len(t[name]), 1)
+            t[name][:, d + self.room :] = self._draw_waste(len(t[name]), 1)
         for b in range(len(self.blocks)):
             self._more_heads(b)
             self._more_units(b)
@@ -236,7 +236,7 @@ class _Disguised(GrowingNetwork):
         """How many times as many dimensions there are as directions of no meaning."""
         return 2 if self.loud else 4
 
-    def _wasted(self, rows: int, terms: int) -> FloatArray:
+    def _draw_waste(self, rows: int, terms: int) -> FloatArray:
         """Rows of what nobody reads, of a sum of so many terms.
 
         Each entry of a sum is about 1; in float32 all blocks together add about that
@@ -268,8 +268,8 @@ class _Disguised(GrowingNetwork):
         """Matrices that read all of the stream, of what is large less."""
         scale = np.ones(self.width)
         scale[self.d + self.room :] = 0.3
-        found = self.draw(*shape[:-1], self.width, shape[-1])
-        return np.asarray(found * scale[:, None] / np.sqrt(self.width))
+        matrices = self.draw(*shape[:-1], self.width, shape[-1])
+        return np.asarray(matrices * scale[:, None] / np.sqrt(self.width))
 
     def _more_heads(self, b: int) -> None:
         """A head that reads everything and writes where nobody reads."""
@@ -278,7 +278,7 @@ class _Disguised(GrowingNetwork):
             return
         k, v = block["d_qk"], block["d_v"]
         out = np.zeros((1, v, self.width))
-        out[0, :, -self.waste :] = self._wasted(v, v)
+        out[0, :, -self.waste :] = self._draw_waste(v, v)
         reads = [self._reading(1, size) for size in (k, k, v)]
         self.add_heads(b, [*reads, out])
 
@@ -286,9 +286,9 @@ class _Disguised(GrowingNetwork):
         """Units that read everything and write where nobody reads."""
         more = max(2, sum(self.blocks[b]["mlp"]) // (2 if self.loud else 8))
         out, last = np.zeros((more, self.width)), np.zeros(self.width)
-        out[:, -self.waste :] = self._wasted(more, more)
+        out[:, -self.waste :] = self._draw_waste(more, more)
         first, bias = self._reading(more), self.draw(more)
-        last[-self.waste :] = self._wasted(1, 1)
+        last[-self.waste :] = self._draw_waste(1, 1)
         self.add_units(b, [first, bias, out, last])
 
     # --------------------------------------------------------------- rotate
@@ -329,15 +329,15 @@ class _Disguised(GrowingNetwork):
         t[f"{at}.0.bias"] = (bias * gain)[order]
         t[f"{at}.1.weight"] = (second / gain[:, None])[order]
 
-    def turned(self) -> Tensors:
+    def turn_stream(self) -> Tensors:
         """All tensors with the stream turned."""
-        self.turn, found = self.grouped(), dict(self.tensors)
+        self.turn, tensors = self.draw_group_turn(), dict(self.tensors)
         for name, tensor in self.tensors.items():
             if name.endswith(READERS):
-                found[name] = self.turn.T @ tensor
+                tensors[name] = self.turn.T @ tensor
             elif name.endswith(WRITERS):
-                found[name] = tensor @ self.turn
-        return found
+                tensors[name] = tensor @ self.turn
+        return tensors
 
     def directions(self, plain: Mapping[str, Any]) -> Tensors:
         """What each dimension of the plain stream, and of waste, became."""
@@ -351,14 +351,14 @@ class _Disguised(GrowingNetwork):
 
     def architecture(self, plain: Mapping[str, Any]) -> dict[str, Any]:
         """The architecture of the disguised network."""
-        told = {
+        disguise = {
             "d_model": plain["d_model"],
             "waste": len(self.code) - plain["d_model"] + self.waste,
             "blocks": [dict(block) for block in plain["blocks"]],
             "heads": self.heads,
             "units": self.units,
         }
-        own = {"d_model": self.width, "blocks": self.blocks, "disguise": told}
+        own = {"d_model": self.width, "blocks": self.blocks, "disguise": disguise}
         return {**plain, **own}
 
 
@@ -369,7 +369,9 @@ def _reachable(
     features, base = np.zeros_like(position), np.zeros(position.shape[1])
     for low, high in program["features"].values():
         features[:, low:high] = position[:, low:high]
-    there = [(slice(*c["dims"]), code(c)) for c in stored(program, snapshot)]
+    there = [
+        (slice(*c["dims"]), code(c)) for c in list_stored_channels(program, snapshot)
+    ]
     for at, each in there:
         base[at] = each[0]
     rows = [features + base]

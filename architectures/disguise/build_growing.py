@@ -28,7 +28,7 @@ from krohn.program import (
     Token,
 )
 from krohn.program.domains import BoolArray
-from krohn.program.expressions import argument, number, rectified
+from krohn.program.expressions import argument, number, rectify
 
 # A Transformer that takes more dimensions, heads and units.
 
@@ -82,10 +82,12 @@ class GrowingNetwork:
             [list(range(1, sum(block["mlp"]) + 1)) for block in blocks],
             rough,
         )
-        made.mapped(np.diag(1 / scale), lambda _: np.diag(scale))
+        made.recode_stream(np.diag(1 / scale), lambda _: np.diag(scale))
         return made
 
-    def mapped(self, code: FloatArray, back: Callable[[int], FloatArray]) -> None:
+    def recode_stream(
+        self, code: FloatArray, back: Callable[[int], FloatArray]
+    ) -> None:
         """Write the stream by another code.
 
         Args:
@@ -101,12 +103,12 @@ class GrowingNetwork:
         self.code, self.d = self.code @ code, code.shape[1]
         self.rough = np.resize(self.rough, self.d)
 
-    def widen(self, more: int) -> None:
+    def add_dimensions(self, more: int) -> None:
         """Further dimensions, which nothing reads or writes."""
         for name, tensor in self.tensors.items():
             if name.endswith((*READERS, *WRITERS)):
                 axis = -2 if name.endswith(READERS) else -1
-                self.tensors[name] = _padded(tensor, axis, tensor.shape[axis] + more)
+                self.tensors[name] = _pad_axis(tensor, axis, tensor.shape[axis] + more)
 
     def add_heads(self, b: int, parts: Sequence[FloatArray]) -> None:
         """Heads that stand for none: queries, keys, values, and what they write."""
@@ -115,7 +117,7 @@ class GrowingNetwork:
             at, axis = f"blocks.{b}.attention.{name}", -2 if name == "out" else -1
             both = [self.tensors[at], more]
             size = max(part.shape[axis] for part in both)
-            self.tensors[at] = np.concatenate([_padded(x, axis, size) for x in both])
+            self.tensors[at] = np.concatenate([_pad_axis(x, axis, size) for x in both])
             block["d_v" if name in ("value", "out") else "d_qk"] = size
         block["heads"] += len(stands)
         self.heads[b] += stands
@@ -144,9 +146,9 @@ class GrowingNetwork:
             scale: How large its numbers are.
         """
         d, size = self.d, other.d
-        self.widen(size)
+        self.add_dimensions(size)
         shift = np.eye(size, d + size, k=d) * scale
-        other.mapped(shift, lambda _: shift.T / scale**2)
+        other.recode_stream(shift, lambda _: shift.T / scale**2)
         for name in ("embed.token", "embed.position"):
             self.tensors[name] = self.tensors[name] + other.tensors[name]
         here = [b for b, block in enumerate(self.blocks) if block["heads"]]
@@ -161,7 +163,7 @@ class GrowingNetwork:
         self.d = d + size
 
 
-def _padded(tensor: FloatArray, axis: int, size: int) -> FloatArray:
+def _pad_axis(tensor: FloatArray, axis: int, size: int) -> FloatArray:
     pad = [(0, 0)] * tensor.ndim
     pad[axis] = (0, size - tensor.shape[axis])
     return np.pad(tensor, pad)
@@ -176,8 +178,8 @@ def _padded(tensor: FloatArray, axis: int, size: int) -> FloatArray:
 # length.
 
 _X, _Y = argument(0), argument(1)
-DIFFERS = Piecewise(rectified(_X - _Y) + rectified(_Y - _X))
-EITHER = Piecewise(number(1) - rectified(number(1) - _X - _Y))
+DIFFERS = Piecewise(rectify(_X - _Y) + rectify(_Y - _X))
+EITHER = Piecewise(number(1) - rectify(number(1) - _X - _Y))
 
 
 def memories(header: Mapping[str, Any], seed: int) -> Program:

@@ -40,7 +40,9 @@ def apart(
     low = max((high for _, high in program["features"].values()), default=0)
     there = [c for c in program["channels"] if "dims" in c]
     each = {c["name"]: grade(c, program, tensors) for c in there}
-    spans, top = _placed(sorted(there, key=lambda c: c["snapshots"][0]), each, low)
+    spans, top = _place_channels(
+        sorted(there, key=lambda c: c["snapshots"][0]), each, low
+    )
     moved = [(c, range(*c["dims"]), range(*spans[c["name"]])) for c in there]
     channels = [
         {**c, "dims": spans[c["name"]]} if "dims" in c else c
@@ -52,26 +54,28 @@ def apart(
         axis, at = -2 if name.endswith(READERS) else -1, snapshot_of(name, last)
         shape = list(tensor.shape)
         shape[axis] = top
-        found = np.zeros(shape, tensor.dtype)
-        old, new = np.moveaxis(tensor, axis, -1), np.moveaxis(found, axis, -1)
+        wide = np.zeros(shape, tensor.dtype)
+        old, new = np.moveaxis(tensor, axis, -1), np.moveaxis(wide, axis, -1)
         new[..., features] = old[..., features]
         for c, before, after in moved:
             born, dies = c["snapshots"]
             reads = axis == -2 and born <= at <= dies
             if reads or (axis == -1 and at in (born - 1, dies)):
                 new[..., after] = old[..., before]
-        return found
+        return wide
 
-    found = {
+    moved_tensors = {
         name: lying(name, x) if name.endswith((*READERS, *WRITERS)) else x
         for name, x in tensors.items()
     }
     architecture = {**header["architecture"], "d_model": top}
     program = {**program, "channels": channels}
-    return {**header, "architecture": architecture, "program": program}, found
+    return {**header, "architecture": architecture, "program": program}, moved_tensors
 
 
-def stored(program: Mapping[str, Any], snapshot: int) -> Iterator[Channel]:
+def list_stored_channels(
+    program: Mapping[str, Any], snapshot: int
+) -> Iterator[Channel]:
     """The channels that are there at a snapshot."""
     for c in program["channels"]:
         if "dims" in c and c["snapshots"][0] <= snapshot <= c["snapshots"][1]:
@@ -136,22 +140,22 @@ def _power(least: FloatArray) -> FloatArray:
     return np.asarray(2.0 ** np.ceil(np.log2(np.maximum(least, 1.0))))
 
 
-def _placed(
+def _place_channels(
     channels: Iterable[Channel], each: Mapping[str, Grade], low: int
 ) -> tuple[dict[str, list[int]], int]:
     """The first dimensions from ``low`` on that are free for each, and how many there are.
 
     A sublayer erases a channel after its last snapshot, and no other is written there.
     """
-    found, owners = dict[str, list[int]](), list[tuple[Grade, int]]()
+    spans, owners = dict[str, list[int]](), list[tuple[Grade, int]]()
     for c in channels:
         size, own = c["dims"][1] - c["dims"][0], each[c["name"]]
         free = [g == own and until <= c["snapshots"][0] for g, until in owners]
         free += [True] * size
         start = next(i for i in range(len(free)) if all(free[i : i + size]))
         owners[start : start + size] = [(own, c["snapshots"][1] + 2)] * size
-        found[c["name"]] = [low + start, low + start + size]
-    return found, low + len(owners)
+        spans[c["name"]] = [low + start, low + start + size]
+    return spans, low + len(owners)
 
 
 def _terms(
@@ -163,7 +167,7 @@ def _terms(
         return 0.0
     at = f"blocks.{born // 2 - 1}.mlp"
     weight, units = tensors[f"{at}.0.weight"], tensors[f"{at}.0.bias"].copy()
-    for c in stored(program, born - 1):
+    for c in list_stored_channels(program, born - 1):
         units += (code(c) @ weight[slice(*c["dims"])]).max(axis=0)
     out = np.abs(tensors[f"{at}.1.weight"][:, slice(*channel["dims"])])
     return float((np.maximum(units, 0.0) @ out).max())
@@ -180,16 +184,16 @@ MOST = 2**12
 """Units that can hold more different numbers stay as they are."""
 
 
-def stepped(
+def replace_units_by_steps(
     header: Mapping[str, Any], tensors: Tensors
 ) -> tuple[dict[str, Any], Tensors]:
     """The same network, with steps in the place of units that are 0 or one number."""
-    architecture, found = header["architecture"], dict(tensors)
+    architecture, new_tensors = header["architecture"], dict(tensors)
     blocks = [dict(block) for block in architecture["blocks"]]
     for b, block in enumerate(blocks):
         if block["mlp"]:
-            block["mlp"] = [_step(header["program"], found, b)]
-    return {**header, "architecture": {**architecture, "blocks": blocks}}, found
+            block["mlp"] = [_step(header["program"], new_tensors, b)]
+    return {**header, "architecture": {**architecture, "blocks": blocks}}, new_tensors
 
 
 def _step(program: Mapping[str, Any], tensors: Tensors, block: int) -> int:
@@ -242,7 +246,7 @@ def _values(
 ) -> FloatArray:
     """All numbers that can be in a unit, ascending; none if they are too many."""
     values = np.array([bias])
-    for c in stored(program, snapshot):
+    for c in list_stored_channels(program, snapshot):
         reads = weight[slice(*c["dims"])]
         if reads.any():
             each = np.unique(code(c) @ reads)

@@ -15,9 +15,9 @@ from krohn.architectures.disguise.check_stream import (
     beside_of,
     length_of,
     lengths,
+    measure_product,
     ranges,
     samples,
-    sized,
     together,
 )
 from krohn.program.architectures.transformer import Block, Transformer
@@ -29,8 +29,8 @@ from krohn.verify.checker.arithmetic import (
     SUM,
     Format,
     Interval,
+    bound_underflow,
     fits,
-    flushed,
     gamma,
     lost,
 )
@@ -61,7 +61,7 @@ def plain(model: Model) -> Model:
     assert shape.disguise is not None
     demand(model.claim.of_machine, "a disguised network is about no machine")
     demand(shape.strict and not model.format.narrow, "no rule is about this disguise")
-    said = model.header["architecture"]
+    architecture = model.header["architecture"]
     blocks = [*shape.blocks, *shape.disguise.blocks]
     usual = [Block(b.heads, b.d_qk, b.d_v, b.mlp) for b in blocks]
     demand(blocks == usual, "a block of an unknown kind")
@@ -81,8 +81,12 @@ def plain(model: Model) -> Model:
         for name, values in model.tensors.items()
         if name.startswith(PLAIN)
     }
-    told = {key: said[key] for key in said.keys() - {"disguise"}}
-    told |= {key: said["disguise"][key] for key in ("d_model", "blocks")}
+    plain_architecture = {
+        key: architecture[key] for key in architecture.keys() - {"disguise"}
+    }
+    plain_architecture |= {
+        key: architecture["disguise"][key] for key in ("d_model", "blocks")
+    }
     disguise = Disguise(
         model.format,
         {name: x for name, x in model.tensors.items() if not name.startswith(PLAIN)},
@@ -93,7 +97,7 @@ def plain(model: Model) -> Model:
         model.gain,
     )
     form = model.format._replace(digits=NEVER)
-    header = {**model.header, "architecture": told}
+    header = {**model.header, "architecture": plain_architecture}
     return replace(model, format=form, tensors=own, header=header, disguise=disguise)
 
 
@@ -138,7 +142,9 @@ class Disguise:
         """B: ``(waste, D)``."""
         return Interval.of(self.directions[self.width :])
 
-    def followed(self, stream: Stream, before: Stream | None, snapshot: int) -> Stream:
+    def follow_sublayer(
+        self, stream: Stream, before: Stream | None, snapshot: int
+    ) -> Stream:
         """The plain stream after a sublayer, with what stands beside it.
 
         Args:
@@ -148,33 +154,31 @@ class Disguise:
         """
         block = (snapshot - 1) // 2
         if before is None:
-            stream = replace(stream, beside=self._embedded(stream))
+            stream = replace(stream, beside=self._bound_embedding(stream))
         else:
-            found = _Off(
-                self, [n for n in stream.noise if n not in before.noise], stream
-            )
-            add = self._attended if snapshot % 2 else self._fed
-            add(found, before, block)
-            stream = found.after(before)
+            off = _Off(self, [n for n in stream.noise if n not in before.noise], stream)
+            add = self._add_heads if snapshot % 2 else self._add_units
+            add(off, before, block)
+            stream = off.after(before)
         form = self.form._replace(digits=NEVER)
-        stream = replace(self._measured(stream), reader=None, form=form)
+        stream = replace(self._measure_stream(stream), reader=None, form=form)
         return self._read(stream, block) if snapshot % 2 else stream
 
     # ------------------------------------------------------------ what is there
 
-    def _measured(self, stream: Stream) -> Stream:
+    def _measure_stream(self, stream: Stream) -> Stream:
         """The stream with the largest numbers of the disguised one (D1)."""
         beside = beside_of(stream)
         of_x = Interval.of(ranges(stream, self.code).size)
-        found = of_x + Interval.of(beside.waste) @ self.waste.size + beside.rest
-        fits(found, self.form, "a number of the stream", STORED)
-        unit = np.where(found.high > 0, found.high, 1.0)
+        sizes = of_x + Interval.of(beside.waste) @ self.waste.size + beside.rest
+        fits(sizes, self.form, "a number of the stream", STORED)
+        unit = np.where(sizes.high > 0, sizes.high, 1.0)
         waste = self.waste / unit
         angles = (waste @ waste.each(np.transpose)).size
-        longest = sized(stream, self.code / unit).length
+        longest = measure_product(stream, self.code / unit).length
         longest = longest + length_of(Interval.of(beside.rest) / unit)
         longest = longest + (Interval.of(beside.waste) @ angles @ beside.waste).root()
-        beside = beside._replace(size=found.high, longest=longest.most)
+        beside = beside._replace(size=sizes.high, longest=longest.most)
         return replace(stream, beside=beside)
 
     def reads(
@@ -195,7 +199,7 @@ class Disguise:
         weighted = (Interval.of(matrix) * beside.size[:, None]).each(np.transpose)
         size = size.minimum(lengths(weighted) * beside.longest) + np.abs(bias)
         fits(size, self.form, "a sum of the stream", SUM)
-        wrong = gamma(count, self.form.sum_unit) * size + flushed(count)
+        wrong = gamma(count, self.form.sum_unit) * size + bound_underflow(count)
         return self._other(stream, Interval.of(matrix)), wrong
 
     def _other(self, stream: Stream, matrix: Interval) -> Interval:
@@ -204,7 +208,7 @@ class Disguise:
         waste = Interval.of(beside.waste) @ (self.waste @ matrix).size
         return waste + Interval.of(beside.rest) @ matrix.size
 
-    def _embedded(self, stream: Stream) -> Beside:
+    def _bound_embedding(self, stream: Stream) -> Beside:
         """What stands beside the plain embedding (D2)."""
         waste, rest = Interval.of(0.0), Interval.of(0.0)
         for name in ("embed.token", "embed.position"):
@@ -237,31 +241,33 @@ class Disguise:
 
     def scores(self, stream: Stream, block: int) -> FloatArray:
         """``(heads,)``: how far scores are from those of the plain network (D3)."""
-        at, found = f"blocks.{block}.attention", np.zeros(len(self.heads[block]))
+        at, errors = f"blocks.{block}.attention", np.zeros(len(self.heads[block]))
         for head, other in enumerate(self.heads[block]):
             if other:
-                found[other - 1] = self._score(stream, at, head, other - 1)
-        return found[: max((*self.heads[block], 0))]
+                errors[other - 1] = self._score(stream, at, head, other - 1)
+        return errors[: max((*self.heads[block], 0))]
 
     def _part(self, at: str, name: str, head: int) -> FloatArray:
         return np.asarray(self.tensors[f"{at}.{name}"][head])
 
-    def _asked(
+    def _bound_queries(
         self, stream: Stream, query: FloatArray, key: FloatArray
     ) -> tuple[list["Sized"], Interval]:
         """The sizes of queries and keys, and by how much scores are computed wrongly."""
-        sizes = [self._computed(stream, matrix) for matrix in (query, key)]
-        largest, form = sizes[0].times(sizes[1]), self.form.divided(self.gain)
+        sizes = [self._measure_product(stream, matrix) for matrix in (query, key)]
+        largest, form = sizes[0].times(sizes[1]), self.form.divide_range(self.gain)
         asked = Interval.of(beside_of(stream).size) @ np.abs(query)
         fits(asked, form, "a query", SUM)
         check_scores(largest, form)
         count = query.shape[1] + 1
-        return sizes, gamma(count, self.form.sum_unit) * largest + flushed(count)
+        return sizes, gamma(count, self.form.sum_unit) * largest + bound_underflow(
+            count
+        )
 
-    def _computed(self, stream: Stream, matrix: FloatArray) -> "Sized":
+    def _measure_product(self, stream: Stream, matrix: FloatArray) -> "Sized":
         """How large y·matrix is, as computed."""
         other, wrong = self.reads(stream, matrix)
-        x, off = sized(stream, self.code @ matrix), other + wrong
+        x, off = measure_product(stream, self.code @ matrix), other + wrong
         return Sized(x.each + off, x.length + length_of(off))
 
     def _score(self, stream: Stream, at: str, head: int, other: int) -> float:
@@ -269,7 +275,7 @@ class Disguise:
         parts = [
             (self._part(at, n, head), self.plain[f"{at}.{n}"][other]) for n in HEAD[:2]
         ]
-        sizes, wrong = self._asked(stream, parts[0][0], parts[1][0])
+        sizes, wrong = self._bound_queries(stream, parts[0][0], parts[1][0])
         turned = [turn, np.linalg.pinv(turn).T]
         plain = [
             Interval.of(own) @ t for (_, own), t in zip(parts, turned, strict=True)
@@ -280,25 +286,25 @@ class Disguise:
             each = apart + more + rounded
             off.append(Sized(each, length_of(each)))
         wrong = wrong + off[0].times(sizes[1])
-        wrong = wrong + sized(stream, plain[0]).times(off[1])
+        wrong = wrong + measure_product(stream, plain[0]).times(off[1])
         (_, query), (_, key) = parts
         same = Interval.of(turned[0]) @ turned[1].T - np.eye(len(turned[0]))
         bent = [Interval.of(ranges(stream, Interval.of(x)).size) for x in (query, key)]
         bend: Interval = bent[0] @ same.size @ bent[1]
         return (wrong + bend).most
 
-    def _attended(self, found: "_Off", stream: Stream, block: int) -> None:
+    def _add_heads(self, found: "_Off", stream: Stream, block: int) -> None:
         """What heads add beside copies of the plain values (D4)."""
         at, beside = f"blocks.{block}.attention", beside_of(stream)
         total = Interval.of(np.zeros(self.directions.shape[1]))
         for head, other in enumerate(self.heads[block]):
             query, key, value, out = (self._part(at, n, head) for n in HEAD)
-            self._asked(stream, query, key)  # that all weights are numbers
+            self._bound_queries(stream, query, key)  # that all weights are numbers
             both, own = Interval.of(value) @ out, np.zeros((self.width, self.width))
             if other:
                 own = self.plain[f"{at}.value"][other - 1]
                 own = own @ self.plain[f"{at}.out"][other - 1]
-            most = self._computed(stream, value).each
+            most = self._measure_product(stream, value).each
             wrong = self.reads(stream, value)[1]
             count = len(stream.positions)
             fits(most * (GROWN * count), self.form, "a sum of values", SUM)
@@ -312,7 +318,7 @@ class Disguise:
             total = total + some + wrong @ np.abs(out)
         if self.heads[block]:
             terms = len(self.heads[block]) * (out.shape[0] + 1) + 2
-            found.rounded(total, terms, beside)
+            found.add_rounding(total, terms, beside)
 
     # --------------------------------------------------------------------- MLPs
 
@@ -324,14 +330,14 @@ class Disguise:
         first, bias, second, last = (self.tensors[name] for name in names)
         return first, bias, second, last
 
-    def _matched(self, block: int) -> tuple[list[int], list[int]]:
+    def _match_units(self, block: int) -> tuple[list[int], list[int]]:
         """Units of the disguised network, and those that they stand for."""
         both = [(i, n - 1) for i, n in enumerate(self.units[block]) if n]
         return [i for i, _ in both], [n for _, n in both]
 
     def _gains(self, stream: Stream, block: int) -> FloatArray:
         """``(units,)``: how much larger units that stand for others are; any are right."""
-        mine, theirs = self._matched(block)
+        mine, theirs = self._match_units(block)
         own = self.plain[f"blocks.{block}.mlp.0.weight"][:, theirs]
         read = self.code.low @ self._unit(block)[0][:, mine]
         rows = samples(stream)
@@ -344,19 +350,21 @@ class Disguise:
 
     def _read(self, stream: Stream, block: int) -> Stream:
         """The stream with what units have of their own, by what they read (D5)."""
-        off, (mine, theirs) = 0.0, self._matched(block)
+        off, (mine, theirs) = 0.0, self._match_units(block)
         gains, moved = np.zeros(0), np.zeros(self.width)
         if mine:
             weight, bias = (x[..., mine] for x in self._unit(block)[:2])
             at, gains = f"blocks.{block}.mlp.0", self._gains(stream, block)
             own, beside = (self.plain[f"{at}.{n}"][..., theirs] for n in PARTS)
-            moved, each = self._seen(stream, (weight, bias), (own, beside), gains)
+            moved, each = self._bound_reading(
+                stream, (weight, bias), (own, beside), gains
+            )
             off = (each / gains / Interval.of(np.abs(own)).sum(axis=0)).most
         reader = Reader(EXACT, 0.0, 0.0, 0.0, off)
         known = beside_of(stream)._replace(gains=gains, moved=moved)
         return replace(stream, reader=reader, beside=known, form=EXACT)
 
-    def _fed(self, found: "_Off", stream: Stream, block: int) -> None:
+    def _add_units(self, found: "_Off", stream: Stream, block: int) -> None:
         """What units add beside those of the plain network (D6)."""
         if not self.units[block]:
             return
@@ -366,23 +374,23 @@ class Disguise:
         inside = (ranges(stream, read) + bias).wider(other + rounded)
         most = np.maximum(inside.high, 0.0)
         fits(most, self.form, "a unit", STORED)
-        mine, theirs = self._matched(block)
+        mine, theirs = self._match_units(block)
         own, end = np.zeros((len(bias), self.width)), np.zeros(self.width)
         writes, adds = Interval.of(own), Interval.of(end)
         if mine:
             at, gains = f"blocks.{block}.mlp.1", beside_of(stream).gains
             second, end = (self.plain[f"{at}.{n}"] for n in PARTS)
             low, high = own.copy(), own.copy()
-            told = Interval.of(second[theirs]) / gains[:, None]
-            low[mine], high[mine] = told.low, told.high
+            plain_writes = Interval.of(second[theirs]) / gains[:, None]
+            low[mine], high[mine] = plain_writes.low, plain_writes.high
             writes, adds = Interval(low, high), Interval.of(end)
         found.add(Interval.of(out) - writes @ self.code, most)
         row = Interval.of(last) - adds @ self.code
         found.add(row.each(lambda x: x[None]), np.ones(1))
         total, terms = together(stream, read, inside, np.abs(out))
-        found.rounded(total + np.abs(last), terms + 2, beside_of(stream))
+        found.add_rounding(total + np.abs(last), terms + 2, beside_of(stream))
 
-    def _seen(
+    def _bound_reading(
         self, stream: Stream, affine: Affine, plain: Affine, gains: FloatArray
     ) -> tuple[FloatArray, Interval]:
         """What an affine map sees but for x: of each number of x, and of its own.
@@ -412,7 +420,7 @@ class Disguise:
             (part["unembed.weight"], part["unembed.bias"])
             for part in (self.tensors, self.plain)
         )
-        moved, off = self._seen(stream, affine, plain, np.ones(len(plain[1])))
+        moved, off = self._bound_reading(stream, affine, plain, np.ones(len(plain[1])))
         known = beside_of(stream)._replace(moved=moved)
         return replace(stream, beside=known, form=EXACT), off.high
 
@@ -445,12 +453,12 @@ class _Off:
         self.inside = self.inside + ranges(stream, Interval.of(inside)).size
         self.rest = self.rest + ranges(stream, rest).size
 
-    def rounded(self, total: Interval, terms: int, before: Beside) -> None:
+    def add_rounding(self, total: Interval, terms: int, before: Beside) -> None:
         """Rounding of a sum whose terms add up to a total, and of the residual sum."""
         form = self.disguise.form
         fits(total, form, "a sum that a sublayer adds", SUM)
         fits(total + before.size, form, "a number of the stream", STORED)
-        off = gamma(terms, form.sum_unit) * total + flushed(terms)
+        off = gamma(terms, form.sum_unit) * total + bound_underflow(terms)
         off = off + gamma(2, form.sum_unit) * (total + off)
         self.rest = self.rest + off + gamma(2, form.sum_unit) * before.size
 

@@ -26,7 +26,7 @@ class Sized(NamedTuple):
         return each.minimum(self.length * other.length)
 
 
-def sized(stream: Stream, matrix: Interval) -> Sized:
+def measure_product(stream: Stream, matrix: Interval) -> Sized:
     """How large x·matrix is."""
     off = Interval.of(stream.free) @ lengths(matrix).high
     each = Interval.of(ranges(stream, matrix).size)
@@ -40,12 +40,12 @@ def ranges(stream: Stream, matrix: Interval) -> Interval:
         stream: What is known of x.
         matrix: ``(d, columns)``.
     """
-    found = Interval.of(0.0).wider(Interval.of(stream.free) @ matrix.size)
+    total = Interval.of(0.0).wider(Interval.of(stream.free) @ matrix.size)
     for dims, rows, noise in _parts(stream):
         part = Interval.of(rows) @ matrix[dims]
         off = noise * Interval.of(matrix[dims].size).sum(axis=0)
-        found = found + _hull(part).wider(off)
-    return found
+        total = total + _hull(part).wider(off)
+    return total
 
 
 def together(

@@ -48,11 +48,11 @@ def fine_tuned(
     file = before if isinstance(before, ModelFile) else before.file
     _check(file)
     tensors = _tensors(file, weights)
-    found = _beside(file, tensors)
-    proof = prove(found, CompiledModel(file, "", None, 0.0).machine)
+    tuned_file = _beside(file, tensors)
+    proof = prove(tuned_file, CompiledModel(file, "", None, 0.0).machine)
     construction = str(file.header["construction"])
     seconds = time.monotonic() - began
-    return CompiledModel(with_evidence(found, proof), construction, proof, seconds)
+    return CompiledModel(with_evidence(tuned_file, proof), construction, proof, seconds)
 
 
 def _check(file: ModelFile) -> None:
@@ -76,31 +76,31 @@ def _tensors(
     Raises:
         KrohnError: If they are those of another network.
     """
-    if (held := file_of(weights)) is not None:
-        found = held.tensors
+    if (weights_file := file_of(weights)) is not None:
+        tensors = weights_file.tensors
     elif isinstance(weights, Mapping) and weights.keys() == file.tensors.keys():
-        found = {name: np.asarray(x, np.float64) for name, x in weights.items()}
+        tensors = {name: np.asarray(x, np.float64) for name, x in weights.items()}
     else:
         state = weights.state_dict() if isinstance(weights, nn.Module) else weights
         model = Model(file)
         try:
             model.load_state_dict(state)
-            found = current_file(model).tensors
+            tensors = current_file(model).tensors
         except RuntimeError:
-            found = {}
+            tensors = {}
     sizes = {name: tensor.shape for name, tensor in file.tensors.items()}
-    if {name: tensor.shape for name, tensor in found.items()} != sizes:
+    if {name: tensor.shape for name, tensor in tensors.items()} != sizes:
         raise KrohnError(
             "the weights are not those of the network before: they need the same names "
             "and shapes"
         )
-    return found
+    return tensors
 
 
 def _beside(file: ModelFile, tensors: Mapping[str, FloatArray]) -> ModelFile:
     """The file of a network beside its plain one: a disguise that turns nothing."""
     shape, stated = file.architecture, file.header["architecture"]
-    told = {
+    disguise = {
         "d_model": shape.d_model,
         "waste": 0,
         "blocks": [dict(block) for block in stated["blocks"]],
@@ -115,5 +115,5 @@ def _beside(file: ModelFile, tensors: Mapping[str, FloatArray]) -> ModelFile:
     written = {name: file.precision.round(x) for name, x in tensors.items()}
     own = {f"{PLAIN}{name}": x for name, x in file.tensors.items()}
     header = {key: x for key, x in file.header.items() if key != "evidence"}
-    header["architecture"] = {**stated, "disguise": told}
+    header["architecture"] = {**stated, "disguise": disguise}
     return ModelFile(header, {**written, **directions, **own}, file.precision)

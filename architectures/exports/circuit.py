@@ -49,8 +49,8 @@ class Labels:
 
     def to_object(self) -> dict[str, tuple[str, ...]]:
         """Its names for JSON, without states where there are none."""
-        told = {"letters": self.letters, "classes": self.classes}
-        return {**told, "states": self.states} if self.states else told
+        label_names = {"letters": self.letters, "classes": self.classes}
+        return {**label_names, "states": self.states} if self.states else label_names
 
 
 def labels(file: ModelFile, states: bool = False) -> Labels:
@@ -93,11 +93,11 @@ def labels(file: ModelFile, states: bool = False) -> Labels:
 
 def possible_labels(file: ModelFile) -> list[Labels]:
     """The names of letters and classes that an export of a file may have."""
-    found = list[Labels]()
+    choices = list[Labels]()
     for states in (False, True):
         with suppress(ExportError):
-            found.append(labels(file, states))
-    return found
+            choices.append(labels(file, states))
+    return choices
 
 
 def demand_said(right: bool) -> None:
@@ -168,15 +168,15 @@ def write(file: ModelFile, directory: Path) -> None:
     """
     if "channels" not in file.header.get("program", {}):
         return
-    found = circuit(file)
-    text = json.dumps(found, ensure_ascii=False, indent=1)
+    contents = circuit(file)
+    text = json.dumps(contents, ensure_ascii=False, indent=1)
     (directory / "circuit.json").write_text(text + "\n", encoding="utf-8")
     with open(directory / "circuit.csv", "w", encoding="utf-8", newline="") as table:
         columns = list(Variable.__dataclass_fields__)
         rows = csv.DictWriter(table, columns, lineterminator="\n")
         rows.writeheader()
         rows.writerows(
-            {k: _cell(v) for k, v in row.items()} for row in found["variables"]
+            {k: _cell(v) for k, v in row.items()} for row in contents["variables"]
         )
 
 
@@ -247,27 +247,27 @@ def graph(circuit: Mapping[str, Any]) -> "DiGraph[str]":
     """
     from networkx import DiGraph
 
-    found: DiGraph[str] = DiGraph(name=circuit["name"])
+    digraph: DiGraph[str] = DiGraph(name=circuit["name"])
     for node in nodes(circuit):
-        found.add_node(node, writes=[])
-    for told in circuit["variables"]:
-        found.nodes[writer(Variable(**told))]["writes"].append(told["variable"])
+        digraph.add_node(node, writes=[])
+    for row in circuit["variables"]:
+        digraph.nodes[writer(Variable(**row))]["writes"].append(row["variable"])
     for edge in circuit["edges"]:
         ends = edge["from"], edge["to"]
-        if ends not in found.edges:
-            found.add_edge(*ends, variables=[])
-        found.edges[ends]["variables"].append(edge["variable"])
-    return found
+        if ends not in digraph.edges:
+            digraph.add_edge(*ends, variables=[])
+        digraph.edges[ends]["variables"].append(edge["variable"])
+    return digraph
 
 
 def _stages(circuit: Mapping[str, Any]) -> list[list[str]]:
-    found = [[EMBEDDING]]
+    stages = [[EMBEDDING]]
     for block in circuit["blocks"]:
         at = f"blocks.{block['layer']}"
         heads = [f"{at}.attn.{head}" for head in range(block["heads"])]
         mlp = [f"{at}.mlp"] if block["mlp"] else []
-        found += [part for part in (heads, mlp) if part]
-    return [*found, [READ_OUT]]
+        stages += [part for part in (heads, mlp) if part]
+    return [*stages, [READ_OUT]]
 
 
 def _variables(stated: Statement, file: ModelFile) -> Iterator[Variable]:
@@ -282,7 +282,7 @@ def _variables(stated: Statement, file: ModelFile) -> Iterator[Variable]:
             _index(file, layer, component, channel),
             channel.name,
             channel.op,
-            _stored(stated, channel),
+            _find_stored_inputs(stated, channel),
             (place.start, place.stop),
             place.code,
             tuple(channel.domain.tolist()),
@@ -324,14 +324,18 @@ def _index(
     return units_of(file, layer, np.flatnonzero(writes).tolist())
 
 
-def _stored(stated: Statement, channel: Channel) -> tuple[str, ...]:
+def _find_stored_inputs(stated: Statement, channel: Channel) -> tuple[str, ...]:
     """The stored channels that a channel reads, through channels that are not stored."""
-    found: dict[str, None] = {}
+    channel_names: dict[str, None] = {}
     for read in stated.reads(channel.name):
         above = stated.reads(read.name)
-        seen = (read.name,) if read.stored or not above else _stored(stated, read)
-        found |= dict.fromkeys(seen)
-    return tuple(found)
+        seen = (
+            (read.name,)
+            if read.stored or not above
+            else _find_stored_inputs(stated, read)
+        )
+        channel_names |= dict.fromkeys(seen)
+    return tuple(channel_names)
 
 
 def _edges(
@@ -353,7 +357,9 @@ def _edges(
         read
         for name in stated.outputs
         for read in (
-            [name] if name in variables else _stored(stated, stated.channels[name])
+            [name]
+            if name in variables
+            else _find_stored_inputs(stated, stated.channels[name])
         )
         if read in telling
     )

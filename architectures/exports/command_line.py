@@ -41,7 +41,7 @@ def export(
     from krohn.architectures.exports.commands import export as exported
 
     with progress() as report:
-        found = exported(
+        result = exported(
             file,
             to=to,
             directory=output,
@@ -50,7 +50,7 @@ def export(
             seed=seed,
             progress=report,
         )
-    emit("export", found.to_object(), as_json, lambda: _show_export(found))
+    emit("export", result.to_object(), as_json, lambda: _show_export(result))
 
 
 def _show_export(found: "Export") -> None:

@@ -38,7 +38,7 @@ from krohn.report import Progress, silent
 from krohn.source_kinds import of_file
 from krohn.source_kinds.kind import Whole
 from krohn.verification_target import DEFAULT_SAMPLE_LENGTH
-from krohn.verify.checker.network import contents, opened
+from krohn.verify.checker.network import contents, open_model
 from krohn.verify.proof import Proof, Verdict, prove
 from krohn.verify.search.find import model_of
 from krohn.verify.testing.counterexample import Counterexample, at_once, differs
@@ -242,7 +242,7 @@ def proof_of(
     try:
         if home.read is None:
             with np.errstate(all="ignore"):
-                model = opened(contents(place))
+                model = open_model(contents(place))
         else:
             there = home.read(file, place)
             model = model_of(there.file, there.gain)
@@ -283,9 +283,9 @@ class Export:
 
     def to_object(self) -> dict[str, Any]:
         """Itself for JSON."""
-        told = asdict(self)
-        ran = told.pop("ran")
-        return {**told, **ran, "wrong": 0}
+        facts = asdict(self)
+        ran = facts.pop("ran")
+        return {**facts, **ran, "wrong": 0}
 
 
 def export(
@@ -332,8 +332,8 @@ def export(
             shown.check(place)
         text = card(file, home, names, proof, shown)
         (place / NAME).write_text(text, encoding="utf-8")
-    told = proof.verdict, verdict(proof)
-    return Export(to, str(directory), ran, home.arithmetic, *told)
+    verdicts = proof.verdict, verdict(proof)
+    return Export(to, str(directory), ran, home.arithmetic, *verdicts)
 
 
 def _write(home: Destination, file: ModelFile, place: Path, states: bool) -> None:

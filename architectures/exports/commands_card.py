@@ -16,7 +16,7 @@ from krohn.algebra.errors import KrohnError
 from krohn.algebra.wording import count
 from krohn.architectures.exports.circuit import Labels
 from krohn.architectures.exports.destinations import Destination
-from krohn.foreign import called
+from krohn.foreign import source_name
 from krohn.network.model import Model
 from krohn.network.modelfile import ModelFile
 from krohn.program.quoting import (
@@ -65,11 +65,11 @@ class Shown:
 
     def __str__(self) -> str:
         """The program, with what it prints behind its last line."""
-        said = in_python(self.answers)
+        output = in_python(self.answers)
         if self.off:
             some = ", ".join(f"{x:.4g}" for x in self.answers)
-            said = f"[{some}], rounded"
-        return f"{self.text}  # {said}"
+            output = f"[{some}], rounded"
+        return f"{self.text}  # {output}"
 
     def check(self, place: Path) -> None:
         """Run it in a directory.
@@ -77,15 +77,15 @@ class Shown:
         Raises:
             KrohnError: If it prints something else.
         """
-        told = printed(self.text, place)
+        output = run_program(self.text, place)
         try:
-            said = ast.literal_eval(told)
-            right = self._near(said) if self.off else said == self.answers
+            answers = ast.literal_eval(output)
+            right = self._near(answers) if self.off else answers == self.answers
         except (SyntaxError, ValueError, TypeError):
             right = False
         if not right:
             raise KrohnError(
-                f"the program of {NAME} prints {cut(on_a_line(told.strip()), 200)}, not "
+                f"the program of {NAME} prints {cut(on_a_line(output.strip()), 200)}, not "
                 f"{cut(in_python(self.answers), 200)}, so nothing was written"
             )
 
@@ -94,7 +94,7 @@ class Shown:
         return all(abs(x - y) <= self.off for x, y in pairs)
 
 
-def printed(program: str, place: Path) -> str:
+def run_program(program: str, place: Path) -> str:
     """The output of a program that is run in a directory, by this Python.
 
     Raises:
@@ -103,12 +103,17 @@ def printed(program: str, place: Path) -> str:
     own = str(Path(__file__).absolute().parents[1])  # where Krohn lies
     paths = os.pathsep.join(filter(None, (own, os.environ.get("PYTHONPATH"))))
     with TemporaryDirectory() as cache:
-        told = {**os.environ, **QUIET, "PYTHONPATH": paths, "HF_MODULES_CACHE": cache}
+        environment = {
+            **os.environ,
+            **QUIET,
+            "PYTHONPATH": paths,
+            "HF_MODULES_CACHE": cache,
+        }
         try:
             done = subprocess.run(
                 [sys.executable, "-c", program],
                 cwd=place,
-                env=told,
+                env=environment,
                 capture_output=True,
                 encoding="utf-8",
                 timeout=SECONDS,
@@ -168,26 +173,26 @@ def card(
         proof: The verdict of the checker on what is there.
         shown: A program that was run there, if there is one.
     """
-    said = markdown_text(verdict(proof))
+    sentence = markdown_text(verdict(proof))
     means = "states" if names.states and names.classes == names.states else "answers"
     letters, logits = len(names.letters), len(names.classes)
     use = "" if shown is None else USE.format(markdown_program(str(shown)))
     return f"""\
-# {in_markdown(called(file.header))}, for {home.title}
+# {in_markdown(source_name(file.header))}, for {home.title}
 
-**{said[0].upper()}{said[1:]}.**
+**{sentence[0].upper()}{sentence[1:]}.**
 
 Written by Krohn, which derives weights and proves what they compute. Computed here:
 {home.arithmetic}.
 
-Its {count(letters, "letter")}: {_listed(names.letters)}. What its
-{count(logits, "logit")} stand for ({means}): {_listed(names.classes)}.
+Its {count(letters, "letter")}: {_list_names(names.letters)}. What its
+{count(logits, "logit")} stand for ({means}): {_list_names(names.classes)}.
 {use}
 {_again(home)}
 """
 
 
-def _listed(names: Sequence[str]) -> str:
+def _list_names(names: Sequence[str]) -> str:
     """The first of some names, each once."""
     shown, room = list[str](), MOST_NAMES
     for name in map(in_markdown, dict.fromkeys(names)):

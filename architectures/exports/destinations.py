@@ -105,6 +105,6 @@ def destination(name: str) -> Destination:
     with name_missing_extra(f"an export to {name}", ExportError):
         for library in home.imports:
             import_module(library)
-    found = import_module(home.module).DESTINATION
-    assert isinstance(found, Destination)
-    return found
+    place = import_module(home.module).DESTINATION
+    assert isinstance(place, Destination)
+    return place

@@ -97,11 +97,11 @@ def _model_code(architecture: Mapping[str, Any]) -> dict[str, str]:
     name = architecture["kind"]
     declared = meanings().get(name, name.replace("-", "_"))
     runtime, _, _ = kind_of(architecture).runtime.partition(":")
-    return carried(modeling_krohn.__name__, (declared, runtime))
+    return collect_modules(modeling_krohn.__name__, (declared, runtime))
 
 
 def _tokenizer_code() -> dict[str, str]:
-    return carried(tokenization_krohn.__name__)
+    return collect_modules(tokenization_krohn.__name__)
 
 
 def _write_code(directory: Path, files: Mapping[str, str]) -> None:
@@ -183,9 +183,9 @@ def open_logits(directory: Path) -> Callable[[Tensor], Tensor]:
         made = AutoModelForCausalLM.from_pretrained(directory, trust_remote_code=False)
 
     def logits(tokens: Tensor) -> Tensor:
-        found = made(input_ids=tokens).logits
-        assert isinstance(found, Tensor)
-        return found
+        output = made(input_ids=tokens).logits
+        assert isinstance(output, Tensor)
+        return output
 
     return logits
 
@@ -239,20 +239,25 @@ def _check_tensors(file: ModelFile, stored: Mapping[str, Tensor]) -> None:
 def _check_said(file: ModelFile, directory: Path) -> None:
     """Refuse a configuration, letters or a way to write texts of another network."""
 
-    def said(name: str) -> str:
+    def read_canonical(name: str) -> str:
         return canonical(strict_json.read(read_bytes(directory / name)))
 
-    def saved(config: KrohnConfig | GenerationConfig) -> str:
+    def serialize_config(config: KrohnConfig | GenerationConfig) -> str:
         return canonical(json.loads(config.to_json_string()))
 
     known = {
-        saved(config): config
+        serialize_config(config): config
         for config in (configuration(file, each) for each in possible_labels(file))
     }
-    config = known.get(said("config.json"))
-    demand_said(config is not None and said(LETTERS) == canonical(config.letters))
+    config = known.get(read_canonical("config.json"))
+    demand_said(
+        config is not None and read_canonical(LETTERS) == canonical(config.letters)
+    )
     if config is not None and config.writes:
-        demand_said(said("generation_config.json") == saved(_decoding(config)))
+        demand_said(
+            read_canonical("generation_config.json")
+            == serialize_config(_decoding(config))
+        )
 
 
 DESTINATION = Destination(
@@ -291,7 +296,7 @@ NAMED = re.compile(rf'(?<="){_MODULE}(?=:\w+")')
 """The module of a class that is named by a text, as the runtimes are."""
 
 
-def carried(module: str, named: Sequence[str] = ()) -> dict[str, str]:
+def collect_modules(module: str, named: Sequence[str] = ()) -> dict[str, str]:
     """The files of a module and of all that it imports of Krohn, by their names.
 
     Args:
@@ -301,13 +306,13 @@ def carried(module: str, named: Sequence[str] = ()) -> dict[str, str]:
     Raises:
         ExportError: If one of them is no file.
     """
-    waiting, found = [module, *named], dict[str, str]()
+    waiting, files = [module, *named], dict[str, str]()
     while waiting:
         name = waiting.pop()
-        if (file := f"{_stem(name)}.py") in found:
+        if (file := f"{_stem(name)}.py") in files:
             continue
         text = _source(name)
-        found[file] = _rewritten(name, text, named if name == module else ())
+        files[file] = _rewrite_imports(name, text, named if name == module else ())
         waiting += [
             node.module
             for node in ast.walk(ast.parse(text))
@@ -315,7 +320,7 @@ def carried(module: str, named: Sequence[str] = ()) -> dict[str, str]:
             and node.module is not None
             and node.module.partition(".")[0] in packages()
         ]
-    return found
+    return files
 
 
 def _source(module: str) -> str:
@@ -330,7 +335,7 @@ def _stem(module: str) -> str:
     return module.removeprefix(HERE).replace(".", "_")
 
 
-def _rewritten(module: str, text: str, named: Sequence[str]) -> str:
+def _rewrite_imports(module: str, text: str, named: Sequence[str]) -> str:
     text = IMPORTS.sub(lambda m: f"{m[1]}.{_stem(m[2])}", text)
     text = NAMED.sub(lambda m: f".{_stem(m[1])}", text)
     first = text.find("\nfrom ") + 1  # a module that imports nothing asks for nothing

@@ -78,19 +78,19 @@ def recurrent(graph: Graph, file: ModelFile, step: Step, words: Value) -> None:
     """The nodes of a recurrent network: a `Scan` over the letters of a word."""
     o, tensors, count = Nodes(), _tensors(graph, file), _count(words)
     widths = [len(file.tensors[name]) for name in step.starts]
-    held = [
+    start_values = [
         tensors[name].op("Expand", count.op("Concat", size, axis=0)).name
         for name, size in zip(step.starts, widths, strict=True)
     ]
     body = Graph(graph.number, front="step.")
     before = [f"{name}.before" for name in step.starts]
-    said, after = step.after(
+    output, after = step.after(
         o,
         step.net({name: Value(body, name, graph) for name in tensors}),
         Value(body, LETTER),
         tuple(Value(body, name) for name in before),
     )
-    kept, read = [value.name for value in after], said.op("Identity").name
+    kept, read = [value.name for value in after], output.op("Identity").name
     letter = body.info(LETTER, TensorProto.INT64, BATCH)
 
     def info(names: list[str]) -> list[ValueInfoProto]:
@@ -102,10 +102,15 @@ def recurrent(graph: Graph, file: ModelFile, step: Step, words: Value) -> None:
         body.nodes, "step", [*info(before), letter], writes, body.constants
     )
     steps = words.op("Transpose", perm=[1, 0]).name
-    *_, found = graph.op(
-        "Scan", *held, steps, outputs=len(held) + 1, body=inner, num_scan_inputs=1
+    *_, all_outputs = graph.op(
+        "Scan",
+        *start_values,
+        steps,
+        outputs=len(start_values) + 1,
+        body=inner,
+        num_scan_inputs=1,
     )
-    each = Value(graph, found).op("Transpose", perm=[1, 0, 2])
+    each = Value(graph, all_outputs).op("Transpose", perm=[1, 0, 2])
     o.at(LOGITS, step.said(o, step.net(tensors), each))
 
 
@@ -144,9 +149,9 @@ def write(file: ModelFile, directory: Path, states: bool = False) -> None:
     """
     _check(file)
     model = model_of(file)
-    helper.set_model_props(model, _said(labels(file, states)))
+    helper.set_model_props(model, _make_metadata(labels(file, states)))
     onnx.checker.check_model(model, full_check=True)
-    (directory / NAME).write_bytes(_packed(model))
+    (directory / NAME).write_bytes(_serialize_model(model))
     circuit.write(file, directory)
 
 
@@ -168,7 +173,7 @@ def model_of(file: ModelFile) -> ModelProto:
     else:
         recurrent(graph, file, step, words)
     made = helper.make_graph(
-        graph.named(),
+        graph.name_nodes(),
         "krohn",
         [graph.info(LETTERS, TensorProto.INT64, BATCH, TIME)],
         [graph.info(LOGITS, graph.number, BATCH, TIME, shape.outputs)],
@@ -183,7 +188,7 @@ def model_of(file: ModelFile) -> ModelProto:
     )
 
 
-def _packed(model: ModelProto) -> bytes:
+def _serialize_model(model: ModelProto) -> bytes:
     data: bytes = model.SerializeToString(deterministic=True)
     return data
 
@@ -231,8 +236,8 @@ def open_logits(directory: Path) -> Callable[[Tensor], Tensor]:
     )
 
     def logits(tokens: Tensor) -> Tensor:
-        (found,) = session.run([LOGITS], {LETTERS: tokens.numpy()})
-        return torch.from_numpy(found)
+        (output,) = session.run([LOGITS], {LETTERS: tokens.numpy()})
+        return torch.from_numpy(output)
 
     return logits
 
@@ -253,29 +258,29 @@ def _read(file: ModelFile, stored: ModelProto) -> StoredNetwork:
     constants = {tensor.name: tensor for tensor in stored.graph.initializer}
     tensors = dict[str, FloatArray]()
     for name, tensor in file.tensors.items():
-        held = constants.get(name, TensorProto())
-        if held.raw_data != file.precision.store(tensor).tobytes():
+        constant = constants.get(name, TensorProto())
+        if constant.raw_data != file.precision.store(tensor).tobytes():
             raise ExportError(f"the tensor {name!r} was not written as it is")
-        tensors[name] = file.precision.decode(held.raw_data).reshape(tensor.shape)
+        tensors[name] = file.precision.decode(constant.raw_data).reshape(tensor.shape)
     there = replace(file, tensors=tensors)
     made = model_of(there)
     for ours, theirs in zip_longest(made.graph.node, stored.graph.node):
         if ours != theirs:
             name = (theirs or ours).name
             raise ExportError(f"the node {name!r} is not as it was written")
-    said = [(p.key, p.value) for p in stored.metadata_props]
-    possible = (_said(names) for names in possible_labels(file))
-    demand_said(said in [list(each.items()) for each in possible])
+    metadata = [(p.key, p.value) for p in stored.metadata_props]
+    possible = (_make_metadata(names) for names in possible_labels(file))
+    demand_said(metadata in [list(each.items()) for each in possible])
     stored.ClearField("metadata_props")
-    if _packed(stored) != _packed(made):
+    if _serialize_model(stored) != _serialize_model(made):
         raise ExportError(f"{NAME} is not as it was written")
     return StoredNetwork(there)
 
 
-def _said(names: Labels) -> dict[str, str]:
+def _make_metadata(names: Labels) -> dict[str, str]:
     """The metadata."""
-    told = names.to_object().items()
-    return {key: json.dumps(value, ensure_ascii=False) for key, value in told}
+    entries = names.to_object().items()
+    return {key: json.dumps(value, ensure_ascii=False) for key, value in entries}
 
 
 DESTINATION = Destination(

@@ -72,7 +72,7 @@ class Graph:
         """The description of an input or an output."""
         return helper.make_tensor_value_info(name, number, shape)
 
-    def named(self) -> list[NodeProto]:
+    def name_nodes(self) -> list[NodeProto]:
         """The nodes, with the names that are promised.
 
         A value is called by the first of its names; a copy has each other one.
@@ -86,10 +86,10 @@ class Graph:
             for name, value in self.places.items()
             if first[value] != name
         )
-        found = [*self.nodes, *copies]
-        for node in found:
+        nodes = [*self.nodes, *copies]
+        for node in nodes:
             node.name = node.output[0]
-        return found
+        return nodes
 
 
 def _infix(kind: str) -> Callable[["Value", Any], "Value"]:
@@ -167,7 +167,7 @@ class Nodes(Engine):
         spoilt = seen.op("Cast", to=number) @ wrong.op("Cast", to=number) > 0.0
         return spoilt.op("Where", np.nan, mixed)
 
-    def shown(self, x: Value, seen: Value) -> Value:
+    def keep_seen(self, x: Value, seen: Value) -> Value:
         """``x`` where it is seen, and 0 elsewhere."""
         return seen.op("Where", x, 0.0)
 

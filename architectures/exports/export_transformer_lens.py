@@ -34,7 +34,7 @@ from krohn.network import ExportError
 from krohn.network.architecture import kind_of
 from krohn.network.meaning.net import APART, Net
 from krohn.network.meaning.rewrites import divide_scores, pad, widen
-from krohn.network.modelfile import LARGEST_FILE, ModelFile, decoded
+from krohn.network.modelfile import LARGEST_FILE, ModelFile, decode_tensor
 from krohn.network.precision import PRECISIONS, FloatArray
 from krohn.program import strict_json
 from krohn.program.architectures.transformer import Transformer
@@ -111,9 +111,9 @@ def open_logits(directory: Path) -> Callable[[Tensor], Tensor]:
 
     def logits(tokens: Tensor) -> Tensor:
         front = tokens.new_full((len(tokens), 1), bos)
-        found = made(torch.cat([front, tokens], dim=1), return_type="logits")
-        assert isinstance(found, Tensor)
-        return found[:, 1:]
+        output = made(torch.cat([front, tokens], dim=1), return_type="logits")
+        assert isinstance(output, Tensor)
+        return output[:, 1:]
 
     return logits
 
@@ -132,25 +132,28 @@ def read(file: ModelFile, directory: Path) -> StoredNetwork:
 
 
 def _read(file: ModelFile, directory: Path) -> StoredNetwork:
-    said, names = (
+    config, names = (
         strict_json.read(read_bytes(directory / name)) for name in (CONFIG, NAMES)
     )
-    _check_said(said)
+    _check_said(config)
     possible = (each.to_object() for each in possible_labels(file))
     demand_said(any(strict_json.alike(names, each) for each in possible))
-    precision, gain = PRECISIONS[said["dtype"]], scale(said)
+    precision, gain = PRECISIONS[config["dtype"]], scale(config)
     data = read_bytes(directory / WEIGHTS, LARGEST_FILE)
     entries = deserialize(data)  # type: ignore[no-untyped-call]
-    stored = {name: decoded(name, entry, precision) for name, entry in entries}
-    architecture = _architecture(said)
-    tensors = _arranged(Transformer.of(architecture), stored)
+    stored = {name: decode_tensor(name, entry, precision) for name, entry in entries}
+    architecture = _architecture(config)
+    tensors = _arrange_tensors(Transformer.of(architecture), stored)
     queries = {n: x / gain for n, x in tensors.items() if n.endswith(".query")}
     exact = [np.array_equal(x * gain, tensors[n]) for n, x in queries.items()]
     demand(exact, "a query is too small to be divided")
     tensors |= queries
     if file.architecture.disguise is not None:
-        disguise, told = _disguise(file, architecture["blocks"])
-        architecture, tensors = {**architecture, "disguise": disguise}, tensors | told
+        disguise, disguise_tensors = _disguise(file, architecture["blocks"])
+        architecture, tensors = (
+            {**architecture, "disguise": disguise},
+            tensors | disguise_tensors,
+        )
     header = {**file.header, "architecture": architecture}
     return StoredNetwork(ModelFile(header, tensors, precision), gain)
 
@@ -207,13 +210,14 @@ def _activation(file: ModelFile) -> str:
         ExportError: If there are several.
     """
     blocks = file.architecture.blocks
-    found = {str(a) for b in blocks for layer in b.activations for a in layer}
-    if len(found) > 1:
+    activations = {str(a) for b in blocks for layer in b.activations for a in layer}
+    if len(activations) > 1:
         raise ExportError(
-            f"its hidden units are {' and '.join(sorted(found))}, and TransformerLens has "
-            "one of relu and gelu for all; export to huggingface or onnx"
+            f"its hidden units are {' and '.join(sorted(activations))}, and "
+            "TransformerLens has one of relu and gelu for all; export to "
+            "huggingface or onnx"
         )
-    return found.pop() if found else "relu"
+    return activations.pop() if activations else "relu"
 
 
 def scale(config: Mapping[str, Any]) -> float:
@@ -227,7 +231,7 @@ def bridge_tensors(net: Net[FloatArray]) -> dict[str, FloatArray]:
     Args:
         net: Of blocks of equal sizes, with one hidden layer each.
     """
-    found = {
+    state = {
         "embed.weight": net.token,
         "pos_embed.weight": net.position,
         "unembed.weight": net.out.weight.T,
@@ -239,14 +243,14 @@ def bridge_tensors(net: Net[FloatArray]) -> dict[str, FloatArray]:
         assert heads is not None
         for name, matrix in (("q", heads.query), ("k", heads.key), ("v", heads.value)):
             flat = matrix.transpose(0, 2, 1).reshape(-1, d)
-            found[f"{at}.attn.{name}.weight"] = flat
-            found[f"{at}.attn.{name}.bias"] = np.zeros(len(flat))
-        found[f"{at}.attn.o.weight"] = heads.out.reshape(-1, d).T
-        found[f"{at}.attn.o.bias"] = np.zeros(d)
+            state[f"{at}.attn.{name}.weight"] = flat
+            state[f"{at}.attn.{name}.bias"] = np.zeros(len(flat))
+        state[f"{at}.attn.o.weight"] = heads.out.reshape(-1, d).T
+        state[f"{at}.attn.o.bias"] = np.zeros(d)
         for name, layer in zip(("in", "out"), block.layers, strict=True):
-            found[f"{at}.mlp.{name}.weight"] = layer.weight.T
-            found[f"{at}.mlp.{name}.bias"] = layer.bias
-    return found
+            state[f"{at}.mlp.{name}.weight"] = layer.weight.T
+            state[f"{at}.mlp.{name}.bias"] = layer.bias
+    return state
 
 
 # The network in a directory.
@@ -286,7 +290,7 @@ def _architecture(said: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _arranged(
+def _arrange_tensors(
     shape: Transformer, stored: Mapping[str, FloatArray]
 ) -> dict[str, FloatArray]:
     """The tensors that `bridge_tensors` arranges as what is stored, number by number.
@@ -321,21 +325,21 @@ def _disguise(
         file: The network.
         blocks: Those that run, as an architecture states them.
     """
-    said = file.header["architecture"]["disguise"]
-    told = {n: x for n, x in file.tensors.items() if n.startswith(APART)}
+    stated = file.header["architecture"]["disguise"]
+    tensors = {n: x for n, x in file.tensors.items() if n.startswith(APART)}
     counts = {
         "heads": [b["heads"] for b in blocks],
         "units": [b["mlp"][0] for b in blocks],
     }
     more = {
-        key: [[*x, *[0] * (n - len(x))] for x, n in zip(said[key], each, strict=True)]
+        key: [[*x, *[0] * (n - len(x))] for x, n in zip(stated[key], each, strict=True)]
         for key, each in counts.items()
     }
     for b, block in enumerate(blocks):
-        own, name = said["blocks"][b]["d_qk"], f"disguise.blocks.{b}.attention"
-        turns = told.get(name, np.zeros((0, own, 0)))
-        told[name] = pad(turns, (block["heads"], own, block["d_qk"]))
-    return {**said, **more}, told
+        own, name = stated["blocks"][b]["d_qk"], f"disguise.blocks.{b}.attention"
+        turns = tensors.get(name, np.zeros((0, own, 0)))
+        tensors[name] = pad(turns, (block["heads"], own, block["d_qk"]))
+    return {**stated, **more}, tensors
 
 
 DESTINATION = Destination(

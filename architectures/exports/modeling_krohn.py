@@ -114,9 +114,11 @@ class KrohnForCausalLM(PreTrainedModel, GenerationMixin):  # type: ignore[misc]
             seen = tuple(x[:, 1:] for x in self.network.snapshots(input_ids))
         loss = None
         if labels is not None:
-            said = logits[:, :-1] if self.config.writes else logits
+            predictions = logits[:, :-1] if self.config.writes else logits
             right = labels[:, 1:] if self.config.writes else labels
-            loss = nn.functional.cross_entropy(said.flatten(0, 1), right.flatten())
+            loss = nn.functional.cross_entropy(
+                predictions.flatten(0, 1), right.flatten()
+            )
         return CausalLMOutput(loss=loss, logits=logits, hidden_states=seen)
 
     def generate(self, *inputs: Any, **options: Any) -> Any:

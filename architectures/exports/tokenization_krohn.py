@@ -42,13 +42,13 @@ class KrohnTokenizer(PreTrainedTokenizer):  # type: ignore[misc]
     def _tokenize(self, text: str, **ignored: Any) -> list[str]:
         word = split_letters([text], self.index.__contains__, self.index)
         signs = "".join(text.split())
-        spelled = self._known(signs) and not self._known(word)
-        return self._checked([*signs] if spelled else word)
+        spelled = self._knows_all(signs) and not self._knows_all(word)
+        return self._check_word([*signs] if spelled else word)
 
-    def _known(self, names: Iterable[str]) -> bool:
+    def _knows_all(self, names: Iterable[str]) -> bool:
         return all(name in self.index for name in names)
 
-    def _checked(self, word: list[str]) -> list[str]:
+    def _check_word(self, word: list[str]) -> list[str]:
         for at, letter in enumerate(word, start=1):
             self._id(letter, f" (letter {at})")
         return word

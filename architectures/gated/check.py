@@ -15,7 +15,7 @@ from krohn.architectures.gated.check_affine_forms import (
     TANH,
     AffineForm,
     Curve,
-    joined,
+    join_forms,
 )
 from krohn.architectures.gated.statement_lstm import Gated
 from krohn.program.domains import BoolArray, FloatArray, IntArray
@@ -31,7 +31,7 @@ from krohn.verify.checker.arithmetic import (
 )
 from krohn.verify.checker.established import Established
 from krohn.verify.checker.model_file import Machine, Model
-from krohn.verify.checker.simulation import boxes, listed, proved
+from krohn.verify.checker.simulation import boxes, decode_array, prove_simulation
 
 COST = 2**10
 """The work of bounding a number, in multiplications."""
@@ -75,7 +75,7 @@ class Nodes:
     made: IntArray
 
     @cached_property
-    def own(self) -> IntArray:
+    def parallelotope_index(self) -> IntArray:
         """``(nodes,)``: the number of each parallelotope among these."""
         return np.cumsum(self.made < 0) - 1
 
@@ -93,7 +93,7 @@ class Nodes:
         Raises:
             Refused: If a matrix may have no inverse.
         """
-        bounds = self.bounds[own := self.own[at]]
+        bounds = self.bounds[own := self.parallelotope_index[at]]
         if self.directions is None:
             return AffineForm.of(bounds[:, None])
         back, apart = self._back[0][own], self._back[1][own]
@@ -107,14 +107,16 @@ class Nodes:
         rest = apart[:, None] * (2 * reach[..., None]) + rounded
         return AffineForm(centre.wider(rest), slopes)
 
-    def hold(self, images: AffineForm, at: IntArray) -> BoolArray:
+    def contain_images(self, images: AffineForm, at: IntArray) -> BoolArray:
         """Whether images ``(rows, remembered)`` lie in parallelotopes."""
-        bounds = self.bounds[own := self.own[at]]
+        bounds = self.bounds[own := self.parallelotope_index[at]]
         if self.directions is not None:
             turned = self.directions[own].swapaxes(1, 2)
-            images = (images.shaped(len(at), 1) @ turned).shaped(len(at))
-        found = images.bounds
-        return np.asarray((bounds.low <= found.low) & (found.high <= bounds.high))
+            images = (images.reshape(len(at), 1) @ turned).reshape(len(at))
+        image_bounds = images.bounds
+        return np.asarray(
+            (bounds.low <= image_bounds.low) & (image_bounds.high <= bounds.high)
+        )
 
 
 class Images(NamedTuple):
@@ -181,7 +183,7 @@ class Cell:
         self, at: IntArray, rights: Sequence[IntArray]
     ) -> tuple[Images, FloatArray]:
         """Images of nodes under letters; and how far right logits are ahead there."""
-        images = self.after(self.held(at)).shaped(-1)
+        images = self.after(self.enclose_nodes(at)).reshape(-1)
         of = np.repeat(at * self.reads, self.reads) + np.tile(
             np.arange(self.reads), len(at)
         )
@@ -192,35 +194,37 @@ class Cell:
         made = self.nodes.made[at]
         own = np.flatnonzero(made < 0)
         known = np.asarray(made == images.of[rows])
-        known[own] = self.nodes.hold(images.form.rows(rows[own]), at[own]).all(axis=-1)
+        known[own] = self.nodes.contain_images(
+            images.form.rows(rows[own]), at[own]
+        ).all(axis=-1)
         return known
 
-    def held(self, at: IntArray) -> AffineForm:
+    def enclose_nodes(self, at: IntArray) -> AffineForm:
         """Nodes, each from the parallelotope that it comes from."""
         made = self.nodes.made[at]
         own, come = np.flatnonzero(made < 0), np.flatnonzero(made >= 0)
-        found = self.nodes.parallelotopes(at[own])
+        forms = self.nodes.parallelotopes(at[own])
         if not len(come):
-            return found
+            return forms
         parents, of = np.unique(made[come] // self.reads, return_inverse=True)
-        after = self.after(self.held(parents)).shaped(-1)
+        after = self.after(self.enclose_nodes(parents)).reshape(-1)
         rows = of.reshape(-1) * self.reads + made[come] % self.reads
         fewer = after.rows(rows).fewer(NOISES * self.first.shape[-1]).with_noises()
-        both = joined([found, fewer.shaped(len(come), 1)], axis=-3)
+        both = join_forms([forms, fewer.reshape(len(come), 1)], axis=-3)
         return both.rows(np.argsort(np.concatenate([own, come]), kind="stable"))
 
     def ahead(self, held: AffineForm, right: IntArray) -> FloatArray:
         """``(rows,)``: how far the right logit is ahead of every other one, at least."""
-        said = self.said(held)
+        logits = self.compute_logits(held)
         rows = np.arange(len(right))
         known = (right >= 0) & (right < len(self.logits))
         demand(known, "the network has no logit for a state")
-        base, slopes = said.base[rows, right], said.slopes[:, rows, right]
-        ahead = (AffineForm(base[:, None], slopes[..., None]) - said).bounds.low
+        base, slopes = logits.base[rows, right], logits.slopes[:, rows, right]
+        ahead = (AffineForm(base[:, None], slopes[..., None]) - logits).bounds.low
         ahead[rows, right] = np.inf
         return np.asarray(ahead.min(axis=-1))
 
-    def said(self, held: AffineForm) -> AffineForm:
+    def compute_logits(self, held: AffineForm) -> AffineForm:
         """``(…, classes)``: the logits."""
         h = held.columns(0, len(self.weight))
         return self.affine(h, self.readout, self.logits)
@@ -245,16 +249,16 @@ class Cell:
         summed = 2 * sum_error(form, used + terms, size)
         return value.wider(summed + 8 * form.unit * size + 6 * form.smallest)
 
-    def stored(self, found: AffineForm, size: Interval) -> AffineForm:
+    def store_memory(self, found: AffineForm, size: Interval) -> AffineForm:
         """After up to five operations with numbers that add up to ``size``."""
         fits(size, self.form, "what is remembered", STEPS)
         return found.wider(8 * self.form.unit * size + 8 * self.form.smallest)
 
     def gate(self, x: AffineForm, curve: Curve) -> AffineForm:
         """The value of a gate at a sum: a rising function, computed and stored (A14)."""
-        form, found = self.form, x.through(curve)
-        stored = 2 * form.unit * abs(found.bounds) + form.smallest
-        return found.wider(GATE * form.sum_unit + stored)
+        form, value = self.form, x.through(curve)
+        stored = 2 * form.unit * abs(value.bounds) + form.smallest
+        return value.wider(GATE * form.sum_unit + stored)
 
     def after(self, held: AffineForm) -> AffineForm:
         """The memory after each letter."""
@@ -277,13 +281,13 @@ class Cell:
         about = Interval.of(np.ones(1)).wider(8 * self.form.unit)
         apart = f.bounds * c.bounds * about + i.bounds * g.bounds * about
         long = c.bounds.high - c.bounds.low > LONG
-        c = self.stored(f * c + i * g, size)
-        c = c.replaced(long, apart.wider(8 * self.form.smallest))
+        c = self.store_memory(f * c + i * g, size)
+        c = c.replace_entries(long, apart.wider(8 * self.form.smallest))
         if len(c.slopes):
             c = c.with_noises()
         squashed = self.gate(c, TANH)
         size = abs(o.bounds) * abs(squashed.bounds)
-        return joined([self.stored(o * squashed, size), c], axis=-1)
+        return join_forms([self.store_memory(o * squashed, size), c], axis=-1)
 
     def _gru(self, h: AffineForm, gates: list[AffineForm]) -> AffineForm:
         n = len(self.weight)
@@ -292,22 +296,22 @@ class Cell:
         letter, bias = self.letters.value[:, 2 * n :], self.bias[0, 2 * n :]
         size = abs(r.bounds) * abs(inside.bounds) + self.letters.size[:, 2 * n :]
         reset = r * inside + (letter + bias)
-        new = self.gate(self.stored(reset, size + np.abs(bias)), TANH)
+        new = self.gate(self.store_memory(reset, size + np.abs(bias)), TANH)
         size = abs(new.bounds) + 2 * abs(z.bounds) * (abs(new.bounds) + abs(h.bounds))
         mixed = new + z * (h - new) if len(h.slopes) else (-z + 1.0) * new + z * h
-        return self.stored(mixed, size)
+        return self.store_memory(mixed, size)
 
 
-def established(model: Model, said: Any, machine: Machine | None) -> Established:
+def check_claim(model: Model, said: Any, machine: Machine | None) -> Established:
     """Sets that no letter leads out of, in which the machine's state is said.
 
     Raises:
         Refused: If the evidence does not show them, or the margin is not as claimed.
     """
-    return proved(model, said, machine, opened)
+    return prove_simulation(model, said, machine, open_network)
 
 
-def opened(model: Model, said: Any = None) -> Cell:
+def open_network(model: Model, said: Any = None) -> Cell:
     """The network that a file holds, with the nodes of evidence, or with its start."""
     shape, t = model.network(Gated), model.tensors
     bias = np.stack([t[f"recurrent.bias_{part}_l0"] for part in ("ih", "hh")])
@@ -341,8 +345,8 @@ def _nodes(said: Any, width: int, letters: int) -> Nodes:
     bounds = boxes(said, width)
     made, directions = np.full(len(bounds.low), -1), None
     if "directions" in said:
-        directions = listed(said["directions"], "<f4").reshape(-1, width, width)
-        made = listed(said["made"])
+        directions = decode_array(said["directions"], "<f4").reshape(-1, width, width)
+        made = decode_array(said["made"])
         demand(
             (made < 0).sum() == len(bounds.low) == len(directions), "nodes are missing"
         )

@@ -14,8 +14,8 @@ from krohn.program.domains import BoolArray, FloatArray, IntArray
 from krohn.verify.checker.arithmetic import (
     Interval,
     Operand,
+    enclose_sum,
     own_error_anywhere,
-    summed,
 )
 
 WIDE = 2.0**-20
@@ -44,17 +44,17 @@ class Curve(NamedTuple):
         """The range of f(x) − slope·x for x within bounds (Lemma 18d)."""
         low, high = bounds.low, bounds.high
         middle, place = np.clip(0.0, low, high), self.where(slope)
-        found: list[Interval] = []
+        candidates: list[Interval] = []
         for start, end, at in ((low, middle, -place), (middle, high, place)):
             at = np.clip(at, start, end)
             value = Interval.of(at).through(self.value)
             steeper = self.slope(value) - slope
             for x in (start, end):
                 there = Interval.of(x)
-                found.append(there.through(self.value) - there * slope)
+                candidates.append(there.through(self.value) - there * slope)
                 tangent = value + steeper * (there - at)
-                found.append(tangent - Interval.of(at) * slope)
-        least, most = ([x.low for x in found], [x.high for x in found])
+                candidates.append(tangent - Interval.of(at) * slope)
+        least, most = ([x.low for x in candidates], [x.high for x in candidates])
         return Interval(np.minimum.reduce(least), np.maximum.reduce(most))
 
     def secant(self, bounds: Interval) -> FloatArray:
@@ -99,14 +99,14 @@ class AffineForm:
     @cached_property
     def spread(self) -> FloatArray:
         """``(rows, …, width)``: how much all noises can change, at most."""
-        return summed(np.abs(self.slopes).sum(axis=0), len(self.slopes)).high
+        return enclose_sum(np.abs(self.slopes).sum(axis=0), len(self.slopes)).high
 
     @cached_property
     def bounds(self) -> Interval:
         """The least and the greatest numbers."""
         return self.base.wider(self.spread) if len(self.slopes) else self.base
 
-    def shaped(self, *shape: int) -> "AffineForm":
+    def reshape(self, *shape: int) -> "AffineForm":
         """With other axes before the width."""
         width = self.base.shape[-1]
         base = self.base.each(lambda x: x.reshape(*shape, width))
@@ -124,12 +124,12 @@ class AffineForm:
         """With all that is within ``off``."""
         return AffineForm(self.base.wider(off), self.slopes)
 
-    def replaced(self, chosen: BoolArray, other: Interval) -> "AffineForm":
+    def replace_entries(self, chosen: BoolArray, other: Interval) -> "AffineForm":
         """With an interval in place of the entries that are chosen."""
         slopes = np.where(chosen, 0.0, self.slopes)
         return AffineForm(other.where(chosen, self.base), slopes)
 
-    def padded(self, noises: int) -> "AffineForm":
+    def pad_noises(self, noises: int) -> "AffineForm":
         """With further noises, which it does not depend on."""
         more = np.zeros((noises - len(self.slopes), *self.slopes.shape[1:]))
         return AffineForm(self.base, np.concatenate([self.slopes, more]))
@@ -144,7 +144,7 @@ class AffineForm:
             return AffineForm(base, np.broadcast_to(self.slopes, shape))
         x, y = alike(self, other)
         off = _off(1, Interval.of(x.spread) + y.spread)
-        return _made(x.base + y.base, x.slopes + y.slopes, off)
+        return _make_form(x.base + y.base, x.slopes + y.slopes, off)
 
     def __sub__(self, other: "AffineForm") -> "AffineForm":
         return self + -other
@@ -168,14 +168,14 @@ class AffineForm:
         same = Interval.of(np.abs(both).sum(axis=0))
         mixed = (s * t - same).maximum(0.0) + by * t + around * s
         off = _off(3, np.abs(b) * t + np.abs(c) * s) + _off(2 * count + 2, s * t)
-        return _made(base + ends, slopes, mixed + off)
+        return _make_form(base + ends, slopes, mixed + off)
 
     def __matmul__(self, weight: FloatArray) -> "AffineForm":
         base = self.base @ weight
         if not len(self.slopes):
             return AffineForm.of(base)
         off = _off(weight.shape[-2], Interval.of(self.spread) @ np.abs(weight))
-        return _made(base, self.slopes @ weight, off)
+        return _make_form(base, self.slopes @ weight, off)
 
     def through(self, curve: Curve) -> "AffineForm":
         """A curve, along a secant where there are noises (Lemma 18d)."""
@@ -183,7 +183,7 @@ class AffineForm:
             return AffineForm(self.base.through(curve.value), self.slopes)
         slope = curve.secant(self.bounds)
         base = self.base * slope + curve.beside(self.bounds, slope)
-        return _made(
+        return _make_form(
             base, slope * self.slopes, _off(1, Interval.of(self.spread) * slope)
         )
 
@@ -201,17 +201,19 @@ class AffineForm:
             return self
         order = np.argsort(-np.abs(self.slopes).sum(axis=-1), axis=0, kind="stable")
         slopes = np.take_along_axis(self.slopes, order[..., None], axis=0)
-        lost = summed(np.abs(slopes[most:]).sum(axis=0), len(slopes))
+        lost = enclose_sum(np.abs(slopes[most:]).sum(axis=0), len(slopes))
         return AffineForm(self.base.wider(lost), slopes[:most])
 
 
 def alike(*forms: AffineForm) -> list[AffineForm]:
     """Forms with equally many noises."""
     most = max(len(form.slopes) for form in forms)
-    return [form if len(form.slopes) == most else form.padded(most) for form in forms]
+    return [
+        form if len(form.slopes) == most else form.pad_noises(most) for form in forms
+    ]
 
 
-def joined(forms: "list[AffineForm]", axis: int) -> AffineForm:
+def join_forms(forms: "list[AffineForm]", axis: int) -> AffineForm:
     """Forms side by side, along an axis of the base, counted from the end."""
     parts = alike(*forms)
     low, high = (
@@ -227,5 +229,5 @@ def _off(operations: int, size: Interval) -> Interval:
     return own_error_anywhere(float(operations), size)
 
 
-def _made(base: Interval, slopes: FloatArray, off: Operand) -> AffineForm:
+def _make_form(base: Interval, slopes: FloatArray, off: Operand) -> AffineForm:
     return AffineForm(base.wider(off) if len(slopes) else base, slopes)

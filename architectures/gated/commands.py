@@ -59,13 +59,13 @@ class Layer:
         Raises:
             KrohnError: If it is that of another network.
         """
-        found = [name for name in tensors if name.endswith(LAYER)]
-        if len(found) != 1:
+        layers = [name for name in tensors if name.endswith(LAYER)]
+        if len(layers) != 1:
             raise KrohnError(
-                f"the network has {len(found)} recurrent layers; one that is proved has "
+                f"the network has {len(layers)} recurrent layers; one that is proved has "
                 "one: torch.nn.RNN, GRU or LSTM with num_layers=1"
             )
-        prefix = found[0].removesuffix(LAYER)
+        prefix = layers[0].removesuffix(LAYER)
         own = {
             name.removeprefix(prefix): tensor
             for name, tensor in tensors.items()
@@ -184,20 +184,20 @@ class Layer:
     def _tensors(self, kind: str) -> dict[str, Tensor]:
         weight = self.recurrent[LAYER]
         none = weight.new_zeros(len(weight))
-        found = {"recurrent.bias_ih_l0": none, "recurrent.bias_hh_l0": none}
-        found |= {
+        tensors = {"recurrent.bias_ih_l0": none, "recurrent.bias_hh_l0": none}
+        tensors |= {
             f"recurrent.{name}": tensor for name, tensor in self.recurrent.items()
         }
         for name in cast("type[Gated]", architecture_named(kind)).starts:
-            found[name] = weight.new_zeros(weight.shape[1])
+            tensors[name] = weight.new_zeros(weight.shape[1])
         if self.embedding is not None:
-            found["embed.token"] = self.embedding
+            tensors["embed.token"] = self.embedding
         bias = (
             self.bias
             if self.bias is not None
             else self.weight.new_zeros(len(self.weight))
         )
-        return {**found, "unembed.weight": self.weight.T, "unembed.bias": bias}
+        return {**tensors, "unembed.weight": self.weight.T, "unembed.bias": bias}
 
 
 def model_file(

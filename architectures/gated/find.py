@@ -36,11 +36,11 @@ class CellBoxes(Boxes):
             WrongWord: If there is one but the first, with a word that leads there.
         """
         for at in range(1, len(self.low)):
-            said = self.net.said(AffineForm.of(self.some([at]))).base[0]
+            logits = self.net.compute_logits(AffineForm.of(self.some([at]))).base[0]
             right = int(self.machine.shows[self.states[at]])
-            demand(right < len(said.low), "the network has no logit for a state")
-            others = np.delete(said.low, right)
-            if (said.high[right] < others).any():
+            demand(right < len(logits.low), "the network has no logit for a state")
+            others = np.delete(logits.low, right)
+            if (logits.high[right] < others).any():
                 raise WrongWord(self.word(at))
 
 
@@ -51,7 +51,7 @@ def simulation(model: Model, machine: Machine | None) -> list[dict[str, Any]]:
         Refused: If none is found.
         WrongWord: With some word, if a read-out is wrong.
     """
-    cell = check.opened(model)
+    cell = check.open_network(model)
     machine = machine_of(model, machine, cell.reads)
     boxes = CellBoxes(cell, machine)
     try:
@@ -62,4 +62,4 @@ def simulation(model: Model, machine: Machine | None) -> list[dict[str, Any]]:
     except Unsettled:
         if cell.first.shape[-1] > parallelotopes.LARGEST:
             raise  # else parallelotopes may not grow where boxes do
-    return [{"simulation": parallelotopes.closed(cell, machine)}]
+    return [{"simulation": parallelotopes.find_closure(cell, machine)}]

@@ -50,8 +50,8 @@ class Dynamics:
         self, x: FloatArray, letters: IntArray
     ) -> tuple[FloatArray, FloatArray]:
         """Memories after a letter, and their Jacobians ``(words, width, width)``."""
-        found, slopes = self._parts(x, letters)
-        return found, slopes()
+        memories, slopes = self._parts(x, letters)
+        return memories, slopes()
 
     def ahead(self, x: FloatArray, states: IntArray) -> FloatArray:
         """How far the right logit is ahead of every other one."""
@@ -86,7 +86,7 @@ class Dynamics:
         i, f, o = (sigmoid(gates[at]) for at in (0, 1, 3))
         g = np.tanh(gates[2])
         after = f * c + i * g
-        said = np.tanh(after)
+        cell_output = np.tanh(after)
 
         def slopes() -> FloatArray:
             turned = [self.cell.weight[:, n * at : n * at + n].T for at in range(4)]
@@ -95,11 +95,11 @@ class Dynamics:
             cells[:, :, :n] += (i * (1 - i) * g)[:, :, None] * turned[0]
             cells[:, :, :n] += (i * (1 - g * g))[:, :, None] * turned[2]
             cells[:, place, n + place] = f
-            hidden = (o * (1 - said * said))[:, :, None] * cells
-            hidden[:, :, :n] += (o * (1 - o) * said)[:, :, None] * turned[3]
+            hidden = (o * (1 - cell_output * cell_output))[:, :, None] * cells
+            hidden[:, :, :n] += (o * (1 - o) * cell_output)[:, :, None] * turned[3]
             return np.concatenate([hidden, cells], axis=1)
 
-        return np.hstack([o * said, after]), slopes
+        return np.hstack([o * cell_output, after]), slopes
 
     def _gru(
         self,
@@ -114,12 +114,12 @@ class Dynamics:
 
         def slopes() -> FloatArray:
             turned = [self.cell.weight[:, n * at : n * at + n].T for at in range(3)]
-            found = (r * (1 - r) * back)[:, :, None] * turned[0]
-            found = found + r[:, :, None] * turned[2]
-            found = ((1 - z) * (1 - new * new))[:, :, None] * found
-            found += (z * (1 - z) * (h - new))[:, :, None] * turned[1]
-            found[:, place, place] += z
-            return np.asarray(found)
+            jacobian = (r * (1 - r) * back)[:, :, None] * turned[0]
+            jacobian = jacobian + r[:, :, None] * turned[2]
+            jacobian = ((1 - z) * (1 - new * new))[:, :, None] * jacobian
+            jacobian += (z * (1 - z) * (h - new))[:, :, None] * turned[1]
+            jacobian[:, place, place] += z
+            return np.asarray(jacobian)
 
         return (1 - z) * new + z * h, slopes
 
@@ -135,13 +135,13 @@ class Dynamics:
             WrongWord: With a word after which another logit is ahead.
         """
         x, states = self.begin(len(words))
-        found = []
+        steps = []
         for t in range(words.shape[1]):
             x, states = self.step(x, states, words[:, t])
             if (wrong := self.ahead(x, states) < 0).any():
                 raise WrongWord(tuple(words[wrong.argmax(), : t + 1].tolist()))
-            found.append((x, states))
-        return found
+            steps.append((x, states))
+        return steps
 
     def refute(self) -> int:
         """Run all short words, random ones, and loops.
@@ -192,7 +192,7 @@ def varied_words(
     bias = rng.dirichlet(np.full(letters, 0.5), count) * 0.95 + 0.05 / letters
     again = (1 - (2 * length) ** -rng.random(count)) * (rng.random(count) < 0.5)
     free = ((2 * length) ** rng.random(count) - 1).astype(np.int64)
-    found, now = np.zeros((count, length), np.int64), np.full(count, start)
+    words, now = np.zeros((count, length), np.int64), np.full(count, start)
     for t in range(length):
         to = transitions[:, now].T
         allowed = ~dead[to] | dead[now][:, None] | (free <= t)[:, None]
@@ -200,15 +200,15 @@ def varied_words(
         chances = np.where(allowed, bias, 0.0)
         if t:
             kept = (rng.random(count) < again) & allowed[
-                np.arange(count), found[:, t - 1]
+                np.arange(count), words[:, t - 1]
             ]
-            own = np.eye(letters)[found[:, t - 1]]
+            own = np.eye(letters)[words[:, t - 1]]
             chances = np.where(kept[:, None], own, chances)
         chances = chances.cumsum(axis=1)
         drawn = rng.random(count)[:, None] * chances[:, -1:]
-        found[:, t] = (chances > drawn).argmax(axis=1)
-        now = to[np.arange(count), found[:, t]]
-    return found
+        words[:, t] = (chances > drawn).argmax(axis=1)
+        now = to[np.arange(count), words[:, t]]
+    return words
 
 
 OWN, FLAT = 2.0, 5.0
@@ -256,7 +256,7 @@ class Counting:
         most = np.where(self.ends.any(axis=(0, 1)), FLAT, np.inf)
         return np.clip(x, -most, most)
 
-    def grown(
+    def measure_images(
         self, centre: FloatArray, noises: FloatArray, states: IntArray
     ) -> tuple[BoolArray, FloatArray, FloatArray]:
         """Which numbers of images count, and the middles and halves of long sets; or 0.

@@ -26,7 +26,7 @@ from krohn.program.domains import BoolArray, FloatArray, IntArray
 from krohn.program.errors import Refused, demand
 from krohn.verify.checker.arithmetic import Interval
 from krohn.verify.checker.model_file import Machine
-from krohn.verify.search.exact_walk import packed
+from krohn.verify.search.exact_walk import pack_array
 
 LARGEST = 96
 """Networks that remember more numbers are not followed by parallelotopes."""
@@ -126,11 +126,11 @@ class Sense:
         """Changes that a unit along each axis makes in all, and soon; at least 1."""
         apart = ((self.place(centre)[:, None] - self.at) ** 2).sum(axis=2)
         near = (apart + 1e6 * (states[:, None] != self.states)).argmin(axis=1)
-        found = [
+        changes = [
             np.sqrt(np.maximum(1, np.einsum("bik,bkl,bil->bi", axes, m[near], axes)))
             for m in (self.later, self.soon)
         ]
-        return found[0], found[1]
+        return changes[0], changes[1]
 
 
 class Parallelotope(NamedTuple):
@@ -175,9 +175,9 @@ class Own:
         """One more; its number among these."""
         at = self.count
         if at == len(self.nodes):
-            for name, held in vars(self).items():
-                if isinstance(held, np.ndarray):
-                    setattr(self, name, np.concatenate([held, np.zeros_like(held)]))
+            for name, array in vars(self).items():
+                if isinstance(array, np.ndarray):
+                    setattr(self, name, np.concatenate([array, np.zeros_like(array)]))
         self.nodes[at], self.size[at] = node, one.size + 1e-30
         self.directions[at], self.radii[at] = one.directions, one.radii
         self.middle[at] = one.directions @ one.centre
@@ -192,9 +192,9 @@ class Own:
             centre: ``(images, width)``.
             noises: ``(images, noises, width)``.
         """
-        found = np.full(len(centre), -1)
+        holders = np.full(len(centre), -1)
         if not self.count:
-            return found
+            return holders
         places, size = self.place[: self.count], self.size[: self.count]
         own = self.sense.place(centre)
         directions, middle, radii = self.directions, self.middle, self.radii
@@ -208,7 +208,7 @@ class Own:
             near = np.take_along_axis(near, order, 1)
             for at in near.T:
                 rows = np.flatnonzero(
-                    (found[part] < 0) & (apart[np.arange(len(here)), at] < 1)
+                    (holders[part] < 0) & (apart[np.arange(len(here)), at] < 1)
                 )
                 some = at[rows]
                 turned = np.einsum("bij,bj->bi", directions[some], here[rows])
@@ -221,8 +221,8 @@ class Own:
                     axis=1
                 )
                 inside = (off <= radii[some] * SLACK).all(axis=1)
-                found[low + rows[inside]] = self.nodes[some[inside]]
-        return found
+                holders[low + rows[inside]] = self.nodes[some[inside]]
+        return holders
 
 
 @dataclass
@@ -289,7 +289,7 @@ class Closure:
         waiting = [self._put(self.net.machine.start, (-1, -1), point)]
         while waiting:
             now, waiting = waiting[:TOGETHER], waiting[TOGETHER:]
-            waiting += self._followed(now)
+            waiting += self._explore_from(now)
 
     def nodes(self, numbers: Sequence[int]) -> Nodes:
         """Some parallelotopes, as the checker reads them."""
@@ -301,7 +301,7 @@ class Closure:
         bounds = Interval(middle - radii, middle + radii)
         return Nodes(bounds, directions, np.full(len(each), -1))
 
-    def _followed(self, now: list[int]) -> list[int]:
+    def _explore_from(self, now: list[int]) -> list[int]:
         """New parallelotopes on the way from some."""
         net, cell, new = self.net, self.net.cell, list[int]()
         ways, width = cell.reads, net.width
@@ -312,7 +312,7 @@ class Closure:
         for depth in range(1, self.deepest + 1):
             self.work += len(numbers) * cost
             demand(self.work <= self.most, "hidden states need too many sets")
-            images = cell.after(form).shaped(-1)
+            images = cell.after(form).reshape(-1)
             before = np.repeat(numbers, ways)
             letter = np.tile(np.arange(ways), len(numbers))
             states = np.array(self.states)[before]
@@ -323,7 +323,7 @@ class Closure:
                 self._replay((int(before[row]), int(letter[row])))
             full = images.with_noises()
             centre, noises = full.base.low, np.moveaxis(full.slopes, 0, 1)
-            left = self._closed(centre, noises, states, before, letter)
+            left = self._link_images(centre, noises, states, before, letter)
             if not len(left):
                 break
             small, put = self._around(centre[left], noises[left], states[left])
@@ -344,7 +344,7 @@ class Closure:
                 break
             rows, numbers = np.array(go).T
             form = images.rows(rows).fewer(NOISES * width).with_noises()
-            form = form.shaped(len(rows), 1)
+            form = form.reshape(len(rows), 1)
         return new
 
     def _around(
@@ -356,7 +356,7 @@ class Closure:
         along these nothing is forgotten, and sets are long where it no longer matters.
         """
         counting, scale = self.sense.counting, self.sense.scale
-        counts, middle, half = counting.grown(centre, noises, states)
+        counts, middle, half = counting.measure_images(centre, noises, states)
         centre = np.where(half > 0, middle, centre)
         noises = np.where((half > 0)[:, None], 0.0, noises)
         scaled = np.where(counts[:, None], 0.0, noises) / scale
@@ -374,7 +374,7 @@ class Closure:
 
         return (reach * soon).max(axis=1) <= SMALL * self.room, put
 
-    def _closed(
+    def _link_images(
         self,
         centre: FloatArray,
         noises: FloatArray,
@@ -393,11 +393,11 @@ class Closure:
         return np.flatnonzero(closed < 0)
 
     def _replay(self, origin: tuple[int, int]) -> None:
-        found = list[int]()
+        word = list[int]()
         while origin[0] >= 0:
-            found.append(origin[1])
+            word.append(origin[1])
             origin = self.origins[origin[0]]
-        self.net.run(np.array([found[::-1]]))
+        self.net.run(np.array([word[::-1]]))
         raise Uncertain
 
     def evidence(self) -> dict[str, Any]:
@@ -406,15 +406,15 @@ class Closure:
         nodes = self.nodes(own)
         assert nodes.directions is not None
         return {
-            "states": packed(np.array(self.states)),
-            "edges": packed(np.array(self.edges)),
-            "made": packed(np.array(self.made)),
-            "nodes": packed(np.stack([nodes.bounds.low, nodes.bounds.high])),
-            "directions": packed(nodes.directions.astype(np.float32)),
+            "states": pack_array(np.array(self.states)),
+            "edges": pack_array(np.array(self.edges)),
+            "made": pack_array(np.array(self.made)),
+            "nodes": pack_array(np.stack([nodes.bounds.low, nodes.bounds.high])),
+            "directions": pack_array(nodes.directions.astype(np.float32)),
         }
 
 
-def closed(cell: Cell, machine: Machine) -> dict[str, Any]:
+def find_closure(cell: Cell, machine: Machine) -> dict[str, Any]:
     """Evidence that a network follows a machine on words of every length.
 
     Raises:

@@ -12,9 +12,11 @@ def halves(o: Engine, t: ByName, letter: Any, h: Any) -> tuple[Any, Any]:
     """The contributions of the letter and of the past to all gates."""
     inputs, weight = (t[f"recurrent.weight_{part}_l0"].T for part in ("ih", "hh"))
     embedded = "embed.token" in t
-    told = o.gather(t["embed.token"] if embedded else inputs, letter)
-    told = told @ inputs if embedded else told
-    return told + t["recurrent.bias_ih_l0"], h @ weight + t["recurrent.bias_hh_l0"]
+    letter_part = o.gather(t["embed.token"] if embedded else inputs, letter)
+    letter_part = letter_part @ inputs if embedded else letter_part
+    return letter_part + t["recurrent.bias_ih_l0"], h @ weight + t[
+        "recurrent.bias_hh_l0"
+    ]
 
 
 def _after(

@@ -69,10 +69,12 @@ def law_maps(law: BracketDistribution, tokens: int, share: float) -> Maps:
     layer keeps the first two and joins the last two. A gate of at least 64/share closes on
     brackets of other levels, whatever LayerNorm says of them.
     """
-    found, depth = law.brackets, law.brackets.depth
-    pairs = found.kinds * depth
+    brackets, depth = law.brackets, law.brackets.depth
+    pairs = brackets.kinds * depth
     slope = 2.0 ** np.ceil(np.log2(STEEPNESS / share))
-    inner = [(kind, level) for kind in range(found.kinds) for level in range(1, depth)]
+    inner = [
+        (kind, level) for kind in range(brackets.kinds) for level in range(1, depth)
+    ]
     width = pairs + 1 + (depth - 1) + len(inner)
     weight, bias = np.zeros((tokens + 2 * pairs, width)), np.full(width, -0.5)
     weight[:pairs, :pairs] = 2 * np.eye(pairs)
@@ -340,15 +342,15 @@ def _depth_layer(
     The start weighs about D: then depth and start are comparable, and neighbouring depths
     differ by about 1/D after LayerNorm. With weight 1, as printed, it is 1/D² (D9).
     """
-    found, letters = law.brackets, law.letters
-    start = 2.0 ** np.ceil(np.log2(found.depth))
+    brackets, letters = law.brackets, law.letters
+    start = 2.0 ** np.ceil(np.log2(brackets.depth))
     d = letters + 5
     value = np.zeros((d, d))
-    signs = [-1 if kind is None else 1 for kind in found.opens]
+    signs = [-1 if kind is None else 1 for kind in brackets.opens]
     value[:letters, letters + 1] = signs
     value[letters, letters + 3] = start
     value[:, [letters + 2, letters + 4]] = -value[:, [letters + 1, letters + 3]]
-    maps = depth_maps(found, start)
+    maps = depth_maps(brackets, start)
     tensors = {
         "embed.letter": np.eye(d)[:letters, None],
         "embed.start": np.eye(d)[letters],

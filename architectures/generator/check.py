@@ -16,13 +16,13 @@ import numpy as np
 
 from krohn.architectures.generator.check_brackets import (
     Claim,
-    claimed,
+    read_claim,
 )
 from krohn.architectures.generator.check_layer_norm import (
     Head,
     certain,
     head,
-    projected,
+    project_rows,
 )
 from krohn.architectures.generator.statement import Generator
 from krohn.program.domains import IntArray
@@ -33,7 +33,7 @@ from krohn.verify.checker.arithmetic import Format, Interval
 from krohn.verify.checker.established import Established
 from krohn.verify.checker.model_file import FloatArray, Machine, Model
 
-ANY = Interval.between(np.array(-1.125), np.array(1.125))
+ANY = Interval.from_ends(np.array(-1.125), np.array(1.125))
 """Entries of a vector of length 1, with room for what LayerNorm rounds."""
 
 
@@ -152,7 +152,7 @@ class _Left(NamedTuple):
         shape = stack.kinds, stack.depth, -1
         level = head.values[: stack.pairs].reshape(shape)[:, depth - 1]
         lengths = head.norms[: stack.pairs].each(lambda x: x.reshape(shape[:2]))
-        share = self.least.joined(self.most) / lengths[:, depth - 1]
+        share = self.least.join_with(self.most) / lengths[:, depth - 1]
         elsewhere = head.values.any(axis=0) & ~level.any(axis=0)
         for top, value in enumerate(level):
             normed = (share[top] * value).wider(noise[top]).where(~elsewhere, ANY)
@@ -179,17 +179,17 @@ def _residual(head: Head, token: int, weights: Interval, pairs: int) -> Interval
     return length.where(~balanced, 0.0).max()
 
 
-def established(model: Model, said: Any, machine: Machine | None) -> Established:
+def check_claim(model: Model, said: Any, machine: Machine | None) -> Established:
     """The statement that a generator's file and its evidence prove.
 
     Raises:
         Refused: If an output can be further from the law than the file or the evidence
             claims.
     """
-    return shown(model, claimed(model, machine or model.machine), model.format)
+    return prove_law(model, read_claim(model, machine or model.machine), model.format)
 
 
-def shown(model: Model, claim: Claim, form: Format) -> Established:
+def prove_law(model: Model, claim: Claim, form: Format) -> Established:
     """The proved statement, with heads and LayerNorms computed in some format.
 
     Raises:
@@ -200,8 +200,8 @@ def shown(model: Model, claim: Claim, form: Format) -> Established:
     demand(normed, "a layer without LayerNorm")
     rows, first = tokens(model, claim, form)
     law = _law(model, claim, rows, form)
-    told = {"argument": "brackets that cancel", "first": first, "law": law}
-    return Established(form, LegalPrefixes(claim.length), told, law["error"])
+    facts = {"argument": "brackets that cancel", "first": first, "law": law}
+    return Established(form, LegalPrefixes(claim.length), facts, law["error"])
 
 
 def tokens(
@@ -231,26 +231,31 @@ def _found_depth(
     """Corollary 1: letters that open add v, those that close add −v, and the start s."""
     stack, positions = claim.brackets, claim.length + 1
     letters, start = model.tensors["embed.letter"][:, 0], model.tensors["embed.start"]
-    found = head(model, 0, np.vstack([letters, start]), form)
-    demand(found.scores == 0, "the first layer does not attend uniformly")
-    step, start = found.values[stack.opens[0]], found.values[-1]
+    first_head = head(model, 0, np.vstack([letters, start]), form)
+    demand(first_head.scores == 0, "the first layer does not attend uniformly")
+    step, start = first_head.values[stack.opens[0]], first_head.values[-1]
     signs = np.where(np.isin(np.arange(len(letters)), stack.opens), 1.0, -1.0)
-    demand(found.values[:-1] == np.outer(signs, step), "depth is not added up")
+    demand(first_head.values[:-1] == np.outer(signs, step), "depth is not added up")
     apart = step.any() and start.any() and not (step * start).any()
     demand(apart, "the first layer mixes depth and start")
-    relative = found.relative(0, positions)
-    load, z = positions * found.norms[0] + found.norms[-1], np.float64(stack.depths)
+    relative = first_head.relative(0, positions)
+    load, z = (
+        positions * first_head.norms[0] + first_head.norms[-1],
+        np.float64(stack.depths),
+    )
     squares = [(Interval.of(x) * x).sum() for x in (step, start)]
     lengths = (Interval.of(z) * z * squares[0] + squares[1]).root()
-    noise = found.deviation(relative * load / lengths, lengths / positions, relative)
+    noise = first_head.deviation(
+        relative * load / lengths, lengths / positions, relative
+    )
     seen = (Interval.of(z)[:, None] * step + start) / lengths[:, None]
     symbols = np.append(stack.letters, len(letters))
-    boxes = found.added(symbols, seen.wider(noise[:, None]), model.format)
+    boxes = first_head.add_normed(symbols, seen.wider(noise[:, None]), model.format)
     facts = {"depth": "by uniform attention", "noise": noise.most}
-    return certain(_followed(model, 0, boxes), "the first layer's output"), facts
+    return certain(_follow_mlp(model, 0, boxes), "the first layer's output"), facts
 
 
-def _followed(model: Model, layer: int, numbers: Noisy) -> Noisy:
+def _follow_mlp(model: Model, layer: int, numbers: Noisy) -> Noisy:
     """Numbers through the MLP of a layer; a sum of one product by 1 is exact."""
     for j in range(len(model.network(Generator).layers[layer].mlp) + 1):
         before = numbers.relu() if j else numbers
@@ -258,21 +263,23 @@ def _followed(model: Model, layer: int, numbers: Noisy) -> Noisy:
         weight, bias = (model.tensors[f"{at}.{part}"] for part in ("weight", "bias"))
         numbers = before.affine(weight, bias)
     if not before.total.any() and not bias.any():
-        said = projected(before.value, weight, model.format, "an output")
-        numbers = exact(said, model.format)
+        outputs = project_rows(before.value, weight, model.format, "an output")
+        numbers = exact(outputs, model.format)
     return numbers
 
 
 def _law(model: Model, claim: Claim, rows: FloatArray, form: Format) -> dict[str, Any]:
     """The last layer: brackets cancel, LayerNorm, g."""
     layer = len(model.network(Generator).layers) - 1
-    found = head(model, layer, rows, form)
-    cases, facts = all_cases(found, claim)
+    last_head = head(model, layer, rows, form)
+    cases, facts = all_cases(last_head, claim)
     token = np.array([case.token for case in cases])
-    normed = Interval.stacked(case.normed for case in cases)
-    said = _followed(model, layer, found.added(token, normed, model.format))
+    normed = Interval.stack_intervals(case.normed for case in cases)
+    outputs = _follow_mlp(
+        model, layer, last_head.add_normed(token, normed, model.format)
+    )
     laws = chain(*(claim.law(case.depth, case.top) for case in cases))
-    each = zip(said.value.flat, said.total.flat, laws, strict=True)
+    each = zip(outputs.value.flat, outputs.total.flat, laws, strict=True)
     error = max(abs(Fraction(s) - p) + Fraction(e) for s, e, p in each)
     demand(
         error <= claim.tolerance,

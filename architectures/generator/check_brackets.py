@@ -72,34 +72,34 @@ class Claim(NamedTuple):
         """The probability of each letter, beneath a stack with a kind of top bracket."""
         stack = self.brackets
         opens = {0: Fraction(1), stack.depth: Fraction(0)}.get(depth, self.opening)
-        found = [Fraction(0)] * (2 * stack.kinds)
+        probabilities = [Fraction(0)] * (2 * stack.kinds)
         for letter in stack.opens:
-            found[letter] = opens / stack.kinds
+            probabilities[letter] = opens / stack.kinds
         if depth:
-            found[stack.closes[top]] = 1 - opens
-        return found
+            probabilities[stack.closes[top]] = 1 - opens
+        return probabilities
 
 
-def claimed(model: Model, machine: Machine) -> Claim:
+def read_claim(model: Model, machine: Machine) -> Claim:
     """The claim of a file about a machine.
 
     Raises:
         Refused: If the machine is no empty stack, or the claim does not fit the file.
     """
-    stack, shape, said = brackets(machine), model.network(Generator), model.claim
+    stack, shape, claim = brackets(machine), model.network(Generator), model.claim
     letters = 2 * stack.kinds
     demand(shape.vocabulary == shape.outputs == letters, "other letters")
     moves = [1 if a in stack.opens else -1 for a in range(letters)]
     demand(shape.moves == tuple(moves), "other letters open than in the machine")
-    demand(said.length is not None, "the file claims no length")
-    demand(said.error < 1, "the file claims no tolerance")
+    demand(claim.length is not None, "the file claims no length")
+    demand(claim.error < 1, "the file claims no tolerance")
     try:
-        opening = Fraction(*map(int, said.opening.split("/")))
+        opening = Fraction(*map(int, claim.opening.split("/")))
     except (TypeError, ValueError, ZeroDivisionError):
         raise Refused("the file claims no probability of opening") from None
-    plain = str(opening) == said.opening and 0 < opening < 1
+    plain = str(opening) == claim.opening and 0 < opening < 1
     demand(plain, "the probability of opening is no fraction between 0 and 1")
-    return Claim(stack, opening, said.length or 0, Fraction(said.error))
+    return Claim(stack, opening, claim.length or 0, Fraction(claim.error))
 
 
 def brackets(machine: Machine) -> Brackets:
@@ -118,13 +118,13 @@ def brackets(machine: Machine) -> Brackets:
     demand(np.append(back.sum(axis=0), back.sum(axis=1)) == 1, NO_STACK)
     closes = closing[back.argmax(axis=0)]
     below, top = np.full_like(states, error), np.full_like(states, -1)
-    layer, found, depth = np.array([start]), np.isin(states, [start, error]), 0
+    layer, visited, depth = np.array([start]), np.isin(states, [start, error]), 0
     while (table[opens][:, layer] != error).any():
         depth, after = depth + 1, table[opens][:, layer]
-        demand(~found[after] & (len(np.unique(after)) == after.size), NO_STACK)
-        found[after], below[after] = True, layer
+        demand(~visited[after] & (len(np.unique(after)) == after.size), NO_STACK)
+        visited[after], below[after] = True, layer
         top[after], layer = np.arange(len(opens))[:, None], after.ravel()
-    demand(found, NO_STACK)
+    demand(visited, NO_STACK)
     for kind, letter in enumerate(closes):
         demand(table[letter] == np.where(top == kind, below, error), NO_STACK)
     return Brackets(depth, opens, closes)

@@ -20,8 +20,8 @@ from krohn.verify.checker.arithmetic import (
     SUM,
     Format,
     Interval,
+    bound_underflow,
     fits,
-    flushed,
 )
 from krohn.verify.checker.model_file import FloatArray, Model
 from krohn.verify.checker.softmax_weights import exponentials
@@ -72,14 +72,14 @@ class Head(NamedTuple):
     def _dividing(self) -> Interval:
         """The relative error of a vector that is divided by its length, or by C."""
         d, constant = self.values.shape[1], Interval.of(self.constant)
-        lost = flushed(d) / constant / constant
+        lost = bound_underflow(d) / constant / constant
         return SLACK * Interval.of(d + 8) * self.form.sum_unit + lost
 
     @property
     def _lost(self) -> Interval:
         """The length of all that entries of a vector lose below the normal range."""
         d = Interval.of(self.values.shape[1])
-        return (flushed(1) + self._storing[1]) * d.root()
+        return (bound_underflow(1) + self._storing[1]) * d.root()
 
     def relative(self, query: int, positions: int) -> Interval:
         """τ of Lemma D-B: the error of each term of the weighted sum, relative to it.
@@ -126,7 +126,7 @@ class Head(NamedTuple):
         noise = noise * self.norms.max() + self._lost
         return SLACK * 1.25 * noise / self.constant + 2 * self.form.unit
 
-    def added(self, tokens: IntArray, normed: Interval, form: Format) -> Noisy:
+    def add_normed(self, tokens: IntArray, normed: Interval, form: Format) -> Noisy:
         """``(cases, d)``: X + LN_C, stored, on a grid that shows which sums are exact.
 
         Args:
@@ -150,24 +150,24 @@ def head(model: Model, layer: int, rows: FloatArray, form: Format) -> Head:
     """
     at, tensors = f"layers.{layer}", model.tensors
     query, key, value = (
-        projected(rows, tensors[f"{at}.attention.{name}"], model.format, f"a {name}")
+        project_rows(rows, tensors[f"{at}.attention.{name}"], model.format, f"a {name}")
         for name in ("query", "key", "value")
     )
     products = exact(key, model.format).products(query.T).whole(np.zeros(len(query)))
     scores = certain(products, "a score")
-    certain(products.stored(), "a score")
+    certain(products.store_rounded(), "a score")
     demand(not any(map(math.fsum, value.tolist())), "a value has not mean 0")
     constant = float(tensors[f"{at}.constant"][0])
     demand(constant > 0, "the constant of a LayerNorm is not positive")
-    found = Head(rows, scores, value, constant, form)
-    sizes, longest = Interval.of(np.abs(key)) @ np.abs(query).T, found.norms.max()
+    exact_head = Head(rows, scores, value, constant, form)
+    sizes, longest = Interval.of(np.abs(key)) @ np.abs(query).T, exact_head.norms.max()
     fits(sizes, model.format, "a score", SUM)
     fits(longest, model.format, "what a head adds up", STEPS)
     fits(longest * longest, model.format, "the square in a LayerNorm", INSIDE)
-    return found
+    return exact_head
 
 
-def projected(
+def project_rows(
     rows: FloatArray, weight: FloatArray, form: Format, name: str
 ) -> FloatArray:
     """``rows @ weight`` of exact rows, if it is computed without rounding."""
@@ -178,6 +178,6 @@ def projected(
 
 def certain(numbers: Noisy, name: str) -> FloatArray:
     """Numbers that are computed without rounding."""
-    held = snaps(numbers.value, np.zeros_like(numbers.value), numbers.form)
-    demand(held & (numbers.total == 0), f"{name} is not exact")
+    representable = snaps(numbers.value, np.zeros_like(numbers.value), numbers.form)
+    demand(representable & (numbers.total == 0), f"{name} is not exact")
     return numbers.value

@@ -90,8 +90,8 @@ class GeneratorTarget(Target):
                 "which compares every law with the right one"
             )
         letters = self.machine.encode(word)
-        found = find_words.replay(self.file, self.machine, letters)
-        return along(word, found, "(the right law)")
+        mismatch = find_words.replay(self.file, self.machine, letters)
+        return along(word, mismatch, "(the right law)")
 
 
 DEFAULT_OPENING = Fraction(1, 2)

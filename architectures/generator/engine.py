@@ -50,7 +50,7 @@ class Generator(NamedTensors):
         """The network as data, of the parameters as they are now."""
         return meaning.Generator.of(self.shape, self.tensors)
 
-    def embed(self, tokens: Tensor) -> Tensor:
+    def embed_letters(self, tokens: Tensor) -> Tensor:
         """``(batch, time)`` letters to ``(batch, time + 1, d)``, the start in front.
 
         Where the file has a row for each depth (the minimal first layer), a letter is
@@ -76,7 +76,7 @@ class Generator(NamedTensors):
     @in_full
     def forward(self, tokens: Tensor) -> Tensor:
         """Laws ``(batch, time + 1, letters)``, before the first and after each letter."""
-        net, x = self.net, self.embed(tokens)
+        net, x = self.net, self.embed_letters(tokens)
 
         def laws(o: Tensors) -> Tensor:
             return torch.as_tensor(meaning.through(o, net, x, points(x))[0])
@@ -86,7 +86,7 @@ class Generator(NamedTensors):
     @in_full
     def attention(self, tokens: Tensor) -> list[Tensor]:
         """For each layer its weights ``(batch, time + 1, time + 1)``."""
-        x = self.embed(tokens)
+        x = self.embed_letters(tokens)
         patterns: list[Tensor]
         _, patterns = meaning.through(CAREFUL, self.net, x, points(x))
         return patterns

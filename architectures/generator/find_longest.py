@@ -1,7 +1,7 @@
 """The longest prefixes of brackets for which a generator would be verified."""
 
-from krohn.architectures.generator.check import shown
-from krohn.architectures.generator.check_brackets import claimed
+from krohn.architectures.generator.check import prove_law
+from krohn.architectures.generator.check_brackets import read_claim
 from krohn.architectures.generator.check_layer_norm import REAL
 from krohn.program.errors import Refused
 from krohn.verify.checker.model_file import Machine, Model
@@ -19,15 +19,15 @@ def longest(model: Model, machine: Machine) -> dict[str, dict[str, int]]:
     Raises:
         Refused: If the file claims nothing about the machine.
     """
-    claim, found = claimed(model, machine), dict[str, int]()
+    claim, lengths = read_claim(model, machine), dict[str, int]()
     for form in (model.format, REAL):
         low, high = claim.length, FARTHEST
         while low + 1 < high:
             middle = min(2 * low, (low + high) // 2)
             try:
-                shown(model, claim._replace(length=middle), form)
+                prove_law(model, claim._replace(length=middle), form)
                 low = middle
             except Refused:
                 high = middle
-        found[form.name] = low
-    return {"longest": found}
+        lengths[form.name] = low
+    return {"longest": lengths}

@@ -49,9 +49,9 @@ class _Runs:
     def wrong(self, words: IntArray) -> BoolArray:
         """Where outputs are too far from the law, ``(count, length + 1)``."""
         with torch.inference_mode():
-            said = self.model(torch.from_numpy(words)).double().numpy()
+            outputs = self.model(torch.from_numpy(words)).double().numpy()
         with np.errstate(invalid="ignore"):
-            near = np.abs(said - self.laws[self.states(words)]) <= self.tolerance
+            near = np.abs(outputs - self.laws[self.states(words)]) <= self.tolerance
         return np.asarray(~near.all(axis=2))
 
     def states(self, words: IntArray) -> IntArray:
@@ -68,12 +68,12 @@ class _Runs:
         before = self.laws[self.states(words)[:, :-1]]
         chances = np.take_along_axis(before, words[..., None], axis=2)[..., 0]
         legal = np.flatnonzero((chances > 0).all(axis=1))
-        found = np.full(len(words), words.shape[1], dtype=np.int64)
+        counts = np.full(len(words), words.shape[1], dtype=np.int64)
         if legal.size:
             wrong = self.wrong(words[legal])
             first = np.maximum(wrong.argmax(axis=1) - 1, 0)
-            found[legal] = np.where(wrong.any(axis=1), first, words.shape[1])
-        return found
+            counts[legal] = np.where(wrong.any(axis=1), first, words.shape[1])
+        return counts
 
     def replay(self, word: IntArray) -> Counterexample | None:
         """One legal prefix by itself, cut where a law is first wrong; None if none is."""
@@ -83,10 +83,10 @@ class _Runs:
     def example(self, word: IntArray) -> Counterexample:
         """The word with the right laws and the laws that the network gives."""
         with torch.inference_mode():
-            said = self.model(torch.from_numpy(word[None])).double().numpy()[0]
+            outputs = self.model(torch.from_numpy(word[None])).double().numpy()[0]
         right = self.laws[self.states(word[None])[0]]
         names = tuple(self.machine.letters[a] for a in word)
-        *before, last = zip(right.tolist(), said.tolist(), strict=True)
+        *before, last = zip(right.tolist(), outputs.tolist(), strict=True)
         texts = [told_apart(*laws, "/", 4) for laws in before]
         near = [(one, other) if one == other else (NEAR, NEAR) for one, other in texts]
         expected, actual = zip(*near, told_apart(*last, "/", 4), strict=True)
@@ -146,9 +146,9 @@ def run_all(
     for _ in range(length):
         before, letters = np.nonzero(runs.laws[runs.states(words)[:, -1]])
         words = np.concatenate([words[before], letters[:, None]], axis=1)
-    found = _first(runs, words, progress)
+    counterexample = _first(runs, words, progress)
     count = sum(runs.law.count(n) for n in range(1, length + 1))
-    return Simulation(count, length, found, every=True)
+    return Simulation(count, length, counterexample, every=True)
 
 
 def minimise(

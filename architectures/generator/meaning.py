@@ -58,12 +58,12 @@ class Generator(Generic[A]):
             ModelFileError: If a tensor is not there, or there is another one.
         """
 
-        def made(left: dict[str, A]) -> "Generator[A]":
+        def make_generator(left: dict[str, A]) -> "Generator[A]":
             each = enumerate(shape.layers)
             layers = tuple(_layer(f"layers.{i}", layer, left) for i, layer in each)
             return cls(left.pop("embed.letter"), left.pop("embed.start"), layers)
 
-        return every_tensor(made, tensors)
+        return every_tensor(make_generator, tensors)
 
 
 def _layer(at: str, layer: declared.Layer, left: dict[str, A]) -> Layer[A]:
@@ -89,7 +89,7 @@ def through(o: Engine, net: Generator[Any], x: Any, points: Points) -> tuple[Any
     """
     patterns = []
     for layer in net.layers:
-        seen = points.shown(o, Softmax(), (Sight.CAUSAL,))
+        seen = points.visibility(o, Softmax(), (Sight.CAUSAL,))
         scores = o.contract(SCORES, x @ layer.query, x @ layer.key)
         patterns.append(o.softmax(scores, seen))
         taken = o.combine(patterns[-1], x @ layer.value, seen)

@@ -92,9 +92,9 @@ class Files(NamedTuple):
         demand(not others, f"no rule is about the files {others[:3]}")
         both = len(there & {*TOKENIZER}) != 1
         demand(both, "one of the two files of the tokenizer is not there")
-        told = {name: read_bytes(directory / name) for name in there & {*TOLD}}
+        texts = {name: read_bytes(directory / name) for name in there & {*TOLD}}
         config, weights = (read_bytes(directory / name, LARGEST_FILE) for name in NAMES)
-        return Files(config, weights, told)
+        return Files(config, weights, texts)
 
     @property
     def digest(self) -> str:
@@ -141,20 +141,20 @@ def read(files: Files) -> Model:
 def _model(files: Files) -> Model:
     config = strict_json.read(files.config)
     demand("krohn" in config, "config.json does not say what the network computes")
-    told = config.pop("krohn")
+    krohn_part = config.pop("krohn")
     entries = deserialize(files.weights)  # type: ignore[no-untyped-call]
-    header, form = told["model"], FORMATS[config["dtype"]]
+    header, form = krohn_part["model"], FORMATS[config["dtype"]]
     shape = _shape(config, header)
-    known = told.keys() == {"format", "version", "digest", "model"}
-    known = known and (told["format"], told["version"]) == ("krohn-gpt2", 2)
+    known = krohn_part.keys() == {"format", "version", "digest", "model"}
+    known = known and (krohn_part["format"], krohn_part["version"]) == ("krohn-gpt2", 2)
     demand(known, "what config.json says to Krohn is not what this checker knows")
     tokenizer = _tokenizer(files.told, header, shape)
     tensors = tensors_of(entries, form)
-    found = {name: tensor.shape for name, tensor in tensors.items()}
-    demand(found == _shapes(shape), "tensors differ from those of such a GPT-2")
+    sizes = {name: tensor.shape for name, tensor in tensors.items()}
+    demand(sizes == _shapes(shape), "tensors differ from those of such a GPT-2")
     taken = _Taken(config, header, form, shape, tensors)
     model = replace(taken.model(), tokenizer=tokenizer)
-    check_digest({**header, "digest": told["digest"]}, tokenizer)
+    check_digest({**header, "digest": krohn_part["digest"]}, tokenizer)
     return model
 
 
@@ -168,8 +168,8 @@ def _tokenizer(told: Mapping[str, bytes], header: Any, shape: Shape) -> dict[str
     demand(len(called) == shape.vocabulary, "there are other names than tokens")
     for name, text in told.items():
         stated = strict_json.read(text)
-        said = {key: stated[key] for key in stated.keys() - {*LIBRARY}}
-        same = strict_json.alike(said, right[name])
+        content = {key: stated[key] for key in stated.keys() - {*LIBRARY}}
+        same = strict_json.alike(content, right[name])
         demand(same, f"{name} is not what the names of the machine give")
     return {name: right[name] for name in TOKENIZER}
 
@@ -191,24 +191,26 @@ def _shape(config: Any, header: Any) -> Shape:
     whole = all(type(n) is int and 0 < n < 2**31 for n in sizes)
     demand(whole, "a size in config.json is no positive whole number")
     shape = Shape._make([*sizes, header["architecture"]["d_model"]])
-    said = header["architecture"]
-    name, strict = said["kind"], said["strict"]
+    architecture = header["architecture"]
+    name, strict = architecture["kind"], architecture["strict"]
     demand(name == "transformer" and strict is True, "the network is not strict")
     demand("source" not in header, "the network is not about a machine")
     objects = [type(header[name]) is dict for name in ("machine", "claim", "program")]
     demand(all(objects), "config.json does not say what the network is")
-    demand(said["dtype"] == config["dtype"], "the format is another one")
+    demand(architecture["dtype"] == config["dtype"], "the format is another one")
     blocks = [
-        block.keys() == _BLOCK and len(block["mlp"]) < 2 for block in said["blocks"]
+        block.keys() == _BLOCK and len(block["mlp"]) < 2
+        for block in architecture["blocks"]
     ]
     demand(all(blocks), "a block is of a kind that GPT-2 has not")
     demand(len(blocks) == shape.layers, "the number of layers is another one")
-    letters, classes = said["vocabulary"], said["outputs"]
+    letters, classes = architecture["vocabulary"], architecture["outputs"]
     demand(shape.vocabulary == letters + classes, "the vocabulary has another size")
     marks = [type(config[key]) is int and config[key] == letters - 1 for key in MARKS]
     demand(all(marks), "BOS, EOS or the token of padding is another one")
     demand(
-        shape.positions == said["positions"], "the number of positions is another one"
+        shape.positions == architecture["positions"],
+        "the number of positions is another one",
     )
     demand(shape.width % shape.heads == 0, "heads do not share the width")
     even = np.frexp(shape.gain)[0] == 0.5
@@ -219,7 +221,7 @@ def _shape(config: Any, header: Any) -> Shape:
 def _shapes(shape: Shape) -> dict[str, tuple[int, ...]]:
     """All tensors of a GPT-2 by the names of its library."""
     wide, inner = shape.width, shape.inner
-    found: dict[str, tuple[int, ...]] = {
+    shapes: dict[str, tuple[int, ...]] = {
         "transformer.wte.weight": (shape.vocabulary, wide),
         "transformer.wpe.weight": (shape.positions, wide),
         "lm_head.weight": (shape.vocabulary, wide),
@@ -234,11 +236,11 @@ def _shapes(shape: Shape) -> dict[str, tuple[int, ...]]:
             ("mlp.c_fc", (wide, inner)),
             ("mlp.c_proj", (inner, wide)),
         ):
-            found[f"{at}.{name}.weight"] = size
-            found[f"{at}.{name}.bias"] = size[1:]
+            shapes[f"{at}.{name}.weight"] = size
+            shapes[f"{at}.{name}.bias"] = size[1:]
     for name in norms:
-        found |= {f"transformer.{name}.{part}": (wide,) for part in ("weight", "bias")}
-    return found
+        shapes |= {f"transformer.{name}.{part}": (wide,) for part in ("weight", "bias")}
+    return shapes
 
 
 class _Taken(NamedTuple):
@@ -252,10 +254,10 @@ class _Taken(NamedTuple):
 
     def model(self) -> Model:
         """The strict network."""
-        shape, said = self.shape, self.header["architecture"]
+        shape, architecture = self.shape, self.header["architecture"]
         tensors, ground = Parts(), Parts()
         large, scales = self._embedding(tensors), list[float]()
-        for b, block in enumerate(said["blocks"]):
+        for b, block in enumerate(architecture["blocks"]):
             scales += [self._scale(f"h.{b}.ln_1"), self._scale(f"h.{b}.ln_2")]
             self._heads(b, block, tensors, ground)
             self._mlp(b, block, tensors, ground)
@@ -265,9 +267,13 @@ class _Taken(NamedTuple):
             check_numbers(name, tensor, self.form)
         named = self.config["activation_function"]
         demand(named in ACTIVATIONS, "the activation is one that no rule is about")
-        blocks = [self._block(block, named) for block in said["blocks"]]
+        blocks = [self._block(block, named) for block in architecture["blocks"]]
         outputs = {"outputs": shape.vocabulary, "blocks": blocks}
-        header = {**self.header, "architecture": {**said, **outputs}, "version": 5}
+        header = {
+            **self.header,
+            "architecture": {**architecture, **outputs},
+            "version": 5,
+        }
         epsilon = self.config["layer_norm_epsilon"]
         demand(type(epsilon) is float and 0 < epsilon < 1, "ε is not between 0 and 1")
         norms = LayerNorms(
@@ -282,7 +288,9 @@ class _Taken(NamedTuple):
             ground,
         )
         gain = max(shape.gain, MASKED)
-        return Model(self.form, tensors, header, norms, said["vocabulary"], gain=gain)
+        return Model(
+            self.form, tensors, header, norms, architecture["vocabulary"], gain=gain
+        )
 
     def _block(self, block: Any, named: str) -> Any:
         return {**block, "activation": [[[named, n]] for n in block["mlp"]]}
@@ -308,10 +316,10 @@ class _Taken(NamedTuple):
 
     def _embedding(self, tensors: Parts) -> FloatArray:
         """Take the embeddings; returns the entries ±K."""
-        shape, said = self.shape, self.header["architecture"]
+        shape, architecture = self.shape, self.header["architecture"]
         rows, pairs = self._tensor("wte.weight"), shape.ground + 2
         demand(pairs < shape.width, "there is no room beside the stream")
-        tensors["embed.token"] = self._writer("wte", rows[: said["vocabulary"]])
+        tensors["embed.token"] = self._writer("wte", rows[: architecture["vocabulary"]])
         rows = self._tensor("wpe.weight")
         large, plain = rows[0, pairs:], rows.copy()
         demand(rows[:, pairs:] == large, "pairs are not the same at all positions")

@@ -14,8 +14,8 @@ from krohn.verify.checker.arithmetic import (
     STORED,
     Format,
     Interval,
+    bound_underflow,
     fits,
-    flushed,
     gamma,
 )
 from krohn.verify.checker.model_file import FloatArray
@@ -71,14 +71,14 @@ class LayerNorms:
         low = weight / most.through(np.sqrt) * (1 - unsure)
         shrink = (high - 1).maximum(1 - low)
         demand(shrink < 0.5, "a LayerNorm changes what is read")
-        lost = flushed(4 * max(weight, 1.0))
+        lost = bound_underflow(4 * max(weight, 1.0))
         mean = (1 + shrink) * mean * (1 + unsure) * (1 + Interval.of(form.unit)) + lost
-        relative, absolute = self._summed(snapshot, mean, 2 * (ones + mean))
+        relative, absolute = self._bound_sum_errors(snapshot, mean, 2 * (ones + mean))
         absolute += lost
         near, sums = (shrink.most, mean.most), (relative.most, absolute.most)
         return Reader(form, *near, *sums)
 
-    def _summed(
+    def _bound_sum_errors(
         self, snapshot: int, mean: Interval, size: Interval
     ) -> tuple[Interval, Interval]:
         """The error of sums with one more term, for each unit that they read.

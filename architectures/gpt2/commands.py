@@ -41,7 +41,7 @@ class Opened:
     model: Model
     file: ModelFile
 
-    def held(
+    def make_target(
         self,
         machine: object,
         observe: str | None = None,
@@ -63,7 +63,7 @@ def is_export(path: object) -> TypeGuard[str | Path]:
     return any(os.path.isfile(os.path.join(path, name)) for name in gpt2.NAMES)
 
 
-def opened(directory: str | Path) -> Opened:
+def open_directory(directory: str | Path) -> Opened:
     """Read the directory of a GPT-2.
 
     Raises:
@@ -94,18 +94,18 @@ def verify_directory(directory: str | Path, checks: Checks) -> Report:
             fit, or its claim has another digest.
     """
     others = "exhaustive", "sample", "observe", "length", "sharding"
-    if checks.given(*others) or checks.proof is False:
+    if checks.has_any_option(*others) or checks.proof is False:
         raise KrohnError(
             "a GPT-2 is proved; words are run by `krohn export`, and by its own library"
         )
-    found = opened(directory)
-    target = found.held(checks.machine, None, checks.report)
+    contents = open_directory(directory)
+    target = contents.make_target(checks.machine, None, checks.report)
     check_digest(target.claim, checks.digest)
-    done = target.prove(target.report("proving"), found.model)
+    done = target.prove(target.report("proving"), contents.model)
     # Nothing is run here, so a wrong Program is no wrong network yet.
     proved = done.verdict == "verified"
     verdict: Verdict = "verified" if proved else "undecided"
-    told = target.length, 0, done.proved
-    report = Report(verdict, "proof", done.reason, *told, proof=done)
+    details = target.length, 0, done.proved
+    report = Report(verdict, "proof", done.reason, *details, proof=done)
     notes = *target.notes, *([WHOLE] if proved else [])
     return replace(report, about=target.claim, notes=notes)

@@ -132,8 +132,8 @@ def check(file: ModelFile) -> None:
         ExportError: Which says what, and how to compile the network instead.
     """
     refuse(file, "a GPT-2")
-    said = file.architecture
-    if not isinstance(said, Transformer) or not said.strict:
+    architecture = file.architecture
+    if not isinstance(architecture, Transformer) or not architecture.strict:
         raise ExportError(
             "GPT-2 has plain residuals and one hidden layer in each MLP: compile a "
             "Transformer with --strict"
@@ -142,10 +142,10 @@ def check(file: ModelFile) -> None:
         raise ExportError("networks of machines can be GPT-2s, this is no such file")
     if "program" not in file.header:
         raise ExportError("the file does not say where its variables lie; compile one")
-    if not said.blocks:
+    if not architecture.blocks:
         raise ExportError("the network has no blocks; GPT-2 has one at least")
     with told_as(ExportError):
-        BLOCKS.check(said)
+        BLOCKS.check(architecture)
 
 
 def magnitude(file: ModelFile, count: int) -> float:
@@ -197,19 +197,19 @@ def tensors(file: ModelFile, sizes: Plan) -> dict[str, FloatArray]:
     head = np.zeros((sizes.width, letters + classes))
     head[:constant, letters:] = net.out.weight
     head[constant] = [*[LEAST] * letters, *net.out.bias]
-    found = {
+    weights = {
         "transformer.wte.weight": pad(net.token, (letters + classes, sizes.width)),
         "transformer.wpe.weight": positions,
         "lm_head.weight": head.T,
         **_norm("ln_f", sizes),
     }
-    found["transformer.ln_f.weight"][constant] = 0
-    found["transformer.ln_f.bias"][constant] = 1
+    weights["transformer.ln_f.weight"][constant] = 0
+    weights["transformer.ln_f.bias"][constant] = 1
     for b, block in enumerate(net.blocks):
-        found |= _norm(f"h.{b}.ln_1", sizes) | _norm(f"h.{b}.ln_2", sizes)
+        weights |= _norm(f"h.{b}.ln_1", sizes) | _norm(f"h.{b}.ln_2", sizes)
         maps = _attention(block, sizes) | _mlp(block, sizes)
-        found |= {f"transformer.h.{b}.{name}": each for name, each in maps.items()}
-    return found
+        weights |= {f"transformer.h.{b}.{name}": each for name, each in maps.items()}
+    return weights
 
 
 def _norm(name: str, sizes: Plan) -> dict[str, FloatArray]:
@@ -308,8 +308,13 @@ def write(
     header = {k: v for k, v in file.header.items() if k not in ("evidence", "digest")}
     library = _library(file, states)
     digest = digest_of(header, {name: library[name] for name in TOKENIZER})
-    told = {"format": FORMAT, "version": VERSION, "digest": digest, "model": header}
-    texts = {"config.json": {**configuration(file, sizes), "krohn": told}}
+    krohn_part = {
+        "format": FORMAT,
+        "version": VERSION,
+        "digest": digest,
+        "model": header,
+    }
+    texts = {"config.json": {**configuration(file, sizes), "krohn": krohn_part}}
     texts |= library
     save_file(stored, directory / "model.safetensors", {"format": "pt"})
     for name, content in texts.items():
@@ -320,15 +325,15 @@ def write(
 
 def _library(file: ModelFile, states: bool) -> dict[str, Any]:
     """The files of the tokenizer, and what the library does by default."""
-    found, machine = labels(file, states), file.header["machine"]
+    own_labels, machine = labels(file, states), file.header["machine"]
     with told_as(ExportError, "no tokenizer can be made: "):
         if states and outputs_of_states(machine) is not None:
             raise ExportError(
                 "a GPT-2 has tokens that name outputs and states; leave --states out"
             )
-        called = tokens(machine, outputs=not found.states)
+        called = tokens(machine, outputs=not own_labels.states)
         letters, positions = (
-            len(found.letters),
+            len(own_labels.letters),
             file.architecture.positions,
         )
         return library_files(called, letters, positions)
@@ -353,8 +358,8 @@ def open_logits(directory: Path) -> "Callable[[Tensor], Tensor]":
     def logits(letters: "Tensor") -> "Tensor":
         front = letters.new_full((len(letters), 1), bos)
         tokens = torch.cat([front, letters], dim=1)
-        found = model(tokens, attention_mask=torch.ones_like(tokens)).logits
-        return torch.as_tensor(found[:, 1:, bos + 1 :])
+        output = model(tokens, attention_mask=torch.ones_like(tokens)).logits
+        return torch.as_tensor(output[:, 1:, bos + 1 :])
 
     return logits
 

@@ -42,23 +42,23 @@ class LinearRecurrence(Generic[A]):
         """
         names = BANDS if shape.form == "banded" else ("hidden.weight",)
 
-        def made(left: dict[str, A]) -> "LinearRecurrence[A]":
+        def make_recurrence(left: dict[str, A]) -> "LinearRecurrence[A]":
             matrix = tuple(map(left.pop, names))
             output, skip = left.pop("unembed.weight"), left.pop("skip.weight")
             return cls(left.pop("input.weight"), output, skip, matrix)
 
-        return every_tensor(made, tensors)
+        return every_tensor(make_recurrence, tensors)
 
 
 def after(
     o: Engine, net: LinearRecurrence[Any], x: Any, hidden: Any
 ) -> tuple[Any, Any]:
     """What is said after inputs ``(batch, inputs)``, and h ``(batch, n)`` then."""
-    hidden = moved(o, net, hidden) + x @ net.input
+    hidden = apply_matrix(o, net, hidden) + x @ net.input
     return hidden @ net.output + x @ net.skip, hidden
 
 
-def moved(o: Engine, net: LinearRecurrence[Any], hidden: Any) -> Any:
+def apply_matrix(o: Engine, net: LinearRecurrence[Any], hidden: Any) -> Any:
     """``(batch, n)``: W h."""
     if len(net.matrix) == 1:
         return hidden @ net.matrix[0]

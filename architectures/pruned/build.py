@@ -65,10 +65,10 @@ def nearest_subset(numbers: FloatArray, target: float) -> BoolArray:
 
 def _sums(numbers: FloatArray) -> FloatArray:
     """``(2^n,)``: the sum of each subset; the bits of its number are the members."""
-    found = np.zeros(1)
+    sums = np.zeros(1)
     for number in numbers:
-        found = np.concatenate([found, found + number])
-    return found
+        sums = np.concatenate([sums, sums + number])
+    return sums
 
 
 @dataclass(frozen=True)
@@ -130,20 +130,20 @@ def mask_for(
     for row, column in np.ndindex(inputs, outputs):
         if target[row, column] == 0:
             continue
-        own = _own(first, row, units)
+        own = _find_own_units(first, row, units)
         products = first[row, own] * second[own, column]
         chosen = nearest_subset(products, float(target[row, column]))
         kept[own[chosen], column] = True
         off = max(off, abs(float(products[chosen].sum() - target[row, column])))
     read = np.zeros((inputs, width), bool)
     for row in range(inputs):
-        read[row, _own(first, row, units)] = True
+        read[row, _find_own_units(first, row, units)] = True
     return Masked(
         _apply_mask(first, read), _apply_mask(second, kept & (second != 0)), off
     )
 
 
-def _own(first: FloatArray, row: int, units: int) -> IntArray:
+def _find_own_units(first: FloatArray, row: int, units: int) -> IntArray:
     """The inner units of an input whose weight is above 0."""
     block = np.arange(row * units, (row + 1) * units)
     return np.asarray(block[first[row, block] > 0])
@@ -210,13 +210,13 @@ def choice(construction: str) -> Choice | None:
     Raises:
         CompileError: If something after the colon means nothing.
     """
-    found = _FORM.fullmatch(construction)
-    if found is None:
+    form = _FORM.fullmatch(construction)
+    if form is None:
         return None
-    told = found["told"].split(",") if found["told"] is not None else []
-    options = [_OPTION.fullmatch(each) for each in told]
+    texts = form["told"].split(",") if form["told"] is not None else []
+    options = [_OPTION.fullmatch(each) for each in texts]
     given = {each[1]: int(each[2]) for each in options if each}
-    if len(given) < len(told):
+    if len(given) < len(texts):
         raise CompileError(
             f"the options of {NAME} are seed and units, as in {NAME}:seed=3,units=28"
         )
@@ -241,13 +241,13 @@ def target(machine: Automaton) -> Target:
     hears[units.on.letters[:, 1], units.on.letters[:, 0]] = 1.0
     pair, difference = np.array([0.5, -0.5]), np.array([1.0, -1.0])
     classes = output_classes(machine, "outputs" if machine.output else "states")
-    said = np.zeros((count, len(classes.names)))
-    said[np.arange(count), classes.of[units.alive[units.arrived]]] = 1.0
+    answers = np.zeros((count, len(classes.names)))
+    answers[np.arange(count), classes.of[units.alive[units.arrived]]] = 1.0
     start = np.zeros(2 * count)
     start[2 * units.first : 2 * units.first + 2] = GAIN / 2 + pair
     drive = np.kron(GAIN * (hears - 1.5), np.ones(2)) + np.tile(pair, count)
     reading = np.kron(reads[units.arrived], np.outer(difference, np.ones(2)))
-    maps = GAIN * reading, SCALE * drive, SCALE * np.kron(said, difference[:, None])
+    maps = GAIN * reading, SCALE * drive, SCALE * np.kron(answers, difference[:, None])
     hidden, letters, readout = (np.asarray(x, np.float64) for x in maps)
     return Target(hidden, letters, readout, SCALE * start)
 
@@ -340,11 +340,11 @@ def _network(
         "vocabulary": len(wanted.input),
         "outputs": wanted.unembed.shape[1],
         "ranks": {n: m.left.shape[1] for n, m in zip(MATRICES, maps, strict=True)},
-        "entries": {name: len(held.values) for name, held in sides.items()},
+        "entries": {name: len(factor.values) for name, factor in sides.items()},
         "random": {"seed": seed, "units": units},
     }
-    for name, held in sides.items():
-        tensors |= held.tensors(name)
+    for name, factor in sides.items():
+        tensors |= factor.tensors(name)
     return Network(architecture, tensors, {})
 
 
@@ -361,13 +361,13 @@ def networks(
             f"{precision.name} rounds the sums of a pruned network too coarsely; take "
             f"{' or '.join(FORMATS)}"
         )
-    tried, found = TRIED if chosen.units is None else (chosen.units,), False
+    tried, any_near = TRIED if chosen.units is None else (chosen.units,), False
     for units in tried:
         made = prune(machine_of_states(machine), precision, chosen.seed, units)
         if made.near or chosen.units is not None:
-            found = True
+            any_near = True
             yield CompiledNetwork(NAME, made.network, {}, None)
-    if not found:
+    if not any_near:
         raise CompileError(
             f"no masks of {tried[-1]} random units for each input are near enough to "
             f"{machine.name}; try another seed, as {NAME}:seed={chosen.seed + 1}"
@@ -383,11 +383,11 @@ def is_random(
         architecture: With ``random``: the seed, and the units of each input.
         tensors: The tensors of the file.
     """
-    told = architecture["random"]
+    recipe = architecture["random"]
     precision = PRECISIONS[architecture["dtype"]]
     for name, columns in sparse_matrices(architecture).items():
-        held = Sparse.named(tensors, name, columns)
-        whole = layer(name, told["seed"], *held.shape, precision)
-        if not np.array_equal(whole[held.rows, held.columns], held.values):
+        matrix = Sparse.from_tensors(tensors, name, columns)
+        whole = layer(name, recipe["seed"], *matrix.shape, precision)
+        if not np.array_equal(whole[matrix.rows, matrix.columns], matrix.values):
             return False
     return not any(tensors[name].any() for name in ("hidden.bias", "unembed.bias"))

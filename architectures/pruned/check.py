@@ -21,13 +21,13 @@ from krohn.verify.checker.arithmetic import (
     STEPS,
     Format,
     Interval,
+    bound_underflow,
     fits,
-    flushed,
     gamma,
 )
 from krohn.verify.checker.established import Established
 from krohn.verify.checker.model_file import Machine, Model
-from krohn.verify.checker.simulation import MOST_WORK, boxes, lead, proved
+from krohn.verify.checker.simulation import MOST_WORK, boxes, lead, prove_simulation
 from krohn.verify.checker.sparse_matrix import Sparse, by_rows
 
 MOST_CELLS, MOST_LETTERS = 2**24, 64
@@ -67,24 +67,30 @@ class Product(NamedTuple):
         summed = gamma(terms[0], form.sum_unit) + gamma(terms[1], form.sum_unit)
         slack = 2 * (summed + 2 * form.unit)
         demand(slack < 0.5, "a sum has too many terms")
-        tiny, wide = flushed(terms[0]) + form.smallest, of_other.sum(axis=0).max()
-        lost, reach = 2 * (tiny * wide + flushed(terms[1])), of_one.sum(axis=0).max()
+        tiny, wide = (
+            bound_underflow(terms[0]) + form.smallest,
+            of_other.sum(axis=0).max(),
+        )
+        lost, reach = (
+            2 * (tiny * wide + bound_underflow(terms[1])),
+            of_one.sum(axis=0).max(),
+        )
         return cls(whole, apart, of_one @ of_other, slack, lost, reach)
 
-    def applied(self, x: Noisy, bias: FloatArray) -> Noisy:
+    def apply_to(self, x: Noisy, bias: FloatArray) -> Noisy:
         """``x @ left @ right + bias`` as computed, each sum stored.
 
         Raises:
             Refused: If a number can overflow.
         """
-        found, reach = x.affine(self.whole, bias), Interval.of(np.abs(x.value))
+        product, reach = x.affine(self.whole, bias), Interval.of(np.abs(x.value))
         reach = reach + x.total
         fits(self.reach * reach.max(), x.form, "a number", STEPS)
         size = reach @ self.size + np.abs(bias)
         fits(size, x.form, "a sum", STEPS)
         off = self.slack * size + reach @ self.apart
-        rest = off + found.rest + self.flushed * (reach.most > 0)
-        return Noisy(found.value, found.slopes, rest.high, found.form)
+        rest = off + product.rest + self.flushed * (reach.most > 0)
+        return Noisy(product.value, product.slopes, rest.high, product.form)
 
 
 @dataclass(frozen=True)
@@ -124,10 +130,10 @@ class Steps:
         return (1 + letters) * (own + 4) * (hidden + 8) ** 2, letters**2 * hidden
 
     @cached_property
-    def added(self) -> Noisy:
+    def letter_terms(self) -> Noisy:
         """``(letters, hidden)``: what each letter adds, as it is computed."""
         count, hidden = self.letters.whole.shape
-        return self.letters.applied(exact(np.eye(count), self.form), np.zeros(hidden))
+        return self.letters.apply_to(exact(np.eye(count), self.form), np.zeros(hidden))
 
     def noisy(self, box: Interval) -> Noisy:
         """Each entry of a box ``(hidden,)`` with a noise of its own, in one row."""
@@ -142,13 +148,13 @@ class Steps:
 
     def step(self, h: Noisy) -> Noisy:
         """``(rows · letters, hidden)``: after each letter."""
-        rows, letters = len(h.value), len(self.added.value)
-        before = self.recurrence.applied(h, self.bias)
+        rows, letters = len(h.value), len(self.letter_terms.value)
+        before = self.recurrence.apply_to(h, self.bias)
         row = np.repeat(np.arange(rows), letters)
-        added = self.added.rows(np.tile(np.arange(letters), rows))
+        added = self.letter_terms.rows(np.tile(np.arange(letters), rows))
         none = np.zeros((len(h.slopes), *added.value.shape))
-        said = Noisy(added.value, none, added.total, self.form)
-        return before.rows(row).plus(said).relu()
+        summand = Noisy(added.value, none, added.total, self.form)
+        return before.rows(row).plus(summand).relu()
 
     def follow(
         self, at: IntArray, rights: Sequence[IntArray]
@@ -173,20 +179,20 @@ class Steps:
 
     def ahead(self, h: Noisy, right: IntArray) -> FloatArray:
         """``(rows,)``: how far the right logit is ahead of every other one, at least."""
-        said = self.readout.applied(h, self.logits)
-        return lead(Interval.of(said.value).wider(said.total), right)
+        logits = self.readout.apply_to(h, self.logits)
+        return lead(Interval.of(logits.value).wider(logits.total), right)
 
 
-def established(model: Model, said: Any, machine: Machine | None) -> Established:
+def check_claim(model: Model, said: Any, machine: Machine | None) -> Established:
     """Boxes that no two letters lead out of, with the machine's state said on the way.
 
     Raises:
         Refused: If the evidence does not show them, or the margin is not as claimed.
     """
-    return proved(model, said, machine, opened, steps=2)
+    return prove_simulation(model, said, machine, open_network, steps=2)
 
 
-def opened(model: Model, said: Any = None) -> Steps:
+def open_network(model: Model, said: Any = None) -> Steps:
     """The network that a file holds, with the boxes of evidence, or with its start.
 
     Raises:
@@ -215,6 +221,6 @@ def opened(model: Model, said: Any = None) -> Steps:
 
 
 def _whole(matrix: Sparse) -> FloatArray:
-    found = np.zeros(matrix.shape)
-    found[matrix.rows, matrix.columns] = matrix.values
-    return found
+    dense = np.zeros(matrix.shape)
+    dense[matrix.rows, matrix.columns] = matrix.values
+    return dense

@@ -15,7 +15,7 @@ def simulation(model: Model, machine: Machine | None) -> list[dict[str, Any]]:
         Refused: If none is found.
         WrongWord: With some word, if a read-out is wrong.
     """
-    steps = check.opened(model)
+    steps = check.open_network(model)
     boxes = Boxes(steps, machine_of(model, machine, len(steps.letters.whole)), 2)
     boxes.close()
     return [{"simulation": boxes.evidence()}]

@@ -77,9 +77,9 @@ def _alike(target: IntArray, one: IntArray, other: IntArray) -> IntArray:
     classes = [
         known.setdefault((q, data[8 * a : 8 * b]), len(known)) for a, b, q in bounds
     ]
-    found = np.empty(len(order), np.int64)
-    found[order] = np.repeat(classes, ends - starts)
-    return found
+    class_numbers = np.empty(len(order), np.int64)
+    class_numbers[order] = np.repeat(classes, ends - starts)
+    return class_numbers
 
 
 def _classes(target: IntArray, label: IntArray, count: int) -> IntArray:
@@ -174,12 +174,12 @@ class Wiring(NamedTuple):
             logits[of[units.silent]] = 1.0
         ahead = 2.0 if units.silent is None else 4.0
         (p, states), (q, letters) = units.on.states.T, units.on.letters.T
-        said, read = of[units.arrived], (len(machine.letters), width)
+        answers, read = of[units.arrived], (len(machine.letters), width)
         matrices = {
             "hidden.left": Sparse.of((width, alive), each, units.arrived, 1.0),
             "hidden.right": Sparse.of((alive, width), states, p, 1.0),
             "input.weight": Sparse.of(read, letters, q, 1.0),
-            "unembed.weight": Sparse.of((width, outputs), each, said, ahead),
+            "unembed.weight": Sparse.of((width, outputs), each, answers, ahead),
         }
         start = np.zeros(width)
         start[units.first] = 1.0
@@ -216,13 +216,13 @@ def speaking(machine: Automaton, vectors: FloatArray, precision: Precision) -> N
     """
     count, size = vectors.shape
     wiring = Wiring.of(machine, count)
-    said = np.vstack([precision.normal(vectors), np.zeros((1, size))])
-    whole = said[wiring.matrices["unembed.weight"].columns]
+    all_vectors = np.vstack([precision.normal(vectors), np.zeros((1, size))])
+    whole = all_vectors[wiring.matrices["unembed.weight"].columns]
     rows, columns = whole.nonzero()
-    told = replace(
+    readout = replace(
         Sparse.of(whole.shape, rows, columns, 1.0), values=whole[rows, columns]
     )
-    matrices = {**wiring.matrices, "unembed.weight": told}
+    matrices = {**wiring.matrices, "unembed.weight": readout}
     return _network(Wiring(matrices, wiring.start, np.zeros(size)), precision)
 
 
@@ -234,8 +234,8 @@ def _network(wiring: Wiring, precision: Precision) -> Network:
         "unembed.bias": wiring.logits,
     }
     architecture = {"kind": "rnn", "dtype": precision.name, **wiring.sizes()}
-    held = _dense if width <= WIDEST_DENSE else _sparse
-    return held(architecture, tensors, wiring.matrices)
+    build = _dense if width <= WIDEST_DENSE else _sparse
+    return build(architecture, tensors, wiring.matrices)
 
 
 def _dense(
@@ -255,9 +255,11 @@ def _sparse(
 ) -> Network:
     entries = {name: len(matrix.values) for name, matrix in matrices.items()}
     shape = {"rank": matrices["hidden.left"].shape[1], "entries": entries}
-    held = [matrix.tensors(name) for name, matrix in matrices.items()]
+    parts = [matrix.tensors(name) for name, matrix in matrices.items()]
     return Network(
-        architecture | shape, {k: v for h in (tensors, *held) for k, v in h.items()}, {}
+        architecture | shape,
+        {k: v for h in (tensors, *parts) for k, v in h.items()},
+        {},
     )
 
 

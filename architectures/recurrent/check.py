@@ -16,7 +16,7 @@ from krohn.verify.checker.affine_arithmetic import FINEST, finest
 from krohn.verify.checker.arithmetic import Format
 from krohn.verify.checker.established import Established
 from krohn.verify.checker.model_file import Machine, Model
-from krohn.verify.checker.simulation import listed, proved
+from krohn.verify.checker.simulation import decode_array, prove_simulation
 from krohn.verify.checker.sparse_matrix import MOST, Sparse, added_up, by_rows, sparse
 
 NONE = np.zeros(0, np.int64)
@@ -97,10 +97,10 @@ class Network:
         every = (np.arange(x.shape[0])[:, None] * width + always).reshape(-1)
         place = np.append(x.rows[which] * width + matrix.columns[at], every)
         terms = np.append(terms, np.zeros(len(every)))
-        found, of = added_up(place, terms, (x.shape[0], width))
+        sums, of = added_up(place, terms, (x.shape[0], width))
         size = np.bincount(of, np.abs(terms)).max(initial=0) + self.beside
         self.check_exact(max(finest(x.values) + finest(matrix.values), self.grid), size)
-        return found
+        return sums
 
     def hand_on(self, hidden: Sparse) -> Sparse:
         """``(rows, rank)``: all that the next hidden states depend on."""
@@ -124,8 +124,8 @@ class Network:
         row = driven.rows[entry] * letters + letter
         place = row * width + driven.columns[entry]
         terms = np.append(np.repeat(before[on], letters), more)
-        found, _ = added_up(place, terms, (pairs * letters, width))
-        return found.where(found.values > 0)
+        hidden, _ = added_up(place, terms, (pairs * letters, width))
+        return hidden.where(hidden.values > 0)
 
     def ahead(self, hidden: Sparse, right: IntArray) -> FloatArray:
         """``(rows,)``: how far the right logit is ahead of every other one.
@@ -152,17 +152,17 @@ class Network:
         return np.asarray(correct - others)
 
 
-def established(model: Model, said: Any, machine: Machine | None) -> Established:
+def check_claim(model: Model, said: Any, machine: Machine | None) -> Established:
     """All that hidden states hand on, with the machine's state said after each letter.
 
     Raises:
         Refused: If a sum can be rounded, the evidence does not show it, or the margin is
             not as claimed.
     """
-    return proved(model, said, machine, opened)
+    return prove_simulation(model, said, machine, open_network)
 
 
-def opened(model: Model, said: Any = None) -> Network:
+def open_network(model: Model, said: Any = None) -> Network:
     """The network that a file holds, with the vectors of evidence, if there is any.
 
     A dense weight hands on the hidden state times itself, and that drives the next one.
@@ -188,7 +188,7 @@ def opened(model: Model, said: Any = None) -> Network:
     beside = max(most, np.abs(logits).max())
     nodes = sparse(np.zeros((0, left.shape[1])))
     if said is not None:
-        nodes = _handed(said["nodes"], left.shape[1])
+        nodes = _read_vectors(said["nodes"], left.shape[1])
     parts = left, right, awake, letters, bias, readout, logits
     ends = sparse(start[None]), nodes
     network = Network(model.format, *parts, grid, beside, *ends)
@@ -196,8 +196,10 @@ def opened(model: Model, said: Any = None) -> Network:
     return network
 
 
-def _handed(said: Any, rank: int) -> Sparse:
+def _read_vectors(said: Any, rank: int) -> Sparse:
     """The vectors of evidence, by rows."""
-    whole = {f"nodes.{part}": listed(said[part]) for part in ("offsets", "columns")}
-    whole["nodes.values"] = listed(said["values"], "<f8")
+    whole = {
+        f"nodes.{part}": decode_array(said[part]) for part in ("offsets", "columns")
+    }
+    whole["nodes.values"] = decode_array(said["values"], "<f8")
     return by_rows(whole, "nodes", (len(whole["nodes.offsets"]) - 1, rank))

@@ -88,12 +88,12 @@ def _dense(file: ModelFile) -> list[Points]:
         inner = [t[name] for name in parts]
     else:
         inner = [t[f"recurrent.weight_{part}_l0"].T for part in ("ih", "hh")]
-    return [_pooled(matrix) for matrix in (*inner, t["unembed.weight"])]
+    return [_pool_cells(matrix) for matrix in (*inner, t["unembed.weight"])]
 
 
 def _sparse(file: ModelFile) -> list[Points]:
     matrices = {
-        name: Sparse.named(file.tensors, name, columns)
+        name: Sparse.from_tensors(file.tensors, name, columns)
         for name, columns in sparse_matrices(file.architecture).items()
     }
     fan = sum(_terms(matrices, name) for name in MATRICES)
@@ -117,8 +117,8 @@ def _terms(matrices: dict[str, Sparse], name: str) -> int:
 def _drawn_cells(matrices: dict[str, Sparse], name: str) -> Points:
     """The largest entry of every cell of a matrix, or of the product that it is."""
     if f"{name}.left" not in matrices:
-        held = matrices[f"{name}.weight"]
-        return _cells(held.shape, held.rows, held.columns, held.values)
+        matrix = matrices[f"{name}.weight"]
+        return _cells(matrix.shape, matrix.rows, matrix.columns, matrix.values)
     left, right = matrices[f"{name}.left"], matrices[f"{name}.right"]
     from scipy import sparse
 
@@ -140,18 +140,18 @@ def _cells(
 ) -> Points:
     """The largest entry of every cell, as `_pooled` gives it."""
     high, wide = (min(MOST_CELLS, n) for n in shape)
-    found = np.zeros((high, wide))
+    cells = np.zeros((high, wide))
     order = np.argsort(np.abs(values), kind="stable")
     at = rows[order] * high // shape[0], columns[order] * wide // shape[1]
-    found[at] = values[order]
-    return found
+    cells[at] = values[order]
+    return cells
 
 
 def _length(entries: int, cell: float, most: float) -> float:
     return max(cell * entries, min(LABELLED * 1.15 * entries, most))
 
 
-def _pooled(matrix: Points) -> Points:
+def _pool_cells(matrix: Points) -> Points:
     """The largest entry of every cell, where a page has fewer than the matrix."""
     for axis in (0, 1):
         parts = min(MOST_CELLS, matrix.shape[axis])

@@ -19,7 +19,7 @@ def simulation(model: Model, machine: Machine | None) -> list[dict[str, Any]]:
         Refused: If none is found.
         WrongWord: With a shortest word, if a read-out is wrong.
     """
-    network = check.opened(model)
+    network = check.open_network(model)
     machine = machine_of(model, machine, network.letters.shape[1])
     return [
         {"simulation": simulation_evidence(walk(network, machine, limits(network)))}

@@ -60,15 +60,15 @@ class Rnn(Architecture):
         ranks = {"hidden": self.rank} if self.ranks is None else self.ranks
         all_three = self.ranks is None or set(ranks) == set(MATRICES)
         demand(all_three, "'ranks' does not name the three matrices")
-        found = dict[str, tuple[int, int]]()
+        shapes = dict[str, tuple[int, int]]()
         for name, (rows, columns) in self._ends.items():
             if name not in ranks:
-                found[f"{name}.weight"] = rows, columns
+                shapes[f"{name}.weight"] = rows, columns
                 continue
             rank = ranks[name] or 0
             demand(rank > 0, f"the matrix {name!r} has no rank")
-            found |= {f"{name}.left": (rows, rank), f"{name}.right": (rank, columns)}
-        return found
+            shapes |= {f"{name}.left": (rows, rank), f"{name}.right": (rank, columns)}
+        return shapes
 
     @property
     def shapes(self) -> Shapes:

@@ -83,13 +83,13 @@ class Parts:
             for c, q in zip(cascade.components, start, strict=True)
         )
         parts = tuple(_part(each, machine.name) for each in alone)
-        found = cls(alive, cascade, parts, start)
-        if form == SIGNS and not found.one_bit:
+        whole = cls(alive, cascade, parts, start)
+        if form == SIGNS and not whole.one_bit:
             raise CompileError(
                 f"a sign remembers one of two states, and {machine.name} is not such "
                 f"a memory; use --construction {ROUNDING}"
             )
-        return found
+        return whole
 
     @property
     def one_bit(self) -> bool:
@@ -113,13 +113,13 @@ class Parts:
 
 
 def _part(alone: Automaton, name: str) -> Part:
-    found = as_memory(alone) or as_counter(alone)
-    if found is None:
+    part = as_memory(alone) or as_counter(alone)
+    if part is None:
         raise CompileError(
             f"{name} has a component of {len(alone.states)} states with a group that is "
             "not solvable: no diagonal recurrence of Krohn holds it; take --arch rnn"
         )
-    return found
+    return part
 
 
 def _turns(counter: Counter, form: str) -> bool:
@@ -167,8 +167,8 @@ def ssm(
         for i, layer in enumerate(layers)
         for name, value in layer.tensors(form == SELECTIVE).items()
     }
-    said = {"outputs": len(classes.names), "layers": [x.shape() for x in layers]}
-    return Network({**head, **said}, tensors, {})
+    sizes = {"outputs": len(classes.names), "layers": [x.shape() for x in layers]}
+    return Network({**head, **sizes}, tensors, {})
 
 
 Holder = Callable[[Part, int, int], Held]
@@ -201,27 +201,39 @@ def _layers(taken: Parts, of: list[int], outputs: int, holder: Holder) -> list[L
     if not taken.parts:
         none = Memory((None,) * len(symbols))
         rows = {(i, 0): of[0] for i in range(len(symbols))}
-        held = holder(none, 1, 0)
-        return [Layer(held, table(len(symbols), held.patterns, rows, outputs))]
-    layers, last, found = list[Layer](), len(taken.parts) - 1, _occurring(taken)
+        representation = holder(none, 1, 0)
+        return [
+            Layer(
+                representation,
+                table(len(symbols), representation.patterns, rows, outputs),
+            )
+        ]
+    layers, last, transitions = list[Layer](), len(taken.parts) - 1, _occurring(taken)
     for i, part in enumerate(taken.parts):
-        after = sorted(set(found[i].values()))
+        after = sorted(set(transitions[i].values()))
         number = {symbol: j for j, symbol in enumerate(after)}
         if i == last:
             number, width = {(w, p): of[p] for w, p in after}, outputs
         else:
             width = len(after)
         rows = {
-            (s, q): number[found[i][symbol, q]]
+            (s, q): number[transitions[i][symbol, q]]
             for s, symbol in enumerate(symbols)
             for q in range(cascade.components[i].size)
-            if (symbol, q) in found[i]
+            if (symbol, q) in transitions[i]
         }
         size = cascade.components[i].size
-        held = holder(part, size, taken.start[i])
+        representation = holder(part, size, taken.start[i])
         emitted = cascade.wiring.emit[i][[w for w, _ in symbols]]
-        held = held._replace(decay=held.decay[emitted], addend=held.addend[emitted])
-        layers.append(Layer(held, table(len(symbols), held.patterns, rows, width)))
+        representation = representation._replace(
+            decay=representation.decay[emitted], addend=representation.addend[emitted]
+        )
+        layers.append(
+            Layer(
+                representation,
+                table(len(symbols), representation.patterns, rows, width),
+            )
+        )
         symbols = after
     return layers
 
@@ -232,7 +244,7 @@ def _occurring(taken: Parts) -> list[Rows]:
     Raises:
         CompileError: If there are too many joint states to visit.
     """
-    cascade, found = taken.cascade, [Rows() for _ in taken.parts]
+    cascade, transitions = taken.cascade, [Rows() for _ in taken.parts]
     now = np.array([taken.start])
     seen = {now.tobytes()}
     while len(now):
@@ -250,7 +262,10 @@ def _occurring(taken: Parts) -> list[Rows]:
             for symbol in np.unique(
                 np.stack([w, p, q, w2, p2], axis=1), axis=0
             ).tolist():
-                found[i][(symbol[0], symbol[1]), symbol[2]] = (symbol[3], symbol[4])
+                transitions[i][(symbol[0], symbol[1]), symbol[2]] = (
+                    symbol[3],
+                    symbol[4],
+                )
             after.append(to)
             w, p = w2, p2
         joint = np.unique(np.stack(after, axis=1), axis=0)
@@ -261,7 +276,7 @@ def _occurring(taken: Parts) -> list[Rows]:
                 f"its components have more than {MOST_COORDINATES:,} states together; "
                 "take --arch rnn"
             )
-    return found
+    return transitions
 
 
 def _shrinks(precision: Precision) -> int:
@@ -283,7 +298,7 @@ def _sign(taken: Parts, of: list[int], outputs: int, precision: Precision) -> La
     decay = np.full(sign.shape, 2.0 ** -_shrinks(precision))
     start = np.full(1, 2.0 * taken.start[0] - 1)
     decode = [Affine(np.array([[-1.0, 1.0]]), np.zeros(2))]
-    held = Held(start, decay, sign, decode, np.eye(2))
+    representation = Held(start, decay, sign, decode, np.eye(2))
     letters = len(writes)
     inner, outer = (
         np.zeros((letters + 2, letters + 2)),
@@ -297,7 +312,8 @@ def _sign(taken: Parts, of: list[int], outputs: int, precision: Precision) -> La
     for q in range(2):
         outer[letters + q, of[follow[q]]] = 1
     return Layer(
-        held, (Affine(inner, np.zeros(letters + 2)), Affine(outer, np.zeros(outputs)))
+        representation,
+        (Affine(inner, np.zeros(letters + 2)), Affine(outer, np.zeros(outputs))),
     )
 
 

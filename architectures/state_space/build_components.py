@@ -112,8 +112,11 @@ class Sum:
     def steps(self) -> FloatArray:
         """``(letters,)``: the letters' summands modulo n, with the least range."""
         n = self.counter.modulus
-        told = np.array(self.counter.increments, dtype=np.float64) % n
-        ways = [np.where(told > most, told - n, told) for most in {*told.tolist()}]
+        increments = np.array(self.counter.increments, dtype=np.float64) % n
+        ways = [
+            np.where(increments > most, increments - n, increments)
+            for most in {*increments.tolist()}
+        ]
         return min(ways, key=lambda way: float(max(way.max(), 0) - min(way.min(), 0)))
 
     @property
@@ -193,7 +196,7 @@ class _Modulo:
         most, n = self.size, self.modulus
         while most >= n:
             fold = n * -(-(most + 1) // (2 * n))
-            self._fold(fold)
+            self._fold_once(fold)
             most = max(fold - 1, most - fold)
         pairs = (
             [(1.0, 1.0 - j) for j in range(1, n)],
@@ -219,7 +222,7 @@ class _Modulo:
         self._linear(np.array([[1.0, 0, -1], [0, 1, 0], [0, 0, 1]]))
         self.weight, self.bias = np.array([1.0, -1, -self.size]), float(self.size)
 
-    def _fold(self, at: int) -> None:
+    def _fold_once(self, at: int) -> None:
         """Subtract ``at`` from a number that is not less."""
         self._affine([(1.0, 0.0), (1.0, 1.0 - at), (1.0, -1.0 * at)])
         self._linear(np.array([[1.0, 0], [0, 1], [0, -1]]))
@@ -256,20 +259,20 @@ class Layer:
 
     def tensors(self, selective: bool) -> dict[str, FloatArray]:
         """Its tensors by name."""
-        held = self.held
-        found = {
-            "start": held.start,
-            "decay": held.decay if selective else held.decay[0],
-            "input": held.addend,
+        representation = self.held
+        tensors = {
+            "start": representation.start,
+            "decay": representation.decay if selective else representation.decay[0],
+            "input": representation.addend,
         }
-        every = {f"decode.{j}": layer for j, layer in enumerate(held.decode)}
+        every = {f"decode.{j}": layer for j, layer in enumerate(representation.decode)}
         for name, layer in {
             **every,
             "table.0": self.table[0],
             "table.1": self.table[1],
         }.items():
-            found |= {f"{name}.weight": layer.weight, f"{name}.bias": layer.bias}
-        return found
+            tensors |= {f"{name}.weight": layer.weight, f"{name}.bias": layer.bias}
+        return tensors
 
 
 def table(
@@ -289,11 +292,11 @@ def table(
     for (s, q), to in rows.items():
         every.setdefault(s, {})[q] = to
     units: list[tuple[int, FloatArray, int]] = []
-    for s, told in every.items():
-        if len(told) == len(patterns) and len({*told.values()}) == 1:
-            units.append((s, 0 * patterns[0], told[0]))
+    for s, targets in every.items():
+        if len(targets) == len(patterns) and len({*targets.values()}) == 1:
+            units.append((s, 0 * patterns[0], targets[0]))
         else:
-            units.extend((s, patterns[q], to) for q, to in told.items())
+            units.extend((s, patterns[q], to) for q, to in targets.items())
     if len(units) > MOST_UNITS:
         raise CompileError(
             f"a layer would have {len(units):,} units, and {MOST_UNITS:,} is the most; "

@@ -14,9 +14,9 @@ from krohn.architectures.state_space.check_layers import (
     Finite,
     Layer,
     Reached,
+    check_reached,
     finite,
-    opened,
-    reached,
+    open_layers,
     sums,
 )
 from krohn.program.domains import FloatArray, IntArray
@@ -24,7 +24,11 @@ from krohn.program.errors import demand
 from krohn.verify.checker.arithmetic import Format
 from krohn.verify.checker.established import Established
 from krohn.verify.checker.model_file import Machine, Model
-from krohn.verify.checker.simulation import listed, shown, simulated
+from krohn.verify.checker.simulation import (
+    check_simulation,
+    decode_array,
+    make_statement,
+)
 
 ONE_LETTER = "a layer does not say one letter"
 
@@ -76,36 +80,37 @@ class Stack:
         return np.array_equal(images[rows], self.nodes[at])
 
 
-def established(model: Model, said: Any, machine: Machine | None) -> Established:
+def check_claim(model: Model, said: Any, machine: Machine | None) -> Established:
     """Every layer as a finite machine, and the machine beside them.
 
     Raises:
         Refused: If the evidence does not show it, something may be rounded in more than
             one way, or the margin is not as claimed.
     """
-    machine, length, layers = claimed(model, machine)
-    told = said["simulation"]
-    demand(len(told["layers"]) == len(layers), "the evidence is about other layers")
-    found = [
-        sums(layer, model.format, length) or reached(layer, model.format, length, each)
-        for layer, each in zip(layers, told["layers"], strict=True)
+    machine, length, layers = read_claim(model, machine)
+    details = said["simulation"]
+    demand(len(details["layers"]) == len(layers), "the evidence is about other layers")
+    reached_sets = [
+        sums(layer, model.format, length)
+        or check_reached(layer, model.format, length, each)
+        for layer, each in zip(layers, details["layers"], strict=True)
     ]
-    stack = stacked(model.format, layers, found, told)
+    stack = stack_layers(model.format, layers, reached_sets, details)
     demand(
         all(x.sure for x in stack.layers),
         "a number may be rounded in more than one way",
     )
-    tuples, margin = simulated(stack, told, machine, length)
-    told = {
+    tuples, margin = check_simulation(stack, details, machine, length)
+    details = {
         "argument": "layers",
         "values": [x.values for x in stack.layers],
         "classes": [len(x.says) for x in stack.layers],
         "tuples": tuples,
     }
-    return shown(model, told, margin)
+    return make_statement(model, details, margin)
 
 
-def claimed(
+def read_claim(
     model: Model, machine: Machine | None
 ) -> tuple[Machine, int | None, list[Layer]]:
     """The machine, the longest word and the layers.
@@ -114,13 +119,13 @@ def claimed(
         Refused: If the file claims something else.
     """
     length = model.length
-    machine, layers = machine or model.machine, opened(model)
+    machine, layers = machine or model.machine, open_layers(model)
     demand(len(machine.transitions) == len(layers[0].decay), "other letters")
     demand(machine.transitions >= 0, "a transition leads nowhere")
     return machine, length, layers
 
 
-def stacked(
+def stack_layers(
     form: Format, layers: Sequence[Layer], found: Sequence[Reached], told: Any = None
 ) -> Stack:
     """The layers as finite machines, with the tuples of evidence, or with the first.
@@ -135,7 +140,7 @@ def stacked(
         demand(work <= 2 * MOST_TERMS, "the layers are too large together")
     nodes = np.array([[x.start for x in each]])
     if told is not None:
-        nodes = listed(told["nodes"]).reshape(-1, len(each))
+        nodes = decode_array(told["nodes"]).reshape(-1, len(each))
     known = (nodes >= 0) & (nodes < [len(x.says) for x in each])
     demand(known, "a layer has no such class")
     return Stack(each, nodes)

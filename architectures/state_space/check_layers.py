@@ -14,9 +14,9 @@ from krohn.architectures.state_space.statement import StateSpace
 from krohn.program.domains import BoolArray, FloatArray, IntArray
 from krohn.program.errors import demand
 from krohn.verify.checker.affine_arithmetic import FINEST, exact, finest
-from krohn.verify.checker.arithmetic import STORED, Format, Interval, added, fits
+from krohn.verify.checker.arithmetic import STORED, Format, Interval, fits, two_sum
 from krohn.verify.checker.model_file import Machine, Model
-from krohn.verify.checker.simulation import CELLS, listed, simulated
+from krohn.verify.checker.simulation import CELLS, check_simulation, decode_array
 
 MOST_SUMS, MOST_LAYERS, MOST_TERMS = 2**25, 2**9, 2**39
 CELL = 2**7
@@ -27,7 +27,7 @@ WIDE = 2.0**500
 """Factors up to here, and products from its inverse on, split without overflow."""
 
 
-def rounded(x: FloatArray, form: Format) -> FloatArray:
+def round_to_format(x: FloatArray, form: Format) -> FloatArray:
     """Numbers rounded to a format, ties to even; below the normal ones on their grid."""
     if form.digits >= 53:
         return x
@@ -62,10 +62,10 @@ def step(h: FloatArray, a: FloatArray, b: FloatArray, form: Format) -> Step:
         Refused: If a number leaves the format's range.
     """
     whole, rest = _product(h, a)
-    product = rounded(whole, form)
+    product = round_to_format(whole, form)
     rest = (whole - product) + rest
-    total, error = added(product, b)
-    after = rounded(total, form)
+    total, error = two_sum(product, b)
+    after = round_to_format(total, form)
     fits(np.maximum(np.abs(product), np.abs(after)), form, "a recurrence", STORED)
     off = Interval.of(total - after) + error + rest
     part, exponent = np.frexp(after)
@@ -123,9 +123,9 @@ class Affine(NamedTuple):
             form: The format.
             relu: Whether a ReLU follows: then what is surely negative is 0.
         """
-        found = exact(x, form).affine(self.weight, self.bias)
-        found = found.relu() if relu else found
-        return found.value, not found.total.any()
+        output = exact(x, form).affine(self.weight, self.bias)
+        output = output.relu() if relu else output
+        return output.value, not output.total.any()
 
 
 class Layer(NamedTuple):
@@ -226,9 +226,9 @@ class Recurrence:
     ) -> tuple[Step, FloatArray]:
         """The step after each letter; no logits are read."""
         decay, addend = self.layer.decay, self.layer.addend
-        found = step(self.values[at, None], decay, addend, self.form)
+        next_step = step(self.values[at, None], decay, addend, self.form)
         rows = len(at) * len(decay), -1
-        images = Step(found.after.reshape(rows), found.sure.reshape(rows))
+        images = Step(next_step.after.reshape(rows), next_step.sure.reshape(rows))
         return images, np.zeros(0)
 
     def inside(self, images: Step, rows: IntArray, at: IntArray) -> bool:
@@ -261,20 +261,20 @@ def sums(layer: Layer, form: Format, length: int | None) -> Reached | None:
     return Reached(values, moves, int(start - low))
 
 
-def reached(layer: Layer, form: Format, length: int | None, told: Any) -> Reached:
+def check_reached(layer: Layer, form: Format, length: int | None, told: Any) -> Reached:
     """All h before a letter of a word of up to ``length`` letters, by evidence.
 
     Raises:
         Refused: If it does not show them, or one leaves the format's range.
     """
     letters, width = layer.decay.shape
-    values = listed(told["nodes"], "<f8").reshape(-1, width)
+    values = decode_array(told["nodes"], "<f8").reshape(-1, width)
     net = Recurrence(form, layer, values)
-    simulated(net, told, net.machine, length, last=False)
-    return Reached(values, listed(told["edges"]).reshape(-1, letters), 0)
+    check_simulation(net, told, net.machine, length, last=False)
+    return Reached(values, decode_array(told["edges"]).reshape(-1, letters), 0)
 
 
-def said(
+def apply_table(
     layer: Layer, h: FloatArray, form: Format, final: bool
 ) -> tuple[IntArray, float, bool]:
     """``(states, letters)``: what the table says; with the margin, and whether it is sure.
@@ -314,7 +314,7 @@ def finite(layer: Layer, form: Format, found: Reached, final: bool) -> Finite:
     work += len(found.values) * letters * (MOST_TERMS // MOST_SUMS)
     size, parts = max(1, CELLS // each), list[tuple[IntArray, float, bool]]()
     for low in range(0, len(found.values), size):
-        parts.append(said(layer, found.values[low : low + size], form, final))
+        parts.append(apply_table(layer, found.values[low : low + size], form, final))
     says, margins, sure = zip(*parts, strict=True)
     said_of = np.concatenate(says)
     of, classes = _classes(said_of, found.moves)
@@ -350,7 +350,7 @@ def _keys(says: IntArray) -> IntArray:
     return keys
 
 
-def opened(model: Model) -> list[Layer]:
+def open_layers(model: Model) -> list[Layer]:
     """The layers that a file holds.
 
     Raises:

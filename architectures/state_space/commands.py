@@ -41,14 +41,15 @@ def forms(machine: Automaton, budget: Budget) -> dict[str, Any]:
         "name": machine.name,
         "states": len(wanted.states),
         "letters": len(wanted.letters),
-        "every_length_by_fixed_decays": fixed or _excluded(_even, wanted, budget),
-        "every_length_by_chosen_decays": chosen or _excluded(_two, wanted, budget),
+        "every_length_by_fixed_decays": fixed
+        or _check_need(_is_even_aperiodic, wanted, budget),
+        "every_length_by_chosen_decays": chosen or _check_need(_two, wanted, budget),
         "networks": [row for form in FORMS for row in rows[form]],
         **budget.record(),
     }
 
 
-def _excluded(
+def _check_need(
     needed: Callable[[Automaton, Budget], bool | None],
     machine: Automaton,
     budget: Budget,
@@ -57,23 +58,23 @@ def _excluded(
     return False if needed(reachable(machine), budget) is False else None
 
 
-def _even(machine: Automaton, budget: Budget) -> bool | None:
+def _is_even_aperiodic(machine: Automaton, budget: Budget) -> bool | None:
     """Whether words of even length generate no group (Theorem D1)."""
     table = machine.transitions
     pairs = table[:, table].reshape(-1, table.shape[1])
     distinct = np.unique(pairs, axis=0)
     letters = tuple(map(str, range(len(distinct))))
-    found = Automaton(Semiautomaton(distinct, letters, machine.states))
-    return _classified(found, budget)["aperiodic"].holds
+    pair_machine = Automaton(Semiautomaton(distinct, letters, machine.states))
+    return _classify_machine(pair_machine, budget)["aperiodic"].holds
 
 
 def _two(machine: Automaton, budget: Budget) -> bool | None:
     """Whether all groups are 2-groups (Theorem D5)."""
-    factors = _classified(machine, budget).factors
+    factors = _classify_machine(machine, budget).factors
     return None if factors is None else {*factors} <= {"C2"}
 
 
-def _classified(machine: Automaton, budget: Budget) -> Classification:
+def _classify_machine(machine: Automaton, budget: Budget) -> Classification:
     kind = classify(machine, budget)
     for what in kind.cut:
         budget.leave_out(what)
@@ -86,9 +87,9 @@ def _rows(machine: Automaton, form: str) -> Iterator[dict[str, Any]]:
     except CompileError as reason:
         yield {"form": form, "dtype": None, "layers": None, "right_for": str(reason)}
         return
-    found = {p.name: parts.longest(form, p) for p in PRECISIONS.values()}
+    lengths = {p.name: parts.longest(form, p) for p in PRECISIONS.values()}
     layers = max(1, len(parts.parts))
-    for dtype, most in found.items():
+    for dtype, most in lengths.items():
         longest = EVERY if most is None else f"up to {most:,} letters"
         yield {"form": form, "dtype": dtype, "layers": layers, "right_for": longest}
 

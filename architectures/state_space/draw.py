@@ -65,8 +65,8 @@ def _lines(file: ModelFile, i: int, layer: Layer) -> list[str]:
 def _values(numbers: FloatArray) -> str:
     """The different numbers of a tensor, the first ones of many."""
     every = np.unique(numbers)
-    said = ", ".join(f"{x:.10g}" for x in every[:MOST_VALUES])
-    return said if len(every) <= MOST_VALUES else f"{said}, …"
+    text = ", ".join(f"{x:.10g}" for x in every[:MOST_VALUES])
+    return text if len(every) <= MOST_VALUES else f"{text}, …"
 
 
 def _box(canvas: Canvas, x: float, lines: list[str]) -> Box:

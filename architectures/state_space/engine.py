@@ -15,7 +15,7 @@ from krohn.architectures.state_space.meaning import (
     after,
     many,
     recurrence,
-    said,
+    say_symbols,
     symbols,
 )
 from krohn.architectures.state_space.statement import StateSpace as Declared
@@ -122,11 +122,11 @@ class StateSpace(Stepping):
         net = self.net
         x: Tensor = symbols(FAST, net, tokens)
         for layer in net.layers:
-            x = said(FAST, layer, x, _scanned(layer, x))
+            x = say_symbols(FAST, layer, x, _scan_states(layer, x))
         return x
 
 
-def _scanned(layer: LayerNet[Tensor], x: Tensor) -> Tensor:
+def _scan_states(layer: LayerNet[Tensor], x: Tensor) -> Tensor:
     """All h_{t−1} ``(batch, time, coordinates)``, in ⌈log₂ T⌉ steps.
 
     Maps h ↦ A h + B are composed by doubling; that rounds otherwise than letter by letter

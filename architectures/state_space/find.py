@@ -53,22 +53,22 @@ def layers(model: Model, machine: Machine | None) -> list[dict[str, Any]]:
         Refused: If none is found.
         WrongWord: With a shortest word, if a read-out is wrong.
     """
-    machine, length, stack = check.claimed(model, machine)
+    machine, length, stack = check.read_claim(model, machine)
     evidence, reached, limits = list[Any](), list[check_layers.Reached](), LAYER
     for layer in stack:
         known = check_layers.sums(layer, model.format, length)
         if known is None:
             net = check_layers.Recurrence(model.format, layer, layer.start)
-            found = walk(
+            simulation = walk(
                 Hidden(net, layer.start), net.machine, limits, length, last=False
             )
-            limits = limits._replace(letters=limits.letters - found.letters)
-            known = check_layers.Reached(found.nodes, found.edges, 0)
-            evidence.append(simulation_evidence(found, length is not None))
+            limits = limits._replace(letters=limits.letters - simulation.letters)
+            known = check_layers.Reached(simulation.nodes, simulation.edges, 0)
+            evidence.append(simulation_evidence(simulation, length is not None))
         else:
             evidence.append(None)
         reached.append(known)
-    network = check.stacked(model.format, stack, reached)
-    found = walk(network, machine, TUPLES, length)
-    stacked = simulation_evidence(found, length is not None)
+    network = check.stack_layers(model.format, stack, reached)
+    simulation = walk(network, machine, TUPLES, length)
+    stacked = simulation_evidence(simulation, length is not None)
     return [{"simulation": {"layers": evidence, **stacked}}]

@@ -57,12 +57,12 @@ class StateSpace(Generic[A]):
             ModelFileError: If a tensor is not there, or there is another one.
         """
 
-        def made(left: dict[str, A]) -> "StateSpace[A]":
+        def make_model(left: dict[str, A]) -> "StateSpace[A]":
             each = enumerate(shape.layers)
             layers = (_layer(f"layers.{i}", layer, shape, left) for i, layer in each)
             return cls(shape.vocabulary, tuple(layers))
 
-        return every_tensor(made, tensors)
+        return every_tensor(make_model, tensors)
 
 
 def _layer(
@@ -84,7 +84,7 @@ def after(
     x, now = symbols(o, net, letters), []
     for layer, h in zip(net.layers, held, strict=True):
         a, b = recurrence(layer, x)
-        x = said(o, layer, x, h)
+        x = say_symbols(o, layer, x, h)
         now.append(a * h + b)
     return x, tuple(now)
 
@@ -100,7 +100,7 @@ def many(
         for t in range(b.shape[1]):
             before.append(h)
             h = (a[:, t] if layer.selective else a) * h + b[:, t]
-        x = said(o, layer, x, o.stack(before))
+        x = say_symbols(o, layer, x, o.stack(before))
         now.append(h)
     return x, tuple(now)
 
@@ -116,7 +116,7 @@ def recurrence(layer: Layer[Any], x: Any) -> tuple[Any, Any]:
     return (x @ layer.decay if layer.selective else layer.decay), b
 
 
-def said(o: Engine, layer: Layer[Any], x: Any, before: Any) -> Any:
+def say_symbols(o: Engine, layer: Layer[Any], x: Any, before: Any) -> Any:
     """``(…, symbols)``: what a layer says to the next one."""
     return feed(o, layer.table, o.join([x, feed(o, layer.decode, before)]))
 

@@ -108,10 +108,10 @@ def _sparse_units(
     order[[left, right]] = right, left
     changed = {n: tensors[n][order] for n in ("hidden.start", "hidden.bias")}
     for name, columns in matrices.items():
-        axis, held = hidden_axis(name), Sparse.named(tensors, name, columns)
+        axis, held = hidden_axis(name), Sparse.from_tensors(tensors, name, columns)
         if axis is None:
             continue
-        moved = held.moved(rows=order) if axis == 0 else held.moved(columns=order)
+        moved = held.permute(rows=order) if axis == 0 else held.permute(columns=order)
         changed |= moved.tensors(name)
     return Mutant(f"hidden units {left} and {right}", subject.with_tensors(changed))
 

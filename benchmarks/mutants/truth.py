@@ -135,7 +135,7 @@ def _generated(mutant: Subject) -> str:
     while short < longest and law.count(short + 1) <= PREFIXES:
         short += 1
     run = bracket_words.run_all(mutant.file, mutant.machine, short, _quietly)
-    if run.passed and short < longest:
+    if run.has_passed and short < longest:
         long = min(longest, LONG)
         given = (mutant.file, mutant.machine, PREFIXES // 8, long, 0, _quietly)
         run = bracket_words.run_sample(*given)

@@ -114,7 +114,7 @@ def elsewhere(subject: Subject, rng: np.random.Generator) -> Mutant | None:
     if not matrices:
         return None
     name = str(rng.choice(list(matrices)))
-    held = Sparse.named(subject.file.tensors, name, matrices[name])
+    held = Sparse.from_tensors(subject.file.tensors, name, matrices[name])
     columns, at = held.columns.copy(), int(rng.integers(len(held.columns)))
     columns[at] = rng.integers(matrices[name])
     order = np.lexsort((columns, held.rows))

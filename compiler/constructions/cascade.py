@@ -204,7 +204,7 @@ class CascadeChannels:
         """
         says, at_bos = values
         before, states = self._before(step.component)
-        after = says[completed(step.follow)]
+        after = says[complete_rows(step.follow)]
         rows: dict[Row, int] = {
             (n, shown): int(after[n, state])
             for n in range(len(after))
@@ -300,13 +300,13 @@ class CascadeChannels:
         self.operations["at0"] = Map(table(rows), (channel,))
         for i, follow in enumerate(self.cascade.projection.follow[1:], start=1):
             led: dict[Row, int] = {
-                (n, s): int(v) for (n, s), v in np.ndenumerate(completed(follow))
+                (n, s): int(v) for (n, s), v in np.ndenumerate(complete_rows(follow))
             }
             self.operations[f"at{i}"] = Map(table(led), (f"at{i - 1}", f"now{i}"))
         return f"at{len(self.cascade.components) - 1}"
 
 
-def completed(follow: IntArray) -> IntArray:
+def complete_rows(follow: IntArray) -> IntArray:
     """Every row completed by a node to which it leads; such entries never occur."""
     return np.where(follow == INVALID, follow.max(axis=1, keepdims=True), follow)
 

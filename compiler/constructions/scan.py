@@ -204,7 +204,7 @@ def sequential(machine: Automaton, length: int) -> Program:
 MOST_ROWS = 10_000
 
 
-def chunked(machine: Automaton, length: int) -> Program:
+def compose_in_chunks(machine: Automaton, length: int) -> Program:
     """About √T layers of about √T letters each.
 
     Raises:

@@ -100,11 +100,13 @@ def check_copies(source: Program, target: Program, copies: Mapping[str, str]) ->
     check_order(target)
     check_frame(source, target)
     back = {
-        n: op.renamed(copies) for n, op in target.operations.items() if n not in copies
+        n: op.rename_channels(copies)
+        for n, op in target.operations.items()
+        if n not in copies
     }
     first = _first_equal(source)
-    canonical = {n: op.renamed(first) for n, op in back.items()}
-    expected = {n: op.renamed(first) for n, op in source.operations.items()}
+    canonical = {n: op.rename_channels(first) for n, op in back.items()}
+    expected = {n: op.rename_channels(first) for n, op in source.operations.items()}
     outputs = tuple(copies.get(n, n) for n in target.outputs)
     if canonical != expected or outputs != source.outputs:
         raise PassError("inserting tables changed something else")
@@ -254,7 +256,7 @@ class RoundReads:
                 if read not in names:
                     names[read] = f"{read}.rounded"
                     operations[names[read]] = identity(read, source.domains[read])
-            operations[name] = operation.renamed({n: names[n] for n in chosen})
+            operations[name] = operation.rename_channels({n: names[n] for n in chosen})
         return with_identities(source, operations, names, one_hot=False)
 
     def check(self, source: Program, target: Program) -> None:
@@ -318,7 +320,7 @@ class SplitDeepTables:
         known = source.operations
         of = {n: n if n in known else _plain(n) for n in target.operations}
         for name, operation in target.operations.items():
-            same = operation.renamed(of) == known.get(of[name])
+            same = operation.rename_channels(of) == known.get(of[name])
             copy = is_identity(operation) and operation.reads == (of[name],)
             if not same and not copy:
                 raise PassError(f"the new channel {name!r} is not a copy")
@@ -371,7 +373,7 @@ class _Recoding:
                 todo.append(self._recode(missing[0], codes[missing[0]]))
                 continue
             todo.pop()
-            self.operations.setdefault(made, before.renamed(names))
+            self.operations.setdefault(made, before.rename_channels(names))
 
     def _name_in_code(self, name: str, one_hot: bool) -> str:
         plain = not one_hot or name in self.source.one_hot

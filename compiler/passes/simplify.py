@@ -101,7 +101,7 @@ def number(program: Program) -> tuple[dict[str, Operation], dict[str, str]]:
     names: dict[str, str] = {}
     operations: dict[str, Operation] = {}
     for name, operation in program.operations.items():
-        renamed = operation.renamed(names)
+        renamed = operation.rename_channels(names)
         names[name] = kept.setdefault((renamed, program.code(name)), name)
         if names[name] == name:
             operations[name] = renamed
@@ -112,7 +112,7 @@ def _terms(program: Program, first: dict[tuple[Operation, str], int]) -> dict[st
     terms: dict[str, int] = {}
     names: dict[str, str] = {}
     for name, operation in program.operations.items():
-        key = (operation.renamed(names), program.code(name))
+        key = (operation.rename_channels(names), program.code(name))
         terms[name] = first.setdefault(key, len(first))
         names[name] = str(terms[name])
     return terms

@@ -104,10 +104,10 @@ for sentence in found.said:
 # not the one that you expect.
 
 # %%
-count = found.named("count of 1")
-product = found.named("scan: product of the last 2 letters")
-assert 1 in count.held
-assert not product.held
+count = found.find_by_name("count of 1")
+product = found.find_by_name("scan: product of the last 2 letters")
+assert 1 in count.holding_layers
+assert not product.holding_layers
 
 # %% [markdown]
 # ## Where it breaks

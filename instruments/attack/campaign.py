@@ -93,7 +93,7 @@ class Attack:
     seconds: float
 
     @property
-    def passed(self) -> bool:
+    def has_passed(self) -> bool:
         """Whether every bound held."""
         return not self.violations
 
@@ -208,8 +208,10 @@ def _generator(target: Target, record: Record) -> Iterator[None]:
             words, states = legal_words(target.machine, legal, genes.numpy())
             batch = Batch(torch.from_numpy(words), f"batches of {most}", record)
             with torch.inference_mode():
-                said = torch.cat([net(part) for part in torch.split(batch.words, most)])
-            off = (said.double() - laws[torch.from_numpy(states)]).abs()
+                outputs = torch.cat(
+                    [net(part) for part in torch.split(batch.words, most)]
+                )
+            off = (outputs.double() - laws[torch.from_numpy(states)]).abs()
             keys = [("generator: law", "", -1)] * off.shape[2]
             breeding.learn(genes, batch.judge(keys, off, bound))
             record.numbers["generator: law"] += off.numel()

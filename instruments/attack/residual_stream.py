@@ -28,8 +28,8 @@ Values = Mapping[str, Tensor]
 
 def values(statement: Statement, words: Tensor) -> Values:
     """The true values on words ``(batch, time)`` of letter indices."""
-    found = interpret(statement, words.numpy())
-    return {name: torch.from_numpy(column.copy()) for name, column in found.items()}
+    columns = interpret(statement, words.numpy())
+    return {name: torch.from_numpy(column.copy()) for name, column in columns.items()}
 
 
 def sources(operation: LookBack, true: Values) -> Tensor:
@@ -150,7 +150,7 @@ class Stored:
         """How many numbers hold channels, all snapshots together."""
         return self.codes[-1].columns.stop
 
-    def expected(self, true: Values) -> tuple[Tensor, Tensor]:
+    def expected_codes(self, true: Values) -> tuple[Tensor, Tensor]:
         """Codes ``(batch, positions, width)`` and bounds of true values."""
         some = true[self.codes[0].channel.name]
         right = torch.empty((*some.shape, self.width), dtype=self.wide)

@@ -68,13 +68,13 @@ def ways(target: Target) -> list[Way]:
     units = np.arange(len(file.tensors["hidden.start"]))
     plain = network(file, units, precision)
     still = torch.from_numpy(units)
-    found = [Way("eager", plain, still, most)]
-    found += [Way(f"batches of {n}", plain, still, min(n, most)) for n in BATCHES]
+    ways_to_run = [Way("eager", plain, still, most)]
+    ways_to_run += [Way(f"batches of {n}", plain, still, min(n, most)) for n in BATCHES]
     for i in range(ORDERS):
         order = target.rng.permutation(len(units))
         net, back = network(file, order, precision), torch.from_numpy(order.argsort())
-        found.append(Way(f"order {i + 1}", net, back, most))
-    return found
+        ways_to_run.append(Way(f"order {i + 1}", net, back, most))
+    return ways_to_run
 
 
 def _at_once(file: ModelFile) -> int:
@@ -107,13 +107,13 @@ def _reorder(
     file: ModelFile, matrices: Mapping[str, int], order: IntArray
 ) -> dict[str, FloatArray]:
     """The tensors of sparse matrices, their hidden units in another order."""
-    found: dict[str, FloatArray] = {}
+    tensors: dict[str, FloatArray] = {}
     for name, columns in matrices.items():
-        held = Sparse.named(file.tensors, name, columns)
+        matrix = Sparse.from_tensors(file.tensors, name, columns)
         of_rows = hidden_axis(name) == 0
-        moved = held.moved(rows=order) if of_rows else held.moved(columns=order)
-        found |= moved.tensors(name)
-    return found
+        moved = matrix.permute(rows=order) if of_rows else matrix.permute(columns=order)
+        tensors |= moved.tensors(name)
+    return tensors
 
 
 def rounds(target: Target, record: Record) -> Iterator[None]:
@@ -127,9 +127,9 @@ def rounds(target: Target, record: Record) -> Iterator[None]:
     most = _at_once(target.file)
     true = Way("float64", judged, torch.from_numpy(back), most)
     breeding = EvolutionarySearch(target.machine, LENGTH, target.rng)
-    found = ways(target)
+    ways_to_run = ways(target)
     while True:
-        for way in found:
+        for way in ways_to_run:
             words = breeding.words(min(most, 16 * way.most))
             with torch.inference_mode():
                 _judge(Batch(words, way.name, record), target, way(words), true(words))
@@ -143,9 +143,9 @@ def _judge(
     seen: tuple[Tensor, Tensor],
     right: tuple[Tensor, Tensor],
 ) -> None:
-    for name, found, true in zip(("hidden", "logits"), seen, right, strict=True):
-        off = (found.double() - true).abs().amax(dim=2, keepdim=True)
+    for name, actual, true in zip(("hidden", "logits"), seen, right, strict=True):
+        off = (actual.double() - true).abs().amax(dim=2, keepdim=True)
         batch.judge([(f"RNN: {name}", "", -1)], off, off.new_zeros(1), first=1)
-        batch.record.numbers[f"RNN: {name}"] += found.numel()
+        batch.record.numbers[f"RNN: {name}"] += actual.numel()
     margin = float(target.proof.evidence[-1]["margin"])
     judge_margin(batch, seen[1].double(), target.classes(batch.words), margin)

@@ -109,9 +109,9 @@ def tensors(net: Net[FloatArray], precision: Precision) -> Net[Tensor]:
 
 def network(file: ModelFile) -> Transformer:
     """The runtime, in the format of a file."""
-    found = plain_network(file)
-    assert isinstance(found, Transformer)
-    return found
+    transformer = plain_network(file)
+    assert isinstance(transformer, Transformer)
+    return transformer
 
 
 class Snapshots(Engine):
@@ -191,16 +191,16 @@ def within(
 def with_equal_widths(net: Net[FloatArray]) -> Net[FloatArray]:
     """With keys and values of one width, as flash kernels want them."""
 
-    def even(block: Block[FloatArray]) -> Block[FloatArray]:
+    def equalise_widths(block: Block[FloatArray]) -> Block[FloatArray]:
         if (heads := block.heads) is None:
             return block
         (count, d, narrow), wide = heads.key.shape, heads.value.shape[2]
         return replace(block, heads=widen_heads(heads, count, max(narrow, wide), d))
 
-    return net.with_blocks(even)
+    return net.with_blocks(equalise_widths)
 
 
-def permuted(
+def make_permuted_run(
     net: Net[FloatArray], precision: Precision, rng: np.random.Generator
 ) -> Run:
     """By the network with dimensions, units and heads in another order.
@@ -211,18 +211,20 @@ def permuted(
     order = rng.permutation(net.token.shape[1])
     back = torch.from_numpy(order.argsort())
 
-    def moved(array: FloatArray) -> FloatArray:
+    def permute_columns(array: FloatArray) -> FloatArray:
         return array[..., order]
 
     def inside(block: Block[FloatArray]) -> Block[FloatArray]:
         heads = None if block.heads is None else _permute_heads(block.heads, rng)
         return Block(heads, block.mask, _permute_units(block.layers, rng))
 
-    other = on_stream(net, moved, lambda columns: columns[order], moved)
-    found = tensors(other.with_blocks(inside), precision)
+    other = on_stream(
+        net, permute_columns, lambda columns: columns[order], permute_columns
+    )
+    permuted_net = tensors(other.with_blocks(inside), precision)
 
     def run(words: Tensor, push: Push = still) -> Seen:
-        seen, logits = whole(found, words, push)
+        seen, logits = whole(permuted_net, words, push)
         return [x[..., back] for x in seen], logits
 
     return run
@@ -352,7 +354,11 @@ class Arithmetic(Snapshots, Tensors):
         count = len(matrix)
 
         def term(k: int) -> Tensor:
-            return self.flushed(x[..., k : k + 1] * matrix[k]) if k < count else inner
+            return (
+                self.flush_subnormals(x[..., k : k + 1] * matrix[k])
+                if k < count
+                else inner
+            )
 
         if not count or self.coin():
             return self.store(self.add_up(count + 1, term))
@@ -360,7 +366,7 @@ class Arithmetic(Snapshots, Tensors):
         rank = matrix[:, int(self.rng.integers(matrix.shape[1]))]
         return self.store(self.store(self.add_up(count, term, rank)) + inner)
 
-    def flushed(self, products: Tensor) -> Tensor:
+    def flush_subnormals(self, products: Tensor) -> Tensor:
         """Products without those below the normal range of the accumulator."""
         return products.where(products.abs() >= torch.finfo(self.wide).tiny, 0.0)
 
@@ -397,11 +403,11 @@ class Arithmetic(Snapshots, Tensors):
                 raised > 1 - NEAR_ZERO, signs * (AT_ZERO / COARSE), signs
             )
         worse = worse if self.coin() else -worse
-        found = self.off(raised, worse, signs)
+        results = self.off(raised, worse, signs)
         if not plain:  # what is not the largest stands before it, and is rescaled
             again = signs * (raised < 1) * (at_zero(0.0, form) / form.exponential)
-            found = self.off(found.double(), worse, again)
-        return self.flushed(found)
+            results = self.off(results.double(), worse, again)
+        return self.flush_subnormals(results)
 
     def head_output(self, scores: Tensor, values: Tensor) -> Tensor:
         """The output of one head over ``values`` ``(batch, j, v)``."""
@@ -444,8 +450,8 @@ class Arithmetic(Snapshots, Tensors):
         def term(k: int) -> Tensor:
             return query[..., k : k + 1] * key[:, None, :, k]
 
-        found = self.add_up(query.shape[2], term)
-        return self.store(found) if self.coin() else found
+        sums = self.add_up(query.shape[2], term)
+        return self.store(sums) if self.coin() else sums
 
     def attend(
         self,
@@ -462,13 +468,15 @@ class Arithmetic(Snapshots, Tensors):
         """
         known = type(heads.kind) in BLOCKS.attention
         demand(known, f"{self.who} is not about {heads.kind.kind!r}")
-        found = scores(self, heads, query, key).masked_fill(~view.shown, -torch.inf)
+        visible_scores = scores(self, heads, query, key).masked_fill(
+            ~view.visibility, -torch.inf
+        )
 
         def mix(value: Tensor) -> Tensor:
-            both = zip(found.unbind(1), value.unbind(1), strict=True)
+            both = zip(visible_scores.unbind(1), value.unbind(1), strict=True)
             return torch.stack([self.head_output(s, v) for s, v in both], dim=1)
 
-        return mix_with_care(mix, value, not_finite(value), view.shown)
+        return mix_with_care(mix, value, not_finite(value), view.visibility)
 
     def sine(self, x: Tensor) -> Tensor:
         """Sines that are as far off as A11 allows."""

@@ -52,9 +52,9 @@ class Head:
         """``(d, k)``."""
         return self.alone.key[0]
 
-    def seen(self, x: Tensor) -> Tensor:
+    def visibility(self, x: Tensor) -> Tensor:
         """``([1,] time, time)``: which positions of a stream it sees from which."""
-        return torch.as_tensor(View(FAST, self.alone, points(x)).shown)
+        return torch.as_tensor(View(FAST, self.alone, points(x)).visibility)
 
 
 def heads(net: Net[Tensor], bounds: Established) -> Iterator[Head]:
@@ -128,7 +128,7 @@ def _true_scores(head: Head, x: Tensor) -> FloatArray:
 def _judge_scores(batch: Batch, head: Head, scores: Tensor, true: FloatArray) -> None:
     far = np.abs(scores.double().numpy().astype(np.longdouble) - true)
     off = torch.from_numpy(far.astype(np.float64))
-    seen = head.seen(off)
+    seen = head.visibility(off)
     off = off.where(seen, 0.0)
     name = f"{head.operation.wire}: score"
     worst = off.amax(dim=2, keepdim=True)
@@ -141,7 +141,7 @@ def _judge_leak(batch: Batch, head: Head, scores: Tensor, source: Tensor) -> Non
     """The weights of wrong positions, in units of the right one."""
     wide = scores.double()
     at = source[..., None]
-    hidden = ~head.seen(wide)
+    hidden = ~head.visibility(wide)
     ahead = (wide - wide.gather(2, at)).masked_fill(hidden, -torch.inf)
     leak = ahead.scatter(2, at, -torch.inf).exp().sum(dim=2, keepdim=True)
     name = f"{head.operation.wire}: leak"
@@ -199,17 +199,17 @@ class Answers:
         Returns:
             ``(batch, classes)``: the greatest share of its bound that each word reaches.
         """
-        found = logits.double()
+        actual = logits.double()
         read = [true[n][:, 1:].numpy() for n in self.outputs]
         rows = torch.from_numpy(self.readings.place(read))
         # A tuple that was not expected has no row, and every number is off.
         known = (rows >= 0)[..., None]
-        off = torch.where(known, (found - self.logits[rows]).abs(), torch.inf)
-        width = found.shape[2]
+        off = torch.where(known, (actual - self.logits[rows]).abs(), torch.inf)
+        width = actual.shape[2]
         keys = [("logits", str(i), -1) for i in range(width)]
         share = batch.judge(keys, off, self.noise[rows], first=1)
-        batch.record.numbers["logits"] += found.numel()
-        judge_margin(batch, found, classes, self.margin)
+        batch.record.numbers["logits"] += actual.numel()
+        judge_margin(batch, actual, classes, self.margin)
         return share
 
 

@@ -24,9 +24,9 @@ from krohn.instruments.attack.rounding import (
     Run,
     Seen,
     Way,
+    make_permuted_run,
     network,
     one_by_one,
-    permuted,
     still,
     tensors,
     whole,
@@ -81,9 +81,9 @@ def ways(target: Target) -> list[Way]:
         return Arithmetic(file.precision, rng, push).run(net, words)
 
     def add(name: str, run: Run, most: int, share: float, **how: bool) -> None:
-        found.append(Way(name, run, most, share, **how))
+        ways_to_run.append(Way(name, run, most, share, **how))
 
-    found = list[Way]()
+    ways_to_run = list[Way]()
     add("eager", partial(whole, net), most, 40)
     for n in SMALL:
         add(f"batches of {n}", partial(whole, net), n, n / 5)
@@ -93,16 +93,16 @@ def ways(target: Target) -> list[Way]:
     add("worst arithmetic", worst, some, 0.5)
     add("pushed, worst arithmetic", worst, some, 0.5, pushes=True)
     for i in range(ORDERS):
-        add(f"order {i + 1}", permuted(arrays, file.precision, rng), most, 8)
+        add(f"order {i + 1}", make_permuted_run(arrays, file.precision, rng), most, 8)
     if (cpu_count() or 1) > 1:
         add("2 threads", partial(within, partial(threads, 2), net), most, 0.2)
     if target.compiled:
-        found.append(_compiled_way(partial(whole, net), most))
+        ways_to_run.append(_compiled_way(partial(whole, net), most))
     even = tensors(with_equal_widths(arrays), file.precision)
     for name, backend in BACKENDS.items():
         run = partial(within, partial(sdpa_kernel, backend), even)
         add(f"attention: {name}", run, most, 4)
-    return found
+    return ways_to_run
 
 
 def _compiled_way(run: Callable[[Tensor], Seen], most: int) -> Way:
@@ -168,7 +168,7 @@ class Judges:
             ``(batch, targets)``: the greatest share of its bound that each word reaches.
         """
         true = values(self.bounds.program, batch.words)
-        expected = self.stored.expected(true)
+        expected = self.stored.expected_codes(true)
         given: list[Tensor] = []
 
         narrow = getattr(torch, self.target.file.precision.name)
@@ -181,21 +181,21 @@ class Judges:
         read = [seen[0], *given] if way.pushes else seen
         share = self.stored.judge(batch, seen, read, expected)
         classes = self.target.classes(batch.words)
-        said = self.answers.judge(batch, logits, true, classes)
+        answer_share = self.answers.judge(batch, logits, true, classes)
         if look:
             self._look(batch, seen, true, expected[0])
-        return torch.cat([share.double(), said], dim=1)
+        return torch.cat([share.double(), answer_share], dim=1)
 
     def replay(self, record: Record, way: Way, rng: np.random.Generator) -> None:
         """Run the words of new violations by themselves."""
-        for at, found in enumerate(record.violations):
-            if found.again is None and not way.fixed:
-                word = torch.tensor([found.word], dtype=torch.int64)
+        for at, violation in enumerate(record.violations):
+            if violation.again is None and not way.fixed:
+                word = torch.tensor([violation.word], dtype=torch.int64)
                 alone = Batch(word, way.name, Record())
                 if word.numel():
                     self.run(alone, way, rng, look=True)
-                again = any(v.key == found.key for v in alone.record.violations)
-                record.violations[at] = replace(found, again=again)
+                again = any(v.key == violation.key for v in alone.record.violations)
+                record.violations[at] = replace(violation, again=again)
 
     def _look(
         self, batch: Batch, seen: list[Tensor], true: Values, right: Tensor
@@ -210,16 +210,16 @@ class Judges:
 
 def rounds(target: Target, record: Record) -> Iterator[None]:
     """Run batch after batch, without end, by the way that lags most behind its share."""
-    found, judges, rng = ways(target), Judges.of(target), target.rng
-    obstacles = {way.name: obstacle(way, target) for way in found}
+    ways_to_run, judges, rng = ways(target), Judges.of(target), target.rng
+    obstacles = {way.name: obstacle(way, target) for way in ways_to_run}
     record.left_out |= {name: why for name, why in obstacles.items() if why}
-    found = [way for way in found if not obstacles[way.name]]
+    ways_to_run = [way for way in ways_to_run if not obstacles[way.name]]
     breeding = EvolutionarySearch(target.machine, target.length, rng)
-    run = np.zeros(len(found))
-    shares = np.array([way.share for way in found])
+    run = np.zeros(len(ways_to_run))
+    shares = np.array([way.share for way in ways_to_run])
     for turn in count():
         chosen = int((run / shares).argmin())
-        way = found[chosen]
+        way = ways_to_run[chosen]
         # At first every way is tried on a few words.
         most = _at_once(target) if run[chosen] else SHORT
         words = breeding.words(way.size(most))

@@ -70,7 +70,7 @@ class Worst:
         return low / high if high > 0 else float("inf")
 
     @property
-    def violated(self) -> bool:
+    def is_violated(self) -> bool:
         """Whether the bound does not hold."""
         return not self.share <= 1
 
@@ -108,7 +108,7 @@ class Record:
         """Keep a number if it is closer to its bound than any before."""
         if self.nears(found.key, found.share):
             self.worst[found.key] = found
-        if found.violated and len(self.violations) < MOST_KEPT:
+        if found.is_violated and len(self.violations) < MOST_KEPT:
             self.violations.append(found)
 
     def nears(self, key: Key, share: float) -> bool:

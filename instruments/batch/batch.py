@@ -19,7 +19,7 @@ from krohn.instruments.batch.work import (
     Row,
     RowResult,
     Task,
-    refused,
+    refuse_row,
 )
 from krohn.jobs.worker_pool import (
     WorkerPool,
@@ -53,25 +53,28 @@ class Batch:
     by_job: int = 0
 
     @property
-    def passed(self) -> bool:
+    def has_passed(self) -> bool:
         """Whether every network is verified, and no labelled word answered otherwise."""
-        return all(result.passed for result in self.results)
+        return all(result.has_passed for result in self.results)
 
     @property
     def summary(self) -> str:
         """How many rows passed, and who says so."""
-        passed, rows = sum(result.passed for result in self.results), len(self.results)
-        told = f", {self.by_job} of {rows} by the word of the job file" * (
+        passed, rows = (
+            sum(result.has_passed for result in self.results),
+            len(self.results),
+        )
+        remark = f", {self.by_job} of {rows} by the word of the job file" * (
             self.by_job > 0
         )
-        return f"{passed} passed, {rows - passed} did not{told}"
+        return f"{passed} passed, {rows - passed} did not{remark}"
 
     def to_object(self) -> dict[str, Any]:
         """Itself for JSON."""
         return {
             "rows": [result.to_object() for result in self.results],
-            "passed": sum(result.passed for result in self.results),
-            "failed": sum(not result.passed for result in self.results),
+            "passed": sum(result.has_passed for result in self.results),
+            "failed": sum(not result.has_passed for result in self.results),
             "by_job": self.by_job,
         }
 
@@ -103,13 +106,13 @@ def batch(
     ledger = _Ledger(None if job is None else Path(job), set(keys))
     todo = {k: row for k, row in zip(keys, rows, strict=True) if k not in ledger.done}
     by_job = sum(key in ledger.done for key in keys)
-    said = progress or (lambda done, total: None)
-    said(len(ledger.done), len(set(keys)))
+    report_progress = progress or (lambda done, total: None)
+    report_progress(len(ledger.done), len(set(keys)))
     try:
         with _workers(how, min(workers, len(todo))) as pool:
             for task, came in pool.each(todo.items()):
                 ledger.add(task, came)
-                said(len(ledger.done), len(set(keys)))
+                report_progress(len(ledger.done), len(set(keys)))
     except KeyboardInterrupt:
         raise KrohnError(f"interrupted; {ledger.kept(len(set(keys)))}") from None
     return Batch(tuple(ledger.done[key] for key in keys), by_job)
@@ -123,8 +126,10 @@ def _workers(
 
 def _key(row: Row, how: BatchWork) -> str:
     """A hash of all that the result depends on."""
-    said = strict_json.canonical([krohn.__version__, row.told(), asdict(how)])
-    return hashlib.sha256(said.encode()).hexdigest()
+    text = strict_json.canonical(
+        [krohn.__version__, row.describe_dependencies(), asdict(how)]
+    )
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 class _Ledger:
@@ -148,7 +153,7 @@ class _Ledger:
         """Note a row, first in the file; what another run may bring is not written."""
         key, row = task
         if isinstance(came, KrohnError):
-            self.done[key] = refused(row, str(came))
+            self.done[key] = refuse_row(row, str(came))
             return
         if self.path is not None and came.final:
             result = came.result.to_object()
@@ -185,15 +190,15 @@ def as_csv(found: Batch) -> str:
 
 def as_json(found: Batch) -> str:
     """All rows as one object."""
-    told = schemas.named("batch", found.to_object())
-    return json.dumps(told, ensure_ascii=False, indent=1) + "\n"
+    result = schemas.with_schema("batch", found.to_object())
+    return json.dumps(result, ensure_ascii=False, indent=1) + "\n"
 
 
 def as_page(found: Batch) -> str:
     """A page that needs nothing else."""
-    from krohn.page.rendering import rendered
+    from krohn.page.rendering import render_page
 
-    return rendered("batch.html", {"found": found})
+    return render_page("batch.html", {"found": found})
 
 
 FORMATS: dict[str, Callable[[Batch], str]] = {

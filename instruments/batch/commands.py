@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from krohn.commands import options as common
-from krohn.commands.options import DONE, REFUTED, check, emit, grouped
+from krohn.commands.options import DONE, REFUTED, check, emit, expand_option_groups
 from krohn.commands.progress import progress
 from krohn.option_rules import Need, is_given
 
@@ -51,7 +51,7 @@ class Work:
     effort: common.Effort = "normal"
 
 
-@grouped
+@expand_option_groups
 def batch(
     context: typer.Context,
     source: Annotated[
@@ -97,12 +97,15 @@ def batch(
     kept = job or (None if output is None else output.with_name(output.name + ".job"))
     each = BatchWork(work.length, work.dtype, work.effort if work.longest else None)
     with progress() as report:
-        found = done(todo, each, workers, kept, partial(report, "rows"))
+        result = done(todo, each, workers, kept, partial(report, "rows"))
     if output is not None:
-        write(found, output)
+        write(result, output)
         if job is None and kept is not None:
             kept.unlink(missing_ok=True)
     emit(
-        "batch", found.to_object(), as_json, lambda: commands_text.batch(found, output)
+        "batch",
+        result.to_object(),
+        as_json,
+        lambda: commands_text.batch(result, output),
     )
-    return DONE if found.passed else REFUTED
+    return DONE if result.has_passed else REFUTED

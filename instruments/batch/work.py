@@ -21,7 +21,7 @@ from krohn.option_rules import one_of_architectures
 from krohn.program.files import Unreadable, read_bytes
 from krohn.program.slices import slice_sources
 from krohn.program.word_texts import join_letters
-from krohn.source_kinds import machines, named
+from krohn.source_kinds import find_source_to_compile, machines
 
 if TYPE_CHECKING:
     from krohn.compiled_model import CompiledModel
@@ -70,7 +70,7 @@ class Row:
     cells: Mapping[str, str] = field(default_factory=dict)
     trouble: str = ""
 
-    def told(self) -> list[Any]:
+    def describe_dependencies(self) -> list[Any]:
         """All that its result depends on: what it says, and hashes of its files."""
         files = {c: _hash(self.cells[c]) for c in FILES if c in self.cells}
         return [self.name, self.machine, dict(self.cells), files, self.trouble]
@@ -85,10 +85,10 @@ def rows(source: Path) -> list[Row]:
     Raises:
         KrohnError: If it cannot be read, has an unknown column, or has no rows.
     """
-    found = _of_folder(source) if source.is_dir() else _of_table(source)
-    if not found:
+    table_rows = _of_folder(source) if source.is_dir() else _of_table(source)
+    if not table_rows:
         raise KrohnError(f"{source}: the table has no rows below its first line")
-    return found
+    return table_rows
 
 
 def _of_folder(folder: Path) -> list[Row]:
@@ -129,8 +129,8 @@ def _check_columns(path: Path, columns: list[str]) -> None:
 
 
 def _row(folder: Path, columns: list[str], line: list[str]) -> Row:
-    said = zip(columns, (cell.strip() for cell in line), strict=False)
-    cells = {column: cell for column, cell in said if cell}
+    entries = zip(columns, (cell.strip() for cell in line), strict=False)
+    cells = {column: cell for column, cell in entries if cell}
     machine = cells.get("machine", "")
     name = cells.get("name") or machine
     if len(line) != len(columns):
@@ -146,14 +146,14 @@ def _row(folder: Path, columns: list[str], line: list[str]) -> Row:
 
 def _with_paths(folder: Path, cells: Mapping[str, str]) -> dict[str, str]:
     """The cells that name files of the folder, as they are found from here."""
-    found = {c: str(folder / cells[c]) for c in FILES if c in cells}
+    paths = {c: str(folder / cells[c]) for c in FILES if c in cells}
     written = Path(cells["machine"])
     is_path = written.suffix != "" or len(written.parts) > 1
     if cells["machine"].startswith((REGEX, FORMAL)) or not (
-        is_path and _is_file(found)
+        is_path and _is_file(paths)
     ):
-        del found["machine"]
-    return found
+        del paths["machine"]
+    return paths
 
 
 def _is_file(found: Mapping[str, str]) -> bool:
@@ -228,7 +228,7 @@ class RowResult:
     digest: str = ""
 
     @property
-    def passed(self) -> bool:
+    def has_passed(self) -> bool:
         """Whether the network is verified and every labelled word answered as expected."""
         return self.verdict == "verified" and not self.wrong
 
@@ -239,17 +239,17 @@ class RowResult:
         Raises:
             TypeError: If there is another field, or another type of value.
         """
-        found = cls(**said)
+        result = cls(**said)
         for each in fields(cls):
-            value = getattr(found, each.name)
+            value = getattr(result, each.name)
             text = isinstance(each.default, str) or each.default is MISSING
             if type(value) is not (str if text else int) and (
                 text or value is not None
             ):
                 raise TypeError(each.name)
-        if (found.words is None) != (found.wrong is None):
+        if (result.words is None) != (result.wrong is None):
             raise TypeError("wrong")
-        return found
+        return result
 
     def to_object(self) -> dict[str, Any]:
         """Itself for JSON."""
@@ -292,34 +292,34 @@ class BatchWork:
             import torch
 
             torch.set_num_threads(1)
-        return lambda task, _: self._timed(task[1])
+        return lambda task, _: self._time_row(task[1])
 
-    def _timed(self, row: Row) -> Done:
+    def _time_row(self, row: Row) -> Done:
         began, final = time.monotonic(), True
         try:
             result = self._result(row)
         except MemoryError:
-            result, final = refused(row, OUT_OF_MEMORY), False
+            result, final = refuse_row(row, OUT_OF_MEMORY), False
         return Done(result, round(time.monotonic() - began, 3), final)
 
     def _result(self, row: Row) -> RowResult:
         """The result; whatever is wrong with a row is said in its result."""
-        found = RowResult(row.name, row.machine, "refused", row.trouble)
+        result = RowResult(row.name, row.machine, "refused", row.trouble)
         if row.trouble:
-            return found
+            return result
         try:
             model, verdict, reason = _network(row.cells, self)
-            found = _sizes(replace(found, verdict=verdict, reason=reason), model)
-            found = _with_words(found, row.cells, model.file)
-            return found if self.effort is None else _with_longest(found, model, self)
+            result = _sizes(replace(result, verdict=verdict, reason=reason), model)
+            result = _with_words(result, row.cells, model.file)
+            return result if self.effort is None else _with_longest(result, model, self)
         except KrohnError as error:
             reason = " ".join(str(error).split())
         except OSError as error:
             reason = f"{error.filename or 'input/output'}: {error.strerror}"
-        return replace(found, verdict="refused", reason=reason)
+        return replace(result, verdict="refused", reason=reason)
 
 
-def refused(row: Row, reason: str) -> RowResult:
+def refuse_row(row: Row, reason: str) -> RowResult:
     """The result of a row that no process could do."""
     return RowResult(row.name, row.machine, "refused", reason)
 
@@ -329,10 +329,13 @@ def _network(
 ) -> "tuple[CompiledModel, str, str]":
     """The network of a row, the verdict about it, and why that is not `verified`."""
     if cells["machine"].endswith(MODEL):
-        return _verified(cells)
+        return _verify_file(cells)
     from krohn.compilation import compile as compiled
 
-    kind, source = named(cells["machine"]) or (machines(), _machine(cells))
+    kind, source = find_source_to_compile(cells["machine"]) or (
+        machines(),
+        _machine(cells),
+    )
     length = _number(cells, "length", int)
     arch: Any = cells.get("arch", "transformer")
     if length is None and arch == "transformer" and not kind.measured:
@@ -363,7 +366,7 @@ def _machine(cells: Mapping[str, str]) -> Automaton:
     return read(cells["machine"], complete, kind)
 
 
-def _verified(cells: Mapping[str, str]) -> "tuple[CompiledModel, str, str]":
+def _verify_file(cells: Mapping[str, str]) -> "tuple[CompiledModel, str, str]":
     """A model file, and what becomes of its claim."""
     from krohn.compiled_model import CompiledModel
     from krohn.network import modelfile
@@ -400,8 +403,8 @@ def _number(
 def _sizes(found: RowResult, model: "CompiledModel") -> RowResult:
     facts = model.summary()
     named = ("construction", "dtype", "length", "depth", "layers", "mlp_width")
-    told = {name: facts[name] for name in (*named, "parameters", "digest")}
-    return replace(found, width=facts["d_model"], **told)
+    sizes = {name: facts[name] for name in (*named, "parameters", "digest")}
+    return replace(found, width=facts["d_model"], **sizes)
 
 
 def _with_words(
@@ -433,7 +436,9 @@ def _with_longest(
 
     if work.effort is None or model.proof is None:
         return found
-    said = longest(model.file, True, work.effort, (found.dtype,))
-    if isinstance(said, str):
+    longest_words = longest(model.file, True, work.effort, (found.dtype,))
+    if isinstance(longest_words, str):
         return found
-    return replace(found, longest=said[0].length, refused_at=said[0].refused)
+    return replace(
+        found, longest=longest_words[0].length, refused_at=longest_words[0].refused
+    )

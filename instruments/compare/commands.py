@@ -11,7 +11,13 @@ from typing import Annotated
 import typer
 
 from krohn.algebra.errors import KrohnError
-from krohn.commands.options import Json, Machine, StartedReading, emit, grouped
+from krohn.commands.options import (
+    Json,
+    Machine,
+    StartedReading,
+    emit,
+    expand_option_groups,
+)
 from krohn.commands.progress import progress, waiting
 from krohn.instruments.compare import commands_text
 from krohn.program.writing import atomic_write
@@ -84,7 +90,7 @@ class Training:
     ] = None
 
 
-@grouped
+@expand_option_groups
 def compare(
     context: typer.Context,
     machine: Machine,
@@ -106,7 +112,7 @@ def compare(
     kept = how.runs or (None if output is None else output.with_suffix(".runs"))
     reading.check()
     with _interruptible(kept), progress() as report:
-        found = compared(
+        comparison = compared(
             machine,
             **{**vars(how), **vars(reading), "runs": kept},
             command=command(arguments),
@@ -115,9 +121,12 @@ def compare(
         )
     if output is not None:
         with waiting("writing the page"):
-            atomic_write(output, found.html())
+            atomic_write(output, comparison.html())
     emit(
-        "compare", found.to_object(), as_json, lambda: commands_text.show(found, output)
+        "compare",
+        comparison.to_object(),
+        as_json,
+        lambda: commands_text.show(comparison, output),
     )
 
 

@@ -25,7 +25,7 @@ from krohn.instruments.compare.draw_curves import (
     label_lines,
 )
 from krohn.network.precision import FloatArray
-from krohn.page.rendering import rendered
+from krohn.page.rendering import render_page
 
 # Charts of comparisons on hidden Markov models: lengths, errors, beliefs in a triangle.
 
@@ -147,8 +147,8 @@ def triangles(shown: Sequence[Geometry], ink: str) -> Figure:
         axes = figure.add_subplot(1, len(points), i + 1, facecolor="none")
         axes.set_axis_off()
         axes.set_aspect("equal")
-        axes.plot(*_placed(np.eye(3)[[0, 1, 2, 0]]).T, color=ink, linewidth=0.8)
-        x, y = _placed(beliefs).T
+        axes.plot(*_place_beliefs(np.eye(3)[[0, 1, 2, 0]]).T, color=ink, linewidth=0.8)
+        x, y = _place_beliefs(beliefs).T
         axes.scatter(x, y, s=7, c=np.clip(exact, 0, 1), linewidths=0)
         axes.set_title(title, size=SIZE, color=ink)
         axes.set_xlim(-0.15, 1.15)
@@ -156,7 +156,7 @@ def triangles(shown: Sequence[Geometry], ink: str) -> Figure:
     return figure
 
 
-def _placed(beliefs: FloatArray) -> FloatArray:
+def _place_beliefs(beliefs: FloatArray) -> FloatArray:
     """``(count, 3)`` to ``(count, 2)``: places in the triangle, or beside it."""
     placed: FloatArray = beliefs @ CORNERS
     return placed
@@ -190,7 +190,7 @@ def render(found: BeliefComparison) -> str:
         "probed": [m for m in found.models if m.ones[0].probes],
         "duration": duration,
     }
-    return rendered("beliefs.html", facts, __package__)
+    return render_page("beliefs.html", facts, __package__)
 
 
 def _triangle(found: BeliefComparison) -> Chart | None:

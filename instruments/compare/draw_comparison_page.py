@@ -37,7 +37,7 @@ from krohn.instruments.compare.probes.probe_map import (
     quality,
 )
 from krohn.page import rendering
-from krohn.page.rendering import Wrong, rendered, wrong
+from krohn.page.rendering import Wrong, render_page, wrong
 
 # The table of a comparison: a row for each measure, a column for each model.
 
@@ -117,9 +117,10 @@ def _share(
         alike = f"all {len(rates)} seeds; one of them " * (len(rates) > 1)
         return Entry(percent(rate.value), f"{alike}[{_bounds(rate.low, rate.high)}]")
     ends = [percent(s) for s in (seeds.least, seeds.most)]
-    said = " to ".join(dict.fromkeys(ends))
+    ends_text = " to ".join(dict.fromkeys(ends))
     return Entry(
-        percent(seeds.mean), f"seeds {said}; mean [{_bounds(seeds.low, seeds.high)}]"
+        percent(seeds.mean),
+        f"seeds {ends_text}; mean [{_bounds(seeds.low, seeds.high)}]",
     )
 
 
@@ -146,19 +147,19 @@ def _proved_of_trained(network: ModelResult) -> Entry:
     if right == len(proofs):
         return Entry("✓ every length", f"all {right} seeds" * (right > 1))
     others = [p for p in dict.fromkeys(proofs) if p != "verified"]
-    said = ", ".join(f"{proofs.count(p)} {p}" for p in others)
-    return Entry(f"{right} of {len(proofs)}", said)
+    counts = ", ".join(f"{proofs.count(p)} {p}" for p in others)
+    return Entry(f"{right} of {len(proofs)}", counts)
 
 
 def _failing(network: ModelResult) -> Entry:
     failures = [one.failure for one in network.ones if one.failure is not None]
     if not failures:
         return Entry("–")
-    found = [len(f.word) for f in failures if f.word is not None]
-    if not found:
+    lengths = [len(f.word) for f in failures if f.word is not None]
+    if not lengths:
         return Entry("none found", f"to T = {max(f.length for f in failures)}")
-    letters = f"{min(found)} letter{'s' if min(found) != 1 else ''}"
-    some = f"{len(found)} of {len(failures)} seeds fail" if len(failures) > 1 else ""
+    letters = f"{min(lengths)} letter{'s' if min(lengths) != 1 else ''}"
+    some = f"{len(lengths)} of {len(failures)} seeds fail" if len(failures) > 1 else ""
     return Entry(letters, some)
 
 
@@ -247,13 +248,13 @@ class HeatMap:
 
 def heat_map(probed: ProbeResult) -> HeatMap:
     """The rows of a map, as many as can be read, those that say most first."""
-    found = probed.found
-    order = sorted(found.rows, key=_rank)
+    probe_map = probed.found
+    order = sorted(probe_map.rows, key=_rank)
     rows = tuple(map(_row, order[:MOST_ROWS]))
     exchanged = tuple((row.name, tested) for row in order for tested in row.exchanged)
-    layers = tuple(SHORT.get(n, n.removeprefix("layer ")) for n in found.layers)
+    layers = tuple(SHORT.get(n, n.removeprefix("layer ")) for n in probe_map.layers)
     hidden = len(order) - len(rows)
-    return HeatMap(probed.title, found, layers, rows, hidden, exchanged)
+    return HeatMap(probed.title, probe_map, layers, rows, hidden, exchanged)
 
 
 def _rank(row: Row) -> tuple[bool, bool, int, float]:
@@ -317,7 +318,7 @@ SHOWN_LETTERS = 8
 
 def render(found: Comparison) -> str:
     """The page as text: no scripts, and nothing is fetched."""
-    return rendered("comparison.html", _facts(found), __package__)
+    return render_page("comparison.html", _facts(found), __package__)
 
 
 def _facts(found: Comparison) -> dict[str, Any]:
@@ -334,12 +335,12 @@ def _facts(found: Comparison) -> dict[str, Any]:
         "machine": rendering.of_machine(json_format.from_object(found.machine)),
         "keys": [(key, LABELS[key]) for key in KEYS if found.of(key)],
         "duration": duration,
-        "trained": _trained(found),
+        "trained": _training_seconds(found),
         "percent": percent,
     }
 
 
-def _trained(found: Comparison) -> float:
+def _training_seconds(found: Comparison) -> float:
     runs = [o.training for c in found.contestants for o in c.ones if o.training]
     return sum(run.seconds for run in runs)
 

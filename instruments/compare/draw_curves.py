@@ -100,12 +100,14 @@ def _history(
 ) -> tuple[list[float], dict[str, Rows]]:
     """The losses or accuracies noted in training, on the steps of all runs together."""
     runs = {c.key: [o.training for o in c.ones if o.training] for c in trained}
-    at = sorted({float(s) for found in runs.values() for r in found for s in r.steps})
+    at = sorted(
+        {float(s) for trainings in runs.values() for r in trainings for s in r.steps}
+    )
     rows: dict[str, Rows] = {}
-    for key, found in runs.items():
+    for key, trainings in runs.items():
         values = [
             dict(zip(r.steps, r.loss if loss else r.accuracy, strict=True))
-            for r in found
+            for r in trainings
         ]
         rows[key] = [[noted.get(int(step)) for step in at] for noted in values]
     return at, rows

@@ -72,14 +72,14 @@ def one_claim(files: list[ModelFile], names: list[str], laws: bool) -> OneClaim:
             f"{names[one]} is not shown to compute what {names[other]} claims: "
             f"{shown.reason}"
         )
-    parted = _parted(files, error) if laws and error is not None else None
+    parted = _find_difference(files, error) if laws and error is not None else None
     return parted or OneClaim("undecided", reason=tried[-1])
 
 
 def _error(files: list[ModelFile]) -> float | None:
     """The sum of the errors of two claims, rounded up; None if they have none."""
-    found = [file.claim.error for file in files if file.claim.error]
-    return float(np.nextafter(sum(found), np.inf)) if found else None
+    errors = [file.claim.error for file in files if file.claim.error]
+    return float(np.nextafter(sum(errors), np.inf)) if errors else None
 
 
 def _stating(file: ModelFile, other: ModelFile, laws: bool) -> ModelFile:
@@ -89,11 +89,13 @@ def _stating(file: ModelFile, other: ModelFile, laws: bool) -> ModelFile:
         assert isinstance(kind, SourceKind)
         return kind.stating(file, other.header["source"])
     machine = in_order(own_machine(other), own_machine(file))
-    said = {"start": machine.states[machine.start]}
-    said |= {"opening": other.claim.opening}
-    claim = {**file.header["claim"], **said}
-    told = json_format.claimed_machine(machine)
-    return replace(file, header={**file.header, "machine": told, "claim": claim})
+    claim_fields = {"start": machine.states[machine.start]}
+    claim_fields |= {"opening": other.claim.opening}
+    claim = {**file.header["claim"], **claim_fields}
+    machine_object = json_format.claimed_machine(machine)
+    return replace(
+        file, header={**file.header, "machine": machine_object, "claim": claim}
+    )
 
 
 def _proof(file: ModelFile, laws: bool) -> Proof:
@@ -107,7 +109,7 @@ def check_alike(files: list[ModelFile], names: list[str]) -> None:
     Raises:
         KrohnError: If they are.
     """
-    called = [_described(file) for file in files]
+    called = [_describe_claim(file) for file in files]
     if called[0] != called[1]:
         (a, b), (one, other) = names, called
         raise KrohnError(
@@ -115,7 +117,7 @@ def check_alike(files: list[ModelFile], names: list[str]) -> None:
         )
 
 
-def _described(file: ModelFile) -> str:
+def _describe_claim(file: ModelFile) -> str:
     laws = file.claim.sense is Sense.LAWS
     return "laws of brackets" if laws else of_file(file).called
 
@@ -123,7 +125,7 @@ def _described(file: ModelFile) -> str:
 # Two laws of brackets that differ: a prefix on which both networks are run.
 
 
-def _parted(files: list[ModelFile], error: float) -> OneClaim | None:
+def _find_difference(files: list[ModelFile], error: float) -> OneClaim | None:
     """A shortest prefix after which two generators say laws that are too far apart.
 
     Returns:
@@ -146,14 +148,14 @@ def _parted(files: list[ModelFile], error: float) -> OneClaim | None:
     word = _prefix(machines, laws, error, min(lengths))
     if word is None:
         return None
-    said = list[np.ndarray[Any, Any]]()
+    last_laws = list[np.ndarray[Any, Any]]()
     for file in files:
         result = GeneratorRunner(file, own_machine(file)).run(word)
         order = [result["letters"].index(letter) for letter in own.letters]
-        said.append(np.array(result["laws"][-1])[order])
-    if not np.abs(said[0] - said[1]).max() > error:
+        last_laws.append(np.array(result["laws"][-1])[order])
+    if not np.abs(last_laws[0] - last_laws[1]).max() > error:
         return None
-    rows = tuple("/".join(f"{p:.4g}" for p in law) for law in said)
+    rows = tuple("/".join(f"{p:.4g}" for p in law) for law in last_laws)
     return OneClaim("refuted", within=error, word=tuple(word), says=(rows[0], rows[1]))
 
 

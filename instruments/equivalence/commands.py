@@ -12,7 +12,7 @@ from krohn.commands.options import (
     CODES,
     StartedReading,
     emit,
-    grouped,
+    expand_option_groups,
 )
 from krohn.commands.progress import progress
 from krohn.instruments.equivalence import commands_text
@@ -35,7 +35,7 @@ Always = Annotated[
 ]
 
 
-@grouped
+@expand_option_groups
 def equivalent(
     left: Annotated[
         str,
@@ -79,7 +79,7 @@ def equivalent(
         )
     relation = "included" if included else "equal"
     with progress() as report:
-        found = decided(
+        answer = decided(
             _side(left, reading),
             _side(right, reading),
             USUAL_LENGTH if length is None else length,
@@ -90,11 +90,11 @@ def equivalent(
         )
     emit(
         "equivalent",
-        found.to_object(),
+        answer.to_object(),
         as_json,
-        lambda: commands_text.equivalence(found),
+        lambda: commands_text.equivalence(answer),
     )
-    return CODES[found.verdict]
+    return CODES[answer.verdict]
 
 
 def _side(name: str, reading: StartedReading) -> object:
@@ -126,7 +126,7 @@ def _twins(
     from krohn.instruments.equivalence.models import twins
 
     with progress() as report:
-        told = partial(report, "proving")
-        found = twins(left, right, told, up_to=up_to)
-    emit("equivalent", found.to_object(), as_json, lambda: commands_text.twins(found))
-    return CODES[found.verdict]
+        report_proving = partial(report, "proving")
+        answer = twins(left, right, report_proving, up_to=up_to)
+    emit("equivalent", answer.to_object(), as_json, lambda: commands_text.twins(answer))
+    return CODES[answer.verdict]

@@ -25,7 +25,7 @@ def equivalence(found: "Answer") -> None:
         if found.word is not None:
             print(f"  a shortest word: {join_letters(found.word)}")
             _says(found)
-    _renamed(found)
+    _print_renaming(found)
 
 
 def twins(found: "Twins") -> None:
@@ -37,7 +37,7 @@ def twins(found: "Twins") -> None:
     )
     both = f"{found.left} and {found.right}"
     if found.word is not None:
-        print(f"refuted: {both} {_parted(found)}")
+        print(f"refuted: {both} {_describe_difference(found)}")
         print(f"  a shortest word on which they differ: {join_letters(found.word)}")
         _says(found)
     elif found.verdict == "verified" and found.inputs:
@@ -55,7 +55,7 @@ def twins(found: "Twins") -> None:
     else:
         print(f"undecided: {found.reason}")
     _print_notion(found)
-    _renamed(found)
+    _print_renaming(found)
     for name, claim in zip((found.left, found.right), found.about, strict=True):
         about, answers = claim.lines()
         print(f"  {name}: {about}; {answers.rsplit('; ')[-1]}")
@@ -75,7 +75,7 @@ def _print_notion(found: "Twins | Answer") -> None:
     print(f"  compared: {SAID[found.notion]}")
 
 
-def _parted(found: "Twins | Answer") -> str:
+def _describe_difference(found: "Twins | Answer") -> str:
     """That two are not the same, by what was compared: not two functions, if one."""
     if found.renamed is not None:
         return "compute the same function up to names, and their names differ"
@@ -84,11 +84,11 @@ def _parted(found: "Twins | Answer") -> str:
 
 def _says(found: "Twins | Answer") -> None:
     assert found.says is not None
-    for name, said in zip((found.left, found.right), found.says, strict=True):
-        print(f"  {name} says {on_a_terminal(said)}")
+    for name, answer in zip((found.left, found.right), found.says, strict=True):
+        print(f"  {name} says {on_a_terminal(answer)}")
 
 
-def _renamed(found: "Twins | Answer") -> None:
+def _print_renaming(found: "Twins | Answer") -> None:
     if not found.renamed:
         return
     pairs = [
@@ -102,6 +102,6 @@ def _renamed(found: "Twins | Answer") -> None:
 def _same_output(found: "Answer") -> str:
     both = f"{found.left} and {found.right}"
     if found.word is not None:
-        return f"refuted: {both} {_parted(found)}"
+        return f"refuted: {both} {_describe_difference(found)}"
     names = ", up to names" * bool(found.renamed)
     return f"verified for words of every length: {both} show the same{names}"

@@ -11,7 +11,7 @@ from krohn.algebra.automaton import Automaton
 from krohn.algebra.errors import KrohnError
 from krohn.architectures.pruned.build import is_random
 from krohn.compiled_model import file_of
-from krohn.foreign import called, own_machine
+from krohn.foreign import own_machine, source_name
 from krohn.instruments.equivalence.claims import (
     check_alike,
     one_claim,
@@ -76,12 +76,12 @@ class Twins:
 
     def to_object(self) -> dict[str, Any]:
         """As ``--json`` prints it."""
-        told = {
+        json_object = {
             key: list(value) if isinstance(value, tuple) else value
             for key, value in vars(self).items()
         }
-        told["about"] = [claim.to_object() for claim in self.about]
-        return {**told, "digests": [claim.digest for claim in self.about]}
+        json_object["about"] = [claim.to_object() for claim in self.about]
+        return {**json_object, "digests": [claim.digest for claim in self.about]}
 
 
 def twins(
@@ -119,15 +119,15 @@ def twins(
     if laws or not files[0].claim.of_machine:
         if up_to is not None:
             raise KrohnError("--up-to is for networks that say states or outputs")
-        return _claimed(files, names, laws, progress)
+        return _compare_claims(files, names, laws, progress)
     machines = [own_machine(file) for file in files]
     notion = notion_of(machines[0], machines[1], up_to)
-    found = compare_machines(machines[0], machines[1], notion)
-    twins = _proved(files, names, notion, progress)
-    return twins if twins.reason else _conclude(files, machines, found, twins)
+    comparison = compare_machines(machines[0], machines[1], notion)
+    twins = _prove_twins(files, names, notion, progress)
+    return twins if twins.reason else _conclude(files, machines, comparison, twins)
 
 
-def _proved(
+def _prove_twins(
     files: list[ModelFile],
     names: list[str],
     notion: Basis,
@@ -160,19 +160,19 @@ def _proved(
     )
 
 
-def _claimed(
+def _compare_claims(
     files: list[ModelFile],
     names: list[str],
     laws: bool,
     progress: Callable[[int, int], None],
 ) -> Twins:
     """The result for two networks of laws, numbers or texts."""
-    twins = _proved(files, names, "claims", progress)
+    twins = _prove_twins(files, names, "claims", progress)
     if twins.reason:
         return twins
-    found = one_claim(files, names, laws)
-    length = twins.length if found.word is None else len(found.word)
-    return replace(twins, **vars(found), length=length)
+    claim = one_claim(files, names, laws)
+    length = twins.length if claim.word is None else len(claim.word)
+    return replace(twins, **vars(claim), length=length)
 
 
 def _conclude(
@@ -183,7 +183,7 @@ def _conclude(
     if found.words is None or (most is not None and len(found.words[0]) > most):
         return replace(twins, renamed=found.renamed)
     both = zip(files, found.words, strict=True)
-    ran = [_shown(file, word) for file, word in both]
+    ran = [_last_answer(file, word) for file, word in both]
     if tuple(ran) != found.says:  # arithmetic here is not as the proofs assume
         word = join_letters(found.words[0])
         why = (
@@ -202,7 +202,7 @@ def _conclude(
     )
 
 
-def _shown(file: ModelFile, word: Sequence[str]) -> str:
+def _last_answer(file: ModelFile, word: Sequence[str]) -> str:
     """The last answer of a network to a word, or what its state shows if it does."""
     answers, own = Model(file).run(list(word)), own_machine(file)
     states = file.claim.shows is Shows.STATES
@@ -222,7 +222,7 @@ def _file(source: object) -> ModelFile:
 
 
 def _name_of(source: object, file: ModelFile) -> str:
-    return str(source) if isinstance(source, str | Path) else called(file.header)
+    return str(source) if isinstance(source, str | Path) else source_name(file.header)
 
 
 def _common_length(files: list[ModelFile]) -> int | None:

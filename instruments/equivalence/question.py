@@ -10,7 +10,7 @@ from krohn.algebra.bisimulation import beside
 from krohn.algebra.errors import KrohnError
 from krohn.algebra.minimisation import minimise, moore
 from krohn.algebra.wording import near
-from krohn.instruments.learning.teacher import observed
+from krohn.instruments.learning.teacher import make_observable_machine
 from krohn.kinds.counting.commands import counting_program
 from krohn.kinds.counting.commands_words import (
     BY_ACCEPTANCE,
@@ -137,14 +137,14 @@ def compare_machines(left: Automaton, right: Automaton, notion: Notion) -> Compa
     """
     called = _letters(left, right, notion)
     renaming = Renaming()
-    one, other = _minimal(left), _lettered(_minimal(right), called)
-    found = beside(one, other, renaming if notion == "names" else str.__eq__)
-    if found.word is None:
-        return Compared(notion, None, None, renaming.changes, len(found.pairs))
-    word = tuple(left.letters[a] for a in found.word)
+    one, other = _minimal(left), _rename_letters(_minimal(right), called)
+    comparison = beside(one, other, renaming if notion == "names" else str.__eq__)
+    if comparison.word is None:
+        return Compared(notion, None, None, renaming.changes, len(comparison.pairs))
+    word = tuple(left.letters[a] for a in comparison.word)
     says = one.run(word)[-1], other.run(word)[-1]
     words = word, tuple(called[a] for a in word)
-    return Compared(notion, words, says, renaming.changes, len(found.pairs))
+    return Compared(notion, words, says, renaming.changes, len(comparison.pairs))
 
 
 def _letters(left: Automaton, right: Automaton, notion: Notion) -> dict[str, str]:
@@ -162,11 +162,11 @@ def _letters(left: Automaton, right: Automaton, notion: Notion) -> dict[str, str
 def _minimal(machine: Automaton) -> Automaton:
     """The minimal machine of what `krohn run` says: outputs, or states if it has none."""
     if machine.output is None:
-        return observed(machine, "states", "moore")
+        return make_observable_machine(machine, "states", "moore")
     return minimise(moore(machine))
 
 
-def _lettered(machine: Automaton, called: Mapping[str, str]) -> Automaton:
+def _rename_letters(machine: Automaton, called: Mapping[str, str]) -> Automaton:
     """A machine whose letters are called like those of another one."""
     mine = {ours: theirs for theirs, ours in called.items()}
     letters = tuple(mine[letter] for letter in machine.letters)
@@ -251,23 +251,25 @@ def _machines(left: Source, right: Source, up_to: str, relation: Relation) -> An
         )
     if relation != "equal":
         raise KrohnError("only what is accepted can be included; leave --up-to out")
-    found = compare_machines(left, right, notion_of(left, right, up_to))
-    word = None if found.words is None else found.words[0]
+    comparison = compare_machines(left, right, notion_of(left, right, up_to))
+    word = None if comparison.words is None else comparison.words[0]
     only = (
-        compare_machines(left, right, "names") if up_to == "outputs" and word else found
+        compare_machines(left, right, "names")
+        if up_to == "outputs" and word
+        else comparison
     )
     return Answer(
         left=left.name,
         right=right.name,
-        notion=found.notion,
+        notion=comparison.notion,
         relation="equal",
         verdict="verified" if word is None else "refuted",
-        explored=found.pairs if word is None else len(word),
+        explored=comparison.pairs if word is None else len(word),
         length=None if word is None else len(word),
         word=word,
         accepts=None,
-        memories=found.pairs,
+        memories=comparison.pairs,
         invariant="",
-        says=found.says,
+        says=comparison.says,
         renamed=only.renamed if only.words is None else None,
     )

@@ -26,9 +26,9 @@ def formal(
     from krohn.instruments.formal.commands import write
 
     with waiting("proving" if prove else "writing"):
-        found = write(file, output, prove)
-    emit("formal", found.to_object(), as_json, lambda: _show_formal(found))
-    return CANNOT if found.proved is False else DONE
+        theorem = write(file, output, prove)
+    emit("formal", theorem.to_object(), as_json, lambda: _show_formal(theorem))
+    return CANNOT if theorem.proved is False else DONE
 
 
 def _show_formal(found: "Formal") -> None:

@@ -85,18 +85,18 @@ def write(file: str | Path, directory: str | Path, prove: bool = False) -> Forma
     if prove and not shutil.which("coqc"):
         raise KrohnError(f"coqc is not installed; it is in {PACKAGES}")
     try:
-        found = development(data)
-        compare(data, found.text)
+        coq_development = development(data)
+        compare(data, coq_development.text)
     except Refused as refused:
         raise KrohnError(f"{file}: {refused}") from None
     except (Different, *DAMAGE) as error:
         raise KrohnError(f"{file}: it cannot be written for Coq: {error}") from None
     with whole_directory(Path(directory)) as place:
-        copy(found.modules, place)
-        (place / f"{THEOREM}.v").write_text(found.text, encoding="utf-8")
-        (place / "Makefile").write_text(_makefile(found), encoding="utf-8")
-    written = Formal(str(directory), found.says)
-    return _proved(written) if prove else written
+        copy(coq_development.modules, place)
+        (place / f"{THEOREM}.v").write_text(coq_development.text, encoding="utf-8")
+        (place / "Makefile").write_text(_makefile(coq_development), encoding="utf-8")
+    written = Formal(str(directory), coq_development.says)
+    return _run_coq(written) if prove else written
 
 
 def _makefile(found: Development) -> str:
@@ -107,7 +107,7 @@ def _makefile(found: Development) -> str:
     )
 
 
-def _proved(written: Formal) -> Formal:
+def _run_coq(written: Formal) -> Formal:
     """The theorem, once Coq has been asked."""
     before = _seconds()
     ran = subprocess.run(
@@ -116,15 +116,15 @@ def _proved(written: Formal) -> Formal:
         text=True,
         check=False,
     )
-    told = {
+    entries = {
         **vars(written),
         "seconds": _seconds() - before,
         "proved": not ran.returncode,
     }
     if ran.returncode:
         lines = [line for line in ran.stderr.splitlines() if line.strip()]
-        return Formal(**{**told, "reason": " ".join(lines[-4:])})
-    return Formal(**{**told, "axioms": _axioms(ran.stdout)})
+        return Formal(**{**entries, "reason": " ".join(lines[-4:])})
+    return Formal(**{**entries, "axioms": _axioms(ran.stdout)})
 
 
 def _axioms(output: str) -> tuple[str, ...]:

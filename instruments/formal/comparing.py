@@ -127,18 +127,18 @@ def compare(model: bytes, text: str) -> str:
     Raises:
         Different: If it has another form, or says something else than the file.
     """
-    tensors, header = _opened(model)
+    tensors, header = _open_file(model)
     recurrent = "blocks" not in header["architecture"]
     whole = "network_of_file" in text
     form = NETWORK if recurrent else TRANSFORMER if whole else PROGRAM
-    told = _read(form, text)
-    if _read_machine(told) != _machine(header):
+    parts = _read(form, text)
+    if _read_machine(parts) != _machine(header):
         raise Different("the machine is another one than that of the file")
     if recurrent:
-        _compare_tensors(told, tensors)
+        _compare_tensors(parts, tensors)
     elif whole:
-        _compare_transformer(told, tensors, header)
-    elif _read_program(told) != _program(header):
+        _compare_transformer(parts, tensors, header)
+    elif _read_program(parts) != _program(header):
         raise Different("the Program is another one than that of the file")
     return "numbers" if recurrent or whole else "Program alone"
 
@@ -153,7 +153,7 @@ def _read(form: str, text: str) -> dict[str, str]:
     if not end or not re.fullmatch(r"\(\*\*[^*\"]*", remark):
         raise Different(FORM)
     literals = [" ".join(x.split()) for x in re.split(r"<<?\w+>?>", form)]
-    names, told, at = (
+    names, parts, at = (
         re.findall(r"(<?)<(\w+)>", form),
         dict[str, str](),
         len(literals[0]) + 1,
@@ -166,10 +166,10 @@ def _read(form: str, text: str) -> dict[str, str]:
         allowed = r"[^.*\"]*" if evidence else r"[-\w;,()\[\]\s]*"
         if end_of < 0 or not re.fullmatch(allowed, part):
             raise Different(FORM)
-        told[name], at = part, end_of + len(literal)
+        parts[name], at = part, end_of + len(literal)
     if rest[at:]:
         raise Different(FORM)
-    return told
+    return parts
 
 
 def _list(text: str) -> Any:
@@ -181,15 +181,15 @@ def _read_machine(told: Mapping[str, str]) -> tuple[Any, ...]:
 
 
 def _machine(header: Any) -> tuple[Any, ...]:
-    said = header["machine"]
-    shows = list(range(len(said["states"])))
+    machine = header["machine"]
+    shows = list(range(len(machine["states"])))
     if header["claim"].get("shows", "states") == "outputs":
-        shows = said["output"]["table"]
-    moves, states = said["transitions"], range(len(said["states"]))
-    whole = len(shows) == len(states) and len(moves) == len(said["letters"])
+        shows = machine["output"]["table"]
+    moves, states = machine["transitions"], range(len(machine["states"]))
+    whole = len(shows) == len(states) and len(moves) == len(machine["letters"])
     if not whole or any(len(m) != len(states) or set(m) - set(states) for m in moves):
         raise Different("the machine of the file is not complete")  # and shows nothing
-    return said["states"].index(said["start"]), moves, shows
+    return machine["states"].index(machine["start"]), moves, shows
 
 
 def _compare_tensors(told: Mapping[str, str], tensors: Tensors) -> None:
@@ -223,24 +223,26 @@ def _compare_transformer(
         raise Different(f"the model is another network: its blocks state {named}")
     if int(told["length"]) != length:
         raise Different("the claim is another one than that of the file")
-    found = _written_tensors(told, shape, len(header["machine"]["transitions"]))
-    if set(found) != set(tensors):
+    written_tensors = _written_tensors(
+        told, shape, len(header["machine"]["transitions"])
+    )
+    if set(written_tensors) != set(tensors):
         raise Different("the model has other tensors")
     dtype = ARITHMETIC.get(told["arithmetic"].strip())
-    for name, (own, parts) in found.items():
+    for name, (own, parts) in written_tensors.items():
         stored, size, numbers = tensors[name]
         if stored != dtype or size != own:
             raise Different(f"{name} has another shape or format in the file")
         each = [(Fraction(2) ** unit, _entries(rows, own)) for unit, rows in parts]
-        said = [x * step for step, entries in each for x in entries]
-        if said != list(map(Fraction, numbers)):
+        stated_numbers = [x * step for step, entries in each for x in entries]
+        if stated_numbers != list(map(Fraction, numbers)):
             raise Different(f"{name} has other numbers in the file")
 
 
 def _written_tensors(told: Mapping[str, str], shape: Any, letters: int) -> Written:
     """The tensors of a Transformer, as they are written for Coq."""
     d, classes = int(told["width"]), int(told["answers"])
-    found = {
+    tensors = {
         "embed.token": ([letters + 1, d], [_list(told["embed_token"])]),
         "embed.position": ([shape["positions"], d], [_list(told["embed_position"])]),
         "unembed.weight": ([d, classes], [_list(told["unembed"])]),
@@ -250,29 +252,29 @@ def _written_tensors(told: Mapping[str, str], shape: Any, letters: int) -> Writt
     if len(blocks) != len(shape["blocks"]):
         raise Different("the model has another number of blocks")
     for b, block in enumerate(blocks):
-        found |= _written_block(block, f"blocks.{b}.", d)
+        tensors |= _written_block(block, f"blocks.{b}.", d)
         if shape.get("strict", False):
             if block[-1] != [1] * d:
                 raise Different(f"block {b} has no residual mask in the file")
-            del found[f"blocks.{b}.mlp.residual"]
-    return found
+            del tensors[f"blocks.{b}.mlp.residual"]
+    return tensors
 
 
 def _written_block(block: Any, at: str, d: int) -> Written:
     heads, k, v, layers, mask = block
     if not set(mask) <= {0, 1}:
         raise Different("a residual mask has other entries than 0 and 1")
-    found: Written = {f"{at}mlp.residual": ([d], [(0, [[(0, x) for x in mask]])])}
+    tensors: Written = {f"{at}mlp.residual": ([d], [(0, [[(0, x) for x in mask]])])}
     shapes = {"query": [d, k], "key": [d, k], "value": [d, v], "out": [v, d]}
     for i, (name, own) in enumerate(shapes.items() if heads else ()):
         parts = [head[i] for head in heads]
-        found[f"{at}attention.{name}"] = ([len(heads), *own], parts)
+        tensors[f"{at}attention.{name}"] = ([len(heads), *own], parts)
     width = d
     for j, (units, weight, bias) in enumerate(layers):
-        found[f"{at}mlp.{j}.weight"] = ([width, units], [weight])
-        found[f"{at}mlp.{j}.bias"] = ([units], [bias])
+        tensors[f"{at}mlp.{j}.weight"] = ([width, units], [weight])
+        tensors[f"{at}mlp.{j}.bias"] = ([units], [bias])
         width = units
-    return found
+    return tensors
 
 
 def _entries(rows: list[list[tuple[int, int]]], shape: list[int]) -> list[int]:
@@ -320,11 +322,11 @@ def _apart(text: str, separator: str = ";") -> list[str]:
 
 
 def _program(header: Any) -> tuple[Any, ...]:
-    said = header["program"]
-    place = {c["name"]: i for i, c in enumerate(said["channels"])}
-    operations = [_operation(c, place) for c in said["channels"]]
-    decode = [(list(values), c) for values, c in said["decode"]]
-    outputs = [place[name] for name in said["outputs"]]
+    program = header["program"]
+    place = {c["name"]: i for i, c in enumerate(program["channels"])}
+    operations = [_operation(c, place) for c in program["channels"]]
+    decode = [(list(values), c) for values, c in program["decode"]]
+    outputs = [place[name] for name in program["outputs"]]
     return operations, outputs, decode, header["claim"]["length"]
 
 
@@ -342,21 +344,21 @@ def _operation(channel: Any, place: Mapping[str, int]) -> tuple[Any, ...]:
             return "Select", read[0], read[1:]
         return channel["function"].title(), read
     term, fields, number = FIELDS[kind]
-    found = (term, *(place[channel[field]] for field in fields))
-    return found if number is None else (*found, channel[number])
+    operation = (term, *(place[channel[field]] for field in fields))
+    return operation if number is None else (*operation, channel[number])
 
 
-def _opened(data: bytes) -> tuple[Tensors, Any]:
+def _open_file(data: bytes) -> tuple[Tensors, Any]:
     """Each tensor of a safetensors file with its type and shape, and Krohn's header."""
     (size,) = struct.unpack("<Q", data[:8])
     header, body = json.loads(data[8 : 8 + size]), data[8 + size :]
-    said = json.loads(header.pop("__metadata__")["krohn"])
+    krohn_header = json.loads(header.pop("__metadata__")["krohn"])
     tensors = {}
     for name, tensor in header.items():
         low, high = tensor["data_offsets"]
         numbers = list(_numbers(body[low:high], tensor["dtype"]))
         tensors[name] = tensor["dtype"], tensor["shape"], numbers
-    return tensors, said
+    return tensors, krohn_header
 
 
 def _numbers(data: bytes, dtype: str) -> Iterator[float]:

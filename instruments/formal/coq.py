@@ -78,7 +78,7 @@ def coqc(
     )
 
 
-def compiled(
+def compile_modules(
     folder: Path, modules: Iterable[str] = (*NETWORKS, *PROGRAMS, *TRANSFORMERS)
 ) -> None:
     """Have Coq prove modules, in their order, in a folder.

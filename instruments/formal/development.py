@@ -9,13 +9,13 @@ from krohn.instruments.formal.coq import Development
 from krohn.instruments.formal.programs import of_program
 from krohn.instruments.formal.recurrent_networks import recurrent
 from krohn.instruments.formal.transformers import (
-    computed,
+    has_theorem,
     transformer,
 )
 from krohn.program.architectures.transformer import Transformer
 from krohn.program.block_kinds import whatever_blocks_do
 from krohn.program.errors import Refused, demand
-from krohn.verify.checker.network import opened
+from krohn.verify.checker.network import open_model
 
 BLOCKS = whatever_blocks_do("Coq's theorem")
 """Of those that it has no theorem about, it has one about the Program alone."""
@@ -31,13 +31,13 @@ def development(data: bytes) -> Development:
         Refused: If its kind is not written for Coq, it is too large, or no invariant that
             Coq's checker can follow is found.
     """
-    model = opened(data)
+    model = open_model(data)
     BLOCKS.check(model.claim.architecture)
     machine = model.claim.of_machine
     demand(machine, "a file about a source is not written for Coq")
     match model.claim.architecture:
         case Transformer():
-            return transformer(model) if computed(model) else of_program(model)
+            return transformer(model) if has_theorem(model) else of_program(model)
         case Rnn():
             return recurrent(model)
     raise Refused("of recurrent networks only RNNs with ReLUs are written for Coq")

@@ -13,7 +13,7 @@ from krohn.instruments.formal.coq import (
 from krohn.program.errors import Refused, demand
 from krohn.program.statement import Statement
 from krohn.verify.checker.model_file import Machine, Model
-from krohn.verify.checker.transformer import stated
+from krohn.verify.checker.transformer import read_program
 from krohn.verify.search.exploration import GivenUp
 from krohn.verify.search.refinement import Search
 
@@ -82,11 +82,11 @@ class OnePart(Search):
         self, outputs: list[str], assumed: dict[str, int] | None = None
     ) -> dict[str, Any]:
         """The statement of the part; each rule is of one sum."""
-        said = super().stated_part(outputs, assumed)
-        told = any(c.op == "position" for c in self.program.channels.values())
-        repeats = [self.program.length, 1] if told else [0, 1]
-        alone = [rule for rule in said["reduced"] if len(rule[0]) == 1]
-        return {**said, "reduced": alone, "repeats": repeats}
+        statement = super().stated_part(outputs, assumed)
+        has_position = any(c.op == "position" for c in self.program.channels.values())
+        repeats = [self.program.length, 1] if has_position else [0, 1]
+        alone = [rule for rule in statement["reduced"] if len(rule[0]) == 1]
+        return {**statement, "reduced": alone, "repeats": repeats}
 
 
 def invariant_of(model: Model) -> Mapping[str, Any]:
@@ -99,7 +99,7 @@ def invariant_of(model: Model) -> Mapping[str, Any]:
         kind = channel.get("function", channel["op"])
         demand(kind in FORMS, f"{kind} is no operation of Coq's checker")
     machine = model.machine
-    search = OnePart(stated(model, len(machine.transitions)), machine)
+    search = OnePart(read_program(model, len(machine.transitions)), machine)
     part: Mapping[str, Any] = search.alone()["parts"][0]
     return part
 
@@ -110,10 +110,10 @@ def of_program(model: Model) -> Development:
     Raises:
         Refused: If it has operations that Coq's checker has not, or no invariant is found.
     """
-    return written(model, invariant_of(model))
+    return write_development(model, invariant_of(model))
 
 
-def written(model: Model, part: Mapping[str, Any]) -> Development:
+def write_development(model: Model, part: Mapping[str, Any]) -> Development:
     """The theorem, with an invariant in one part (docs/proofs/invariants.md)."""
     terms = ProgramTerms(model, part)
     length = model.length
@@ -148,23 +148,23 @@ class ProgramTerms:
     def __init__(
         self, model: Model, part: Mapping[str, Any], position: bool = False
     ) -> None:
-        said = model.program
-        listed = Operations(said["channels"], part, len(model.machine.transitions))
-        length, told = model.length or 0, listed.told
+        program = model.program
+        listed = Operations(program["channels"], part, len(model.machine.transitions))
+        length, terms = model.length or 0, listed.told
         if position:
             term = f"Position {integers(range(length + 1))}"
-            told = [*told, (term, "(Hidden, false)", ["[]"] * len(part["states"]))]
-        states = zip(*(cells for _, _, cells in told), strict=True)
-        exact = any(c["op"] == "position" for c in said["channels"])
+            terms = [*terms, (term, "(Hidden, false)", ["[]"] * len(part["states"]))]
+        states = zip(*(cells for _, _, cells in terms), strict=True)
+        exact = any(c["op"] == "position" for c in program["channels"])
         self.place = listed.place
-        self.operations = ";\n  ".join(operation for operation, _, _ in told)
-        self.outputs = integers(self.place[name] for name in said["outputs"])
-        self.decode = ";".join(f"({integers(v)},{c})" for v, c in said["decode"])
+        self.operations = ";\n  ".join(operation for operation, _, _ in terms)
+        self.outputs = integers(self.place[name] for name in program["outputs"])
+        self.decode = ";".join(f"({integers(v)},{c})" for v, c in program["decode"])
         self.invariant = INVARIANT.format(
             length=length,
             shown=integers(self.place[name] for name in part["outputs"]),
             exact=str(exact).lower(),
-            followed=";\n    ".join(followed for _, followed, _ in told),
+            followed=";\n    ".join(followed for _, followed, _ in terms),
             states=integers(part["states"]),
             depths=integers(part["depths"]),
             follow=f"naturals {rows(part['follow'])}%N",
@@ -210,7 +210,7 @@ class Operations:
         places = [self.place[x] for x in inputs]
         before = [self._at_bos[x] for x in inputs]
         self._at_bos[name] = form.at_bos(channel, before, letters)
-        cells, followed = self._followed(name, kind, inputs)
+        cells, followed = self._follow_channel(name, kind, inputs)
         if followed == MAPPED and (kind not in MAPS or self._hidden & set(inputs)):
             followed = "Hidden"
         if followed == "Hidden":
@@ -218,7 +218,7 @@ class Operations:
         split = str(name in self._part["split"]).lower()
         self.told.append((form.term(channel, places), f"({followed}, {split})", cells))
 
-    def _followed(
+    def _follow_channel(
         self, name: str, kind: str, inputs: list[str]
     ) -> tuple[list[str], str]:
         """The cells of a channel in each abstract state, and how it is followed."""
@@ -261,8 +261,8 @@ def _first(channel: Mapping[str, Any], before: list[int], letters: int) -> int:
 
 
 def _looked_up(channel: Mapping[str, Any], before: list[int], letters: int) -> int:
-    found = {tuple(row[:-1]): row[-1] for row in channel["rows"]}
-    return int(found[tuple(before)])
+    values = {tuple(row[:-1]): row[-1] for row in channel["rows"]}
+    return int(values[tuple(before)])
 
 
 def _table(channel: Mapping[str, Any], at: list[int]) -> str:

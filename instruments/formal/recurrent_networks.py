@@ -76,7 +76,7 @@ def recurrent(model: Model) -> Development:
         len(machine.transitions) == shape.vocabulary, "the machine has other letters"
     )
     t = {name: np.atleast_2d(x) for name, x in model.tensors.items()}
-    vectors, states, follow = remembered(t, machine)
+    vectors, states, follow = collect_hidden_states(t, machine)
     units = _units(t, vectors)
     sizes = {
         "units": shape.hidden,
@@ -134,7 +134,7 @@ def _nodes(
     ]
 
 
-def remembered(
+def collect_hidden_states(
     t: dict[str, FloatArray], machine: Machine
 ) -> tuple[FloatArray, list[int], list[list[int]]]:
     """All hidden states, each with a state of the machine and those that follow.

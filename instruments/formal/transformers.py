@@ -17,7 +17,7 @@ from krohn.instruments.formal.coq import (
 from krohn.instruments.formal.programs import (
     ProgramTerms,
     invariant_of,
-    written,
+    write_development,
 )
 from krohn.instruments.formal.recurrent_networks import (
     ARITHMETIC,
@@ -29,7 +29,7 @@ from krohn.program.domains import FloatArray, IntArray
 from krohn.program.errors import Refused, demand
 from krohn.program.statement import Statement
 from krohn.verify.checker.model_file import Model
-from krohn.verify.checker.transformer import stated
+from krohn.verify.checker.transformer import read_program
 
 GRAIN = 40
 """Coq's checker has bounds in units of 2^-GRAIN."""
@@ -85,7 +85,7 @@ Print Assumptions network_correct.
 """
 
 
-def computed(model: Model) -> bool:
+def has_theorem(model: Model) -> bool:
     """Whether Coq's checker has a theorem for all that the network does."""
     channels, blocks = model.program["channels"], model.network(Transformer).blocks
     plain = all(b == Block(b.heads, b.d_qk, b.d_v, b.mlp) for b in blocks)
@@ -114,7 +114,7 @@ def transformer(model: Model) -> Development:
     try:
         layout = Layout(model, terms).term
     except Refused:
-        return written(model, part)
+        return write_development(model, part)
     length = model.length
     text = TRANSFORMER.format(
         library=" ".join(TRANSFORMERS),
@@ -210,7 +210,7 @@ class Layout:
     def __init__(self, model: Model, terms: ProgramTerms) -> None:
         self._model, self._terms = model, terms
         self._tensors = model.tensors
-        self._program: Statement = stated(model, len(model.machine.transitions))
+        self._program: Statement = read_program(model, len(model.machine.transitions))
         self._channels = {c["name"]: c for c in model.program["channels"]}
         (self._token,) = (
             name for name, c in self._channels.items() if c["op"] == "token"
@@ -239,7 +239,7 @@ class Layout:
     def _all(self, names: Iterable[str | None]) -> str:
         return integers(map(self._place, names))
 
-    def _held(self, snapshot: int, dim: int) -> Lives | None:
+    def _find_channel(self, snapshot: int, dim: int) -> Lives | None:
         """The channel that was last written to a dimension."""
         live = [
             Lives(name, c["snapshots"][0], c["dims"][0], c["code"])
@@ -261,19 +261,19 @@ class Layout:
         there = {
             x.channel
             for dim in range(self._width)
-            if (x := self._held(snapshot, dim)) is not None
+            if (x := self._find_channel(snapshot, dim)) is not None
         } | {self._token}
-        found = list[str | None]()
+        origins = list[str | None]()
         for name in names:
             channel = self._channels[name]
             if name in there:
-                found.append(name)
+                origins.append(name)
             elif channel["op"] == "position":
-                found.append(None)
+                origins.append(None)
             else:
                 demand(channel["op"] == "map", f"{name} is not stored where it is read")
-                found += self._origins(channel["inputs"], snapshot)
-        return list(dict.fromkeys(found))
+                origins += self._origins(channel["inputs"], snapshot)
+        return list(dict.fromkeys(origins))
 
     @property
     def _width(self) -> int:
@@ -288,17 +288,17 @@ class Layout:
         )
 
     def _of(self, snapshot: int, dim: int) -> str:
-        held = self._held(snapshot, dim)
-        name = held.channel if held else None
-        if not held and not self._is_feature(dim):
+        life = self._find_channel(snapshot, dim)
+        name = life.channel if life else None
+        if not life and not self._is_feature(dim):
             name = self._token
         sources: list[str | None] = [name]
-        if held and self._is_computed(held, snapshot):
-            inputs = self._channels[held.channel].get("inputs", [held.channel])
+        if life and self._is_computed(life, snapshot):
+            inputs = self._channels[life.channel].get("inputs", [life.channel])
             sources = self._origins(inputs, snapshot - 1)
             cases = np.prod([len(self._later(x)) for x in sources], dtype=float)
             self._work += cases * self._units(snapshot)
-            demand(self._work <= MOST_WORK, f"{held.channel} reads too many values")
+            demand(self._work <= MOST_WORK, f"{life.channel} reads too many values")
         return (
             f"{{| holds_channel := {self._place(name)}; "
             f"of_channels := {self._all(sources)} |}}"
@@ -348,7 +348,7 @@ class Layout:
         asks = self._read(2 * b, query) | dict.fromkeys(asked)
         offers = self._read(2 * b, key) | dict.fromkeys(flags)
         scores = self._scores(b, query, key, list(asks), list(offers))
-        lead, most, shares, loose = self._judged(2 * b, first, scores)
+        lead, most, shares, loose = self._measure_scores(2 * b, first, scores)
         demand(lead >= 2, f"the scores of {first['name']} lead by too little")
         return (
             f"{{| asks := {self._all(asks)}; offers := {self._all(offers)}; "
@@ -357,12 +357,12 @@ class Layout:
         )
 
     def _read(self, snapshot: int, weight: FloatArray) -> dict[str | None, None]:
-        found = dict[str | None, None]()
+        channels = dict[str | None, None]()
         for dim in np.flatnonzero(weight.any(axis=1)).tolist():
-            held = self._held(snapshot, dim)
-            if held or self._is_feature(dim):
-                found[held.channel if held else None] = None
-        return found
+            life = self._find_channel(snapshot, dim)
+            if life or self._is_feature(dim):
+                channels[life.channel if life else None] = None
+        return channels
 
     def _vectors(
         self, snapshot: int, weight: FloatArray, names: list[str | None]
@@ -390,13 +390,13 @@ class Layout:
         """The numbers in all dimensions, without noise; 0 where they are not known."""
         stream = np.zeros(self._width)
         for dim in range(self._width):
-            held = self._held(snapshot, dim)
-            if held is None and self._is_feature(dim):
+            life = self._find_channel(snapshot, dim)
+            if life is None and self._is_feature(dim):
                 stream[dim] = self._tensors["embed.position"][t, dim]
-            elif held is not None and held.channel in case:
-                value = case[held.channel]
-                one = held.code == "one-hot"
-                stream[dim] = value == dim - held.start if one else value
+            elif life is not None and life.channel in case:
+                value = case[life.channel]
+                one = life.code == "one-hot"
+                stream[dim] = value == dim - life.start if one else value
         return stream
 
     def _scores(
@@ -418,7 +418,7 @@ class Layout:
             for case, vector in rows:
                 yield Scores(t, case, at, cases, vectors @ vector)
 
-    def _judged(
+    def _measure_scores(
         self, snapshot: int, channel: Mapping[str, Any], scores: Iterable[Scores]
     ) -> tuple[int, int, int, int]:
         """The fields gap, most, shares and loose of a plan.

@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from krohn.commands import options as common
-from krohn.commands.options import CANNOT, DONE, REFUTED, Wanted, check, emit, grouped
+from krohn.commands.options import (
+    CANNOT,
+    DONE,
+    REFUTED,
+    Wanted,
+    check,
+    emit,
+    expand_option_groups,
+)
 from krohn.commands.progress import progress
 from krohn.instruments.learning import commands_text
 from krohn.option_rules import HELD
@@ -52,7 +60,7 @@ class Teaching:
     seed: Annotated[int, typer.Option(help="Seed of these words.")] = 0
 
 
-@grouped
+@expand_option_groups
 def learn(
     context: typer.Context,
     file: Annotated[
@@ -83,7 +91,7 @@ def learn(
     if output is not None:
         check_output(output)
     with progress() as report:
-        found = learned(
+        outcome = learned(
             file,
             against.read(),
             length=teaching.length,
@@ -96,10 +104,15 @@ def learn(
             progress=report,
         )
     if output is not None:
-        save(found, output)
-    result = {**found.to_object(), "file": None if output is None else str(output)}
-    emit("learn", result, as_json, lambda: commands_text.learned(file, found, output))
-    return _code(found)
+        save(outcome, output)
+    result = {**outcome.to_object(), "file": None if output is None else str(output)}
+    emit(
+        "learn",
+        result,
+        as_json,
+        lambda: commands_text.print_learned(file, outcome, output),
+    )
+    return _code(outcome)
 
 
 def _code(found: "Learned") -> int:

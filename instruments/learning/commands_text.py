@@ -14,7 +14,7 @@ MOST = 24
 """So many states are printed."""
 
 
-def learned(file: str, found: "Learned", output: Path | None) -> None:
+def print_learned(file: str, found: "Learned", output: Path | None) -> None:
     """The machine, how it was found, what it is like, and where the network leaves it."""
     states = count(len(found.machine.states), "state")
     print(
@@ -24,13 +24,13 @@ def learned(file: str, found: "Learned", output: Path | None) -> None:
         f"  {found.queries:,} words were asked, and {found.words:,} run to compare "
         f"{count(found.rounds, 'guess', 'es')}"
     )
-    for line in [*_followed(found), *_beside_wanted(found)]:
+    for line in [*_describe_agreement(found), *_beside_wanted(found)]:
         print(f"  {line}")
     if output is not None:
         print(f"wrote {output}")
 
 
-def _followed(found: "Learned") -> list[str]:
+def _describe_agreement(found: "Learned") -> list[str]:
     """How far the network follows the machine."""
     lines = [
         f"all words of up to {found.right} letters are answered as this machine says"

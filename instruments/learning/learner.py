@@ -19,15 +19,15 @@ from krohn.drawing import check_suffix, draw_machine, save as save_picture
 from krohn.instruments.learning.lstar import Answers, Last, lstar, rpni
 from krohn.instruments.learning.opening import (
     Asked,
-    opened,
+    open_network,
 )
 from krohn.instruments.learning.teacher import (
     KINDS,
     Kind,
     Parted,
     Teacher,
+    make_observable_machine,
     merge_start,
-    observed,
 )
 from krohn.machine_reading import MachineKeywords, MachineReading
 from krohn.machines import machine_of
@@ -253,30 +253,32 @@ def learn(
         if value not in known:
             raise KrohnError(f"{what} is one of {', '.join(known)}, not {value!r}")
     refuse(HELD_IN_PYTHON, {"machine": machine}, how.reading_options)
-    held = None if machine is None else machine_of(machine, how)
+    reference = None if machine is None else machine_of(machine, how)
     kind: Kind = "moore" if form == "moore" else "mealy"
-    asked = opened(model, held, how.observe, vocabulary)
+    asked = open_network(model, reference, how.observe, vocabulary)
     wanted = None
     if asked.machine is not None:
-        wanted = observed(asked.machine, asked.shows, kind)
+        wanted = make_observable_machine(asked.machine, asked.shows, kind)
     answers = Answers(asked.model, _before(wanted), how.queries)
-    told, samples, seed = how.progress or silent, how.samples, how.seed
+    report_progress, samples, seed = how.progress or silent, how.samples, how.seed
     longest = _length(asked, how.length, how.prefixes)
-    teacher = Teacher(answers, wanted, longest, how.prefixes, samples, seed, told)
+    teacher = Teacher(
+        answers, wanted, longest, how.prefixes, samples, seed, report_progress
+    )
     with evaluation_mode(_reads(asked)):
         _check_causal(asked, longest, seed)
         if method == "rpni":
             words = _test_words(len(asked.model.letters), longest, samples, seed)
             last = rpni(answers, kind, words, teacher.differs)
         else:
-            last = lstar(answers, kind, teacher.differs, told)
-        found = merge_start(last.guess.machine, UNKNOWN)
-        parted = teacher.parting(found, last.wrong, BUDGET)
+            last = lstar(answers, kind, teacher.differs, report_progress)
+        automaton = merge_start(last.guess.machine, UNKNOWN)
+        parted = teacher.parting(automaton, last.wrong, BUDGET)
     seconds = time.monotonic() - began
-    return _learned(asked, method, kind, teacher, last, found, parted, seconds)
+    return _make_result(asked, method, kind, teacher, last, automaton, parted, seconds)
 
 
-def _learned(
+def _make_result(
     asked: Asked,
     method: str,
     kind: Kind,

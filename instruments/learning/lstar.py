@@ -16,7 +16,7 @@ from krohn.algebra.automaton import Automaton, Output, Semiautomaton
 from krohn.algebra.bisimulation import Word
 from krohn.algebra.errors import KrohnError
 from krohn.instruments.learning.teacher import Kind
-from krohn.network.model import NOT_FINITE, TIED, said
+from krohn.network.model import NOT_FINITE, TIED, name_answers
 from krohn.program.word_texts import join_letters
 from krohn.report import Progress
 from krohn.verify.testing.counterexample import Simulator, at_once
@@ -84,11 +84,11 @@ class Answers(SUL):  # type: ignore[misc]
         self.ask([word])
         if not word:
             return [self.before]
-        node, found = 0, []
+        node, answers = 0, []
         for letter in word:
             node = self._after[node][letter]
-            found.append(self._said[node])
-        return found
+            answers.append(self._said[node])
+        return answers
 
     def _answered_length(self, word: Word) -> int:
         """Of how many letters the longest prefix is that was answered."""
@@ -114,7 +114,7 @@ class Answers(SUL):  # type: ignore[misc]
             row[: len(word)] = word
         with torch.inference_mode():
             logits = self.model(torch.from_numpy(tokens).to(self.model.device))
-        answers = said(logits.flatten(0, 1), self.model.classes)
+        answers = name_answers(logits.flatten(0, 1), self.model.classes)
         for i, word in enumerate(words):
             self._note(word, answers[i * length : i * length + len(word)])
 
@@ -223,14 +223,20 @@ def lstar(
         table.update_obs_table()
         while last is None or last.wrong is not None:
             table.close()
-            found = table.gen_hypothesis()
+            hypothesis = table.gen_hypothesis()
             progress("asking words", answers.asked, answers.most)
-            if last is None or last.wrong is None or _explained(answers, found, last):
-                guess = Guess(_machine(found, answers), tuple(table.S), tuple(table.E))
+            if (
+                last is None
+                or last.wrong is None
+                or _explains_answer(answers, hypothesis, last)
+            ):
+                guess = Guess(
+                    _machine(hypothesis, answers), tuple(table.S), tuple(table.E)
+                )
                 rounds = 1 if last is None else last.rounds + 1
                 last = Last(guess, differs(guess), rounds)
             if last.wrong is not None:
-                suffixes = rs_cex_processing(answers, last.wrong, found, False)
+                suffixes = rs_cex_processing(answers, last.wrong, hypothesis, False)
                 table.update_obs_table(e_set=extend_set(table.E, suffixes))
     except Spent as reason:
         if last is None:
@@ -239,12 +245,12 @@ def lstar(
     return last
 
 
-def _explained(answers: Answers, found: Any, last: Last) -> bool:
+def _explains_answer(answers: Answers, found: Any, last: Last) -> bool:
     """Whether a guess says of the word that was wrong what the network says."""
     word = last.wrong
     assert word is not None
-    said = found.execute_sequence(found.initial_state, word)
-    return bool(said[-1] == answers.query(word)[-1])
+    outputs = found.execute_sequence(found.initial_state, word)
+    return bool(outputs[-1] == answers.query(word)[-1])
 
 
 def rpni(
@@ -265,9 +271,11 @@ def rpni(
     except Spent as reason:
         raise KrohnError(f"no words could be read: {reason}") from None
     prefixes = sorted({word[:n] for word in words for n in range(len(word) + 1)})
-    told = [(w, answers.query(w)[-1]) for w in prefixes if w or kind == "moore"]
-    found = run_RPNI(told, kind, input_completeness="self_loop", print_info=False)
-    guess = Guess(_machine(found, answers))
+    examples = [(w, answers.query(w)[-1]) for w in prefixes if w or kind == "moore"]
+    hypothesis = run_RPNI(
+        examples, kind, input_completeness="self_loop", print_info=False
+    )
+    guess = Guess(_machine(hypothesis, answers))
     return Last(guess, differs(guess), 1)
 
 

@@ -52,7 +52,7 @@ class Asked:
     name: str
 
 
-def opened(
+def open_network(
     model: object,
     machine: object,
     observe: str | None,
@@ -74,28 +74,28 @@ def opened(
     """
     model = file_of(model) or model
     if isinstance(model, str | Path) and os.path.isdir(model):
-        found = _directory(Path(model), machine, observe)
+        asked = _directory(Path(model), machine, observe)
     elif is_state_dict(model) or isinstance(model, Mapping):
-        found = _tensors(model, machine, observe)
+        asked = _tensors(model, machine, observe)
     elif isinstance(model, str | Path) and is_trained_network(model):
-        found = _trained(str(model), machine, observe)
+        asked = _open_trained(str(model), machine, observe)
     elif isinstance(model, str | Path | ModelFile):
         file = model if isinstance(model, ModelFile) else modelfile.read(model)
-        found = _of_file(file, machine, observe)
+        asked = _of_file(file, machine, observe)
     else:
-        found = _function(model, machine, observe, vocabulary)
-    if vocabulary is not None and vocabulary != len(found.model.letters):
+        asked = _function(model, machine, observe, vocabulary)
+    if vocabulary is not None and vocabulary != len(asked.model.letters):
         raise KrohnError(
-            f"vocabulary={vocabulary}: the network reads {len(found.model.letters)} "
+            f"vocabulary={vocabulary}: the network reads {len(asked.model.letters)} "
             "letters, by what it or the machine says"
         )
-    wanted = found.machine
-    if wanted is not None and set(wanted.letters) != set(found.model.letters):
+    wanted = asked.machine
+    if wanted is not None and set(wanted.letters) != set(asked.model.letters):
         raise KrohnError(
-            f"the network reads {join_letters(found.model.letters)}, and {wanted.name} "
+            f"the network reads {join_letters(asked.model.letters)}, and {wanted.name} "
             f"{join_letters(wanted.letters)}"
         )
-    return found
+    return asked
 
 
 def _of_file(file: ModelFile, machine: object, observe: str | None) -> Asked:
@@ -127,7 +127,7 @@ def _observation(shows: Shows, observe: str | None) -> str | None:
     return (observe or OWN) if shows == "outputs" else None
 
 
-def _trained(path: str, machine: object, observe: str | None) -> Asked:
+def _open_trained(path: str, machine: object, observe: str | None) -> Asked:
     """A trained network, with the names of a machine or with numbers."""
     from krohn.instruments.compare.models.files import load
 
@@ -141,13 +141,13 @@ def _trained(path: str, machine: object, observe: str | None) -> Asked:
         box = BlackBox(network, letters, classes, "outputs", network.longest)
         return Asked(box, shows, None, None, path)
     wanted = with_outputs(machine_of(machine), observe)
-    found = black_box(network, wanted, shows, network.longest)
-    if (has.letters, has.classes) != (len(found.letters), len(found.classes)):
+    named_box = black_box(network, wanted, shows, network.longest)
+    if (has.letters, has.classes) != (len(named_box.letters), len(named_box.classes)):
         raise KrohnError(
             f"the network has {has.letters} letters and {has.classes} classes, and "
-            f"{wanted.name} {len(found.letters)} and {len(found.classes)}"
+            f"{wanted.name} {len(named_box.letters)} and {len(named_box.classes)}"
         )
-    return Asked(replace(found, shows="outputs"), shows, wanted, None, path)
+    return Asked(replace(named_box, shows="outputs"), shows, wanted, None, path)
 
 
 def _directory(path: Path, machine: object, observe: str | None) -> Asked:
@@ -164,10 +164,10 @@ def _directory(path: Path, machine: object, observe: str | None) -> Asked:
             raise KrohnError(f"{path}: the run is not finished{some}")
         if machine is None:
             machine, observe = _task(path / RECORD)
-        return _trained(str(path / WEIGHTS), machine, observe)
+        return _open_trained(str(path / WEIGHTS), machine, observe)
     if not (path / "config.json").is_file():
         raise KrohnError(f"{path} holds no run of krohn compare, and no export")
-    home, letters, classes, shows, length = _exported(path)
+    home, letters, classes, shows, length = _read_export(path)
     try:
         logits = destination(home).open(path)
     except Exception as error:  # of what libraries say of damaged files there is no end
@@ -198,14 +198,14 @@ def _task(record: Path) -> tuple[Automaton | None, str | None]:
         raise KrohnError(f"{record} is damaged") from None
 
 
-def _exported(
+def _read_export(
     path: Path,
 ) -> tuple[str, tuple[str, ...], tuple[str, ...], Shows, int | None]:
     """Where it went, letters, classes, what these are, and the longest word."""
     try:
         config = strict_json.read(read_bytes(path / "config.json"))
         if "krohn" in config:  # a GPT-2
-            about = gpt2.opened(path).file.claim
+            about = gpt2.open_directory(path).file.claim
             shows: Shows = about.shows.value
             return "gpt2", about.letters, about.answers, shows, about.length
         if config["writes"]:
@@ -239,12 +239,14 @@ def _tensors(model: object, machine: object, observe: str | None) -> Asked:
     tensors = tensors_of(model)
     assert tensors is not None
     letters, classes = map(numbers, Layer.of(tensors).counts)
-    held = wanted
-    if held is None:
+    named_machine = wanted
+    if named_machine is None:
         # A file needs a machine: one that never moves, of which only names are used.
         still = np.tile(np.arange(len(classes)), (len(letters), 1))
-        held = Automaton(Semiautomaton(still, letters, classes), name="numbers")
-    file = model_file(tensors, held, observe)
+        named_machine = Automaton(
+            Semiautomaton(still, letters, classes), name="numbers"
+        )
+    file = model_file(tensors, named_machine, observe)
     assert file is not None
     if wanted is not None:
         letters, classes = wanted.letters, output_classes(wanted, shows).names
@@ -271,7 +273,7 @@ def _function(
     if wanted is None:
         if observe is not None:
             raise KrohnError("observe= needs machine=, which is observed")
-        box = numbered(reads, vocabulary, longest)
+        box = make_numbered_box(reads, vocabulary, longest)
         return Asked(box, "outputs", None, None, "the network")
     box = replace(black_box(reads, wanted, shows, longest), shows="outputs")
     return Asked(box, shows, wanted, None, "the network")
@@ -294,11 +296,11 @@ def numbers(count: int) -> tuple[str, ...]:
 def longest_word(model: object) -> int | None:
     """How many letters a model of Hugging Face reads; None if it does not say so."""
     config = getattr(model, "config", None)
-    found = [getattr(config, name, None) for name in POSITIONS]
-    return next((n for n in found if type(n) is int and n > 0), None)
+    limits = [getattr(config, name, None) for name in POSITIONS]
+    return next((n for n in limits if type(n) is int and n > 0), None)
 
 
-def numbered(
+def make_numbered_box(
     reads: Callable[[Any], Any], letters: int | None, longest: int | None
 ) -> BlackBox:
     """A network whose letters and classes are numbered from 0.
@@ -348,18 +350,18 @@ def _classes(reads: Callable[[Any], Any]) -> int:
     module = isinstance(reads, nn.Module)
     with evaluation_mode(reads), torch.inference_mode():
         try:
-            found = reads(word if module else word.numpy())
+            logits = reads(word if module else word.numpy())
         except Exception as error:  # of what networks say of words there is no end
             reason = " ".join(str(error).split())[:200]
             raise KrohnError(
                 f"the network does not read letter indices (count, length): {reason}"
             ) from None
-    found = getattr(found, "logits", found)
-    shape = tuple(np.shape(found)) if hasattr(found, "shape") else ()
+    logits = getattr(logits, "logits", logits)
+    shape = tuple(np.shape(logits)) if hasattr(logits, "shape") else ()
     if len(shape) != 3 or shape[:2] != (1, 2):
         raise KrohnError(
             "the network must give logits (count, length, classes) for letter indices "
-            f"(count, length), and gave {shape or type(found).__name__}; if it gives class "
-            "indices, say machine=, which has their number"
+            f"(count, length), and gave {shape or type(logits).__name__}; if it "
+            "gives class indices, say machine=, which has their number"
         )
     return int(shape[2])

@@ -30,7 +30,7 @@ KINDS: tuple[Kind, ...] = ("moore", "mealy")
 # Machines as a network shows them: minimal, and without what nobody knows.
 
 
-def observed(machine: Automaton, shows: Shows, kind: Kind) -> Automaton:
+def make_observable_machine(machine: Automaton, shows: Shows, kind: Kind) -> Automaton:
     """The minimal machine of what a network of a machine says.
 
     Args:
@@ -136,7 +136,7 @@ class Teacher:
         if (word := self._as_wanted(guess.machine)) is not None:
             return word
         machine = moore(guess.machine)
-        found = examine(
+        examination = examine(
             self.model,
             machine,
             self.length,
@@ -145,8 +145,10 @@ class Teacher:
             seed=self.seed,
             report=lambda what: partial(self.told, what),
         )
-        self.words, self.right = self.words + found.words, found.right
-        wrong = found.failed.counterexample if found.failed else None
+        self.words, self.right = self.words + examination.words, examination.right
+        wrong = (
+            examination.failing_run.counterexample if examination.failing_run else None
+        )
         if wrong is None and guess.suffixes:
             wrong = self._chow(guess, machine)
         return None if wrong is None else self._check(guess.machine, wrong)
@@ -199,24 +201,24 @@ class Teacher:
             budget: How many words may be run to find a shortest one.
         """
         shown, searched = moore(machine), self.length
-        found = None if wrong is None else self._replayed(shown, wrong)
+        counterexample = None if wrong is None else self._replay_word(shown, wrong)
         for times in FURTHER:
             further = min(
                 times * self.length, self.model.longest or times * self.length
             )
-            if found is not None or further <= searched:
+            if counterexample is not None or further <= searched:
                 break
             searched = further
             tell = partial(self.told, f"looking at words of {further} letters")
             run = sample(self.model, shown, self.samples, further, self.seed, tell)
-            self.words, found = self.words + run.words, run.counterexample
-        if found is None:
+            self.words, counterexample = self.words + run.words, run.counterexample
+        if counterexample is None:
             return Parted(None, searched)
-        least = minimise_word(self.model, shown, found, budget)
+        least = minimise_word(self.model, shown, counterexample, budget)
         self.words, self.right = self.words + least.words, max(self.right, least.right)
         return Parted(least, searched)
 
-    def _replayed(self, machine: Automaton, word: Word) -> Counterexample | None:
+    def _replay_word(self, machine: Automaton, word: Word) -> Counterexample | None:
         judge = pair(self.model, machine, len(word))
         return judge.replay(np.array(word, dtype=np.int64))
 

@@ -15,7 +15,7 @@ from krohn.algebra.errors import KrohnError
 from krohn.architectures.generator.check import tokens
 from krohn.architectures.generator.check_brackets import (
     Brackets,
-    claimed,
+    read_claim,
 )
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FloatArray
@@ -82,7 +82,7 @@ class _Terms:
 def _terms(file: ModelFile, machine: Automaton) -> _Terms:
     model = model_of(file)
     with told_as(about="balance is not defined: "):
-        claim = claimed(model, machine_of(machine))
+        claim = read_claim(model, machine_of(machine))
         rows, _ = tokens(model, claim, model.format)
     at = f"layers.{len(file.architecture.layers) - 1}"
     query, key, value = (

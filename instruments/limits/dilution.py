@@ -96,8 +96,8 @@ def _alone(high: FloatArray, low: FloatArray) -> FloatArray:
 
 def last_at_least(weights: FloatArray, weight: float) -> int:
     """The last of the lengths 1, 2, … at which a weight is reached; 0 if none is."""
-    held = np.flatnonzero(weights >= weight)
-    return int(held[-1]) + 1 if len(held) else 0
+    reached = np.flatnonzero(weights >= weight)
+    return int(reached[-1]) + 1 if len(reached) else 0
 
 
 def kept_apart(queries: float, keys: float, rank: int, weight: float) -> float:

@@ -28,7 +28,7 @@ from krohn.program.attention import (
     sees_ahead,
 )
 from krohn.program.block_kinds import BlockKinds
-from krohn.program.errors import unknown
+from krohn.program.errors import refuse_unknown
 from krohn.verify.checker.arithmetic import Interval
 from krohn.verify.enclosures.all_words import hull, ranges
 
@@ -94,7 +94,7 @@ def _sees_all_before(block: Block, head: int) -> bool:
         case Linear() | Sparse() | Rectified():
             return False
         case other:
-            return unknown(other, BLOCKS.who)
+            return refuse_unknown(other, BLOCKS.who)
 
 
 # Heads with linear positions, and when they look at the wrong letter (Proposition 5).
@@ -360,20 +360,20 @@ def _linear(
     if line is None:
         return None, None
     bos = tokens[-1] + positions[0]
-    found = linear_head(box.query, box.key, tokens[:-1], line, bos)
+    head = linear_head(box.query, box.key, tokens[:-1], line, bos)
     if memory is None:
-        return found.product, None
+        return head.product, None
     writes = [a for a, q in enumerate(memory.writes) if q is not None]
     keeps = [a for a, q in enumerate(memory.writes) if q is None]
     lost = []
     for keep in keeps:
         for w in writes:
-            n = found.lost_at(w, keep, LONGEST)
+            n = head.lost_at(w, keep, LONGEST)
             lost += [] if n is None else [(n, _word(machine, (w,), keep))]
             for v in writes:
-                n = found.overtaken_at(w, v, keep, LONGEST) if v != w else None
+                n = head.overtaken_at(w, v, keep, LONGEST) if v != w else None
                 lost += [] if n is None else [(n, _word(machine, (w, v), keep))]
-    return found.product, min(lost, default=None)
+    return head.product, min(lost, default=None)
 
 
 def _word(machine: Automaton, writes: Sequence[int], keep: int) -> str:

@@ -93,13 +93,13 @@ def _heads(layer: nn.TransformerEncoderLayer) -> Iterator[tuple[Affine, Affine]]
 def _bounds(
     layer: int, head: int, query: Affine, key: Affine, length: int
 ) -> HeadBounds:
-    found = spread(query, key)
+    score_spread = spread(query, key)
     rank = rank_of(query.matrix, key.matrix) + 1
     return HeadBounds(
         block=layer,
         head=head,
-        spread=found,
-        among=holds_among(found, HALF),
+        spread=score_spread,
+        among=holds_among(score_spread, HALF),
         first=None,
         earlier=None,
         length=length,

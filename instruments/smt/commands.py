@@ -80,10 +80,10 @@ def verify_ideal(
     asked = question(target.file, target.machine, length)
     if smt_lib is not None:
         atomic_write(smt_lib, asked.smt_lib())
-    found = asked.decide(limits, target.report("asking z3"))
-    report = _report(target, found, length)
+    decision = asked.decide(limits, target.report("asking z3"))
+    report = _report(target, decision, length)
     if target.shown is not None:
-        right = len(found.word) - 1 if found.word else found.length
+        right = len(decision.word) - 1 if decision.word else decision.length
         report = _as_shown(target, report, right)
     return replace(report, about=target.claim)
 
@@ -92,7 +92,7 @@ def _report(target: Target, found: Decision, length: int) -> Report:
     rest: dict[str, Any] = {"words": 0, "seconds": found.seconds}
     if found.verdict == "refuted":
         wrong = _counterexample(target, found)
-        return replace(_refuted(wrong, found.least), seconds=found.seconds)
+        return replace(_report_refutation(wrong, found.least), seconds=found.seconds)
     if found.verdict == "undecided":
         reason = f"z3 gave up after {found.length} letters: {found.reason}"
         return Report("undecided", "smt", reason, length, **rest)
@@ -100,15 +100,15 @@ def _report(target: Target, found: Decision, length: int) -> Report:
     return Report("verified", "smt", "", length, ground=ground, **rest)
 
 
-def _refuted(wrong: Counterexample, least: bool) -> Report:
+def _report_refutation(wrong: Counterexample, least: bool) -> Report:
     """The report on a word; it may be known that no smaller one is wrong."""
     reason = (
         f"{IDEAL}, is wrong at letter {wrong.at} of this word, replayed in fractions"
     )
     length = len(wrong.word)
     minimal = Minimal(wrong, True, length - 1, 0, 0) if least else None
-    told: dict[str, Any] = {"counterexample": wrong, "minimal": minimal}
-    return Report("refuted", "smt", reason, length, 0, **told)
+    details: dict[str, Any] = {"counterexample": wrong, "minimal": minimal}
+    return Report("refuted", "smt", reason, length, 0, **details)
 
 
 def _as_shown(target: Target, report: Report, right: int) -> Report:
@@ -116,15 +116,17 @@ def _as_shown(target: Target, report: Report, right: int) -> Report:
     assert target.shown is not None
     apart, wrong = target.shown.word_within(right), report.counterexample
     if apart is not None:
-        word, said = apart, target.shown.own.run(apart)
+        word, actual = apart, target.shown.own.run(apart)
     elif wrong is not None:
-        word, said = wrong.word, target.shown.along(wrong.word, wrong.actual)
+        word, actual = wrong.word, target.shown.along(wrong.word, wrong.actual)
     else:
         return report
     expected = target.shown.wanted.run(word)
-    if said != expected:
-        found = _refuted(Counterexample(word, expected, said), len(word) <= right)
-        return replace(found, seconds=report.seconds)
+    if actual != expected:
+        refutation = _report_refutation(
+            Counterexample(word, expected, actual), len(word) <= right
+        )
+        return replace(refutation, seconds=report.seconds)
     reason = (
         f"{IDEAL}, is in a wrong state after {join_letters(word)}, which shows the same"
     )
@@ -134,11 +136,11 @@ def _as_shown(target: Target, report: Report, right: int) -> Report:
 def _counterexample(target: Target, found: Decision) -> Counterexample:
     """The counterexample by names."""
     names = output_classes(target.machine, target.file.claim.shows.value).names
-    expected, said = (
+    expected, actual = (
         tuple(names[c] for c in each) for each in (found.expected, found.said)
     )
     word = tuple(target.machine.letters[a] for a in found.word)
-    return Counterexample(word, expected, said)
+    return Counterexample(word, expected, actual)
 
 
 def verify_gadgets(
@@ -175,12 +177,12 @@ def verify_gadgets(
     source, report = source_of(file), progress or silent
     if isinstance(source, ChainOfThought):
         of_steps = OfSteps(noise, error, limits=limits)
-        found = _of_steps(file, source, of_steps, report)
+        decided = _of_steps(file, source, of_steps, report)
     else:
-        found = _of_tables(file, (noise, error), limits, report)
-    verdict, reason, ground = found
-    told = Report(verdict, "gadgets", reason, about.length, 0, ground)
-    return replace(told, about=about, seconds=time.monotonic() - began)
+        decided = _of_tables(file, (noise, error), limits, report)
+    verdict, reason, ground = decided
+    result = Report(verdict, "gadgets", reason, about.length, 0, ground)
+    return replace(result, about=about, seconds=time.monotonic() - began)
 
 
 Decided = tuple[Verdict, str, Ground]
@@ -203,7 +205,7 @@ def _of_tables(
     except Rejected as problem:
         findings = [Finding("", "undecided", 0, str(problem))]
     verdict, reason = _overall(findings)
-    rows = sum(found.rows for found in findings)
+    rows = sum(finding.rows for finding in findings)
     return verdict, reason, Tables(len(findings), rows, noise, error)
 
 
@@ -223,16 +225,16 @@ def _overall(findings: Iterable[Finding]) -> tuple[Verdict, str]:
 
     A refutation outweighs an open question.
     """
-    found = {f.verdict: f for f in reversed(list(findings))}
-    if (wrong := found.get("refuted")) is not None:
-        return "refuted", _described(wrong)
-    if (open_one := found.get("undecided")) is not None:
+    by_verdict = {f.verdict: f for f in reversed(list(findings))}
+    if (wrong := by_verdict.get("refuted")) is not None:
+        return "refuted", _describe_finding(wrong)
+    if (open_one := by_verdict.get("undecided")) is not None:
         table = f"the table of {open_one.name!r}: " if open_one.name else ""
         return "undecided", table + open_one.reason
     return "verified", ""
 
 
-def _described(wrong: Finding) -> str:
+def _describe_finding(wrong: Finding) -> str:
     assert wrong.row is not None
     assert wrong.inputs is not None
     assert wrong.output is not None
@@ -247,18 +249,18 @@ def _of_steps(
     file: ModelFile, source: ChainOfThought, asked: OfSteps, report: Progress
 ) -> Decided:
     """The verdict on the steps of a chain of thought."""
-    count, found = sum(s.token is None for s in source.steps), list[StepFinding]()
+    count, findings = sum(s.token is None for s in source.steps), list[StepFinding]()
     verdict: Verdict = "verified"
     reason = ""
     try:
         for each in decide_steps(file, source, asked):
-            found.append(each)
-            report("asking z3", len(found), count)
+            findings.append(each)
+            report("asking z3", len(findings), count)
             if each.verdict == "refuted":
                 break
     except Rejected as problem:
         verdict, reason = "undecided", str(problem)
-    for each in found:
+    for each in findings:
         if each.verdict != "verified":
             verdict, reason = each.verdict, _step(each)
     return verdict, reason, Steps(count, asked.noise, asked.error)

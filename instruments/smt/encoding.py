@@ -39,14 +39,14 @@ class Term:
     unknown: Any = None
 
     @property
-    def fixed(self) -> bool:
+    def is_constant(self) -> bool:
         """Whether it is a constant."""
         return self.low == self.high
 
     @property
     def expression(self) -> Any:
         """What the solver is given."""
-        return z3.RealVal(self.low) if self.fixed else self.unknown
+        return z3.RealVal(self.low) if self.is_constant else self.unknown
 
     def __add__(self, other: "Term | Fraction") -> "Term":
         return total((self, term(other)))
@@ -77,7 +77,7 @@ def total(terms: Iterable[Term]) -> Term:
     """The sum of terms."""
     known, unknown = ZERO, []
     for each in terms:
-        if each.fixed:
+        if each.is_constant:
             known += each.low
         else:
             unknown.append(each)
@@ -92,10 +92,10 @@ def total(terms: Iterable[Term]) -> Term:
 
 def product(left: Term, right: Term) -> Term:
     """The product of two terms; linear if one of them is a constant."""
-    if left.fixed and right.fixed:
+    if left.is_constant and right.is_constant:
         return constant(left.low * right.low)
-    if left.fixed or right.fixed:
-        factor, other = (left.low, right) if left.fixed else (right.low, left)
+    if left.is_constant or right.is_constant:
+        factor, other = (left.low, right) if left.is_constant else (right.low, left)
         if factor in (0, 1):
             return other if factor else constant(0)
         low, high = sorted((factor * other.low, factor * other.high))
@@ -162,7 +162,7 @@ def _inner(x: Sequence[Term], y: Sequence[Term | Fraction]) -> Term:
 
 
 @_by_entries
-def _taken(weights: Sequence[Any], values: Sequence[Term]) -> Term:
+def _select_values(weights: Sequence[Any], values: Sequence[Term]) -> Term:
     both = zip(weights, values, strict=True)
     return select([(taken, x) for taken, x in both if z3.is_bool(taken)])
 
@@ -223,7 +223,7 @@ class IdealTerms(IdealRationals):
     def combine(self, weights: Any, values: Any, seen: Any) -> Any:
         """The values at the points that are taken."""
         del seen
-        return _each(_taken, weights, values)
+        return _each(_select_values, weights, values)
 
     def relu(self, x: Any) -> Any:
         """max(x, 0)."""
@@ -282,17 +282,17 @@ def encode(net: Net[Rationals], letters: Sequence[Sequence[Any]]) -> list[Words]
     """
     alone = [exactly_one(list(options)) for options in letters]
     if net.causal:
-        o, said = _run(net, letters)
+        o, outputs = _run(net, letters)
         return [
-            Words([new, *o.assumed.get(t, [])], {t: said[t - 1]}, o.choices)
+            Words([new, *o.assumed.get(t, [])], {t: outputs[t - 1]}, o.choices)
             for t, new in enumerate(alone, start=1)
         ]
-    found = []
+    encoded = []
     for n, new in enumerate(alone, start=1):
-        o, said = _run(net, letters[:n], f"{n}_")
+        o, outputs = _run(net, letters[:n], f"{n}_")
         assumed = [c for at in o.assumed.values() for c in at]
-        found.append(Words([new, *assumed], dict(enumerate(said, 1)), o.choices))
-    return found
+        encoded.append(Words([new, *assumed], dict(enumerate(outputs, 1)), o.choices))
+    return encoded
 
 
 def _run(

@@ -87,10 +87,10 @@ def ask(asked: Any, conditions: Sequence[Any], limits: Limits) -> Answer:
         KeyboardInterrupt: If the user stops it; z3 itself answers that it is unknown.
     """
     began = time.monotonic()
-    found = asked.check(*conditions)
-    if found == z3.unsat:
+    outcome = asked.check(*conditions)
+    if outcome == z3.unsat:
         return Answer("unsat")
-    if found == z3.sat:
+    if outcome == z3.sat:
         return Answer("sat", model=asked.model())
     reason, took = asked.reason_unknown(), time.monotonic() - began
     stopped = any(word in reason for word in ("cancel", "timeout", "interrupt"))
@@ -186,11 +186,11 @@ def decide(
         Rejected: If the solver's model is no counterexample in fractions.
     """
     for done, row in enumerate(asked.rows):
-        found, box = _wrong_near(asked, row, noise, error, limits or Limits())
-        if found.outcome == "unknown":
-            return Finding(asked.name, "undecided", done, found.reason)
-        if found.outcome == "sat":
-            point = np.array([found.number(x.expression) for x in box], dtype=object)
+        answer, box = _wrong_near(asked, row, noise, error, limits or Limits())
+        if answer.outcome == "unknown":
+            return Finding(asked.name, "undecided", done, answer.reason)
+        if answer.outcome == "sat":
+            point = np.array([answer.number(x.expression) for x in box], dtype=object)
             output = asked(point)
             near = max(abs(point - row.inputs), default=Fraction(0)) <= noise
             if not near or max(abs(output - row.output)) <= error:

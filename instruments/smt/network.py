@@ -118,20 +118,20 @@ class Question:
         """
         began, limits = time.monotonic(), limits or Limits()
         asked = solver(limits)
-        found = Decision("verified", len(self.wrong))
+        decision = Decision("verified", len(self.wrong))
         for t, wrong in enumerate(self.wrong, start=1):
             asked.add(*self.words[t - 1].assumed)
             answer = ask(asked, [wrong], limits)
             if answer.outcome == "unknown":
-                found = Decision("undecided", t - 1, answer.reason)
+                decision = Decision("undecided", t - 1, answer.reason)
                 break
             if answer.outcome == "sat":
                 answer, least = self._least(asked, answer, t, limits)
-                found = replace(self._refutation(answer, t), least=least)
+                decision = replace(self._refutation(answer, t), least=least)
                 break
             if progress is not None:
                 progress(t, len(self.wrong))
-        return replace(found, seconds=time.monotonic() - began)
+        return replace(decision, seconds=time.monotonic() - began)
 
     def _least(
         self, asked: Any, answer: Answer, length: int, limits: Limits
@@ -158,10 +158,10 @@ class Question:
         states = self.machine.semiautomaton.trace([list(word)], self.machine.start)[0]
         expected = tuple(int(self.classes.of[q]) for q in states)
         logits = self._replay(answer, word)
-        said = tuple(map(_said, logits, expected))
-        if said == expected:
+        actual = tuple(map(_choose_class, logits, expected))
+        if actual == expected:
             raise Rejected("the solver's word is not wrong in fractions")
-        return Decision("refuted", length, word=word, expected=expected, said=said)
+        return Decision("refuted", length, word=word, expected=expected, said=actual)
 
     def _replay(self, answer: Answer, word: Sequence[int]) -> Rationals:
         """The logits ``(time, classes)``, by the choices that the solver made."""
@@ -178,7 +178,7 @@ class Question:
         return np.asarray(logits)
 
 
-def _said(logits: Rationals, right: int) -> int:
+def _choose_class(logits: Rationals, right: int) -> int:
     """The right class if its logit is the largest, else the largest of the others."""
     others = [c for c in range(len(logits)) if c != right]
     rival = max(others, key=lambda c: logits[c], default=right)
@@ -247,7 +247,7 @@ def _states(machine: Automaton, letters: list[list[Any]]) -> list[list[Any]]:
     """For each position from 1 on, the condition that the machine is in each state."""
     states = range(len(machine.states))
     now = [z3.BoolVal(q == machine.start) for q in states]
-    found = []
+    conditions = []
     for options in letters:
         steps: list[list[Any]] = [[] for _ in states]
         for letter, condition in enumerate(options):
@@ -255,8 +255,8 @@ def _states(machine: Automaton, letters: list[list[Any]]) -> list[list[Any]]:
                 to = int(machine.transitions[letter, q])
                 steps[to].append(z3.And(condition, now[q]))
         now = [z3.simplify(z3.Or(ways)) for ways in steps]
-        found.append(now)
-    return found
+        conditions.append(now)
+    return conditions
 
 
 def _wrong(said: Vector, state: list[Any], classes: Shown) -> Any:
@@ -269,7 +269,7 @@ def _wrong(said: Vector, state: list[Any], classes: Shown) -> Any:
             continue
         rivals = [
             z3.BoolVal(y.low >= said[right].high)
-            if y.fixed and said[right].fixed
+            if y.is_constant and said[right].is_constant
             else y.expression >= said[right].expression
             for c, y in enumerate(said)
             if c != right and y.high >= said[right].low

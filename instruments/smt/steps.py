@@ -116,9 +116,9 @@ class Block:
         if np.prod([len(v.later) for v in read], dtype=object) > MOST_ROWS:
             raise Rejected(f"{name!r} depends on more than {MOST_ROWS} joint values")
         rows = np.vstack([[v.bos for v in read], joint([v.later for v in read])])
-        found = dict(zip(known, rows.T, strict=True))
-        self._follow(name, found)
-        return found
+        values = dict(zip(known, rows.T, strict=True))
+        self._follow(name, values)
+        return values
 
     def _leaves(self, channel: Channel) -> set[str]:
         if channel.name in self.held.values():
@@ -176,8 +176,8 @@ def gadgets(file: ModelFile) -> Iterator[Gadget]:
                 statement, 2 * b + 2, width
             )  # refuses places that are not there
             mask = fractions(np.ones(width)) if block.mask is None else block.mask
-            found = Block(statement, 2 * b + 1, before, block.layers, mask)
-            yield from found.gadgets()
+            stated_block = Block(statement, 2 * b + 1, before, block.layers, mask)
+            yield from stated_block.gadgets()
 
 
 def _blocks(file: ModelFile) -> tuple[NetBlock[Rationals], ...]:
@@ -202,11 +202,11 @@ def _statement(file: ModelFile) -> Statement:
     with told_as(Rejected):
         TABLES.check(file.architecture)
     letters = file.architecture.vocabulary - 1
-    length, said = file.claim.length, file.header.get("program")
-    if length is None or not isinstance(said, dict):
+    length, program = file.claim.length, file.header.get("program")
+    if length is None or not isinstance(program, dict):
         raise Rejected("the file does not say what its channels are")
     try:
-        return parse(said, letters, length)
+        return parse(program, letters, length)
     except MALFORMED as reason:
         raise Rejected(f"the Program cannot be read: {reason}") from None
 
@@ -305,7 +305,7 @@ class _Network:
     heads: tuple[Channel, ...]
     output: int
 
-    def said(self, o: Engine, stream: Any) -> Any:
+    def compute_number(self, o: Engine, stream: Any) -> Any:
         """The number that a step says, from the stream after the heads."""
         for block in self.stack:
             stream = mlp(o, block, stream)
@@ -333,7 +333,7 @@ def decide_steps(
 
 
 def _network(file: ModelFile) -> _Network:
-    shape, said = file.architecture, _statement(file)
+    shape, statement = file.architecture, _statement(file)
     (first, *others) = [b for b, block in enumerate(shape.blocks) if block.heads]
     if others or shape.blocks[first].attention != Softmax() or first:
         raise Rejected(
@@ -345,20 +345,22 @@ def _network(file: ModelFile) -> _Network:
         )
     least = token[:-1].min(axis=0)
     heads = [
-        c for c in said.channels.values() if isinstance(c.operation, At) and c.stored
+        c
+        for c in statement.channels.values()
+        if isinstance(c.operation, At) and c.stored
     ]
     written = {d for c in heads for d in c.span}
     out = file.tensors[f"blocks.{first}.attention.out"]
     if not set(np.flatnonzero(out.any(axis=(0, 1))).tolist()) <= written:
         raise Rejected("a head writes where no channel is said to be")
-    (output,) = said.outputs
+    (output,) = statement.outputs
     return _Network(
-        said,
+        statement,
         _blocks(file),
         position + least,
         (0 * least, token[:-1].max(axis=0) - least),
         tuple(heads),
-        said.channels[output].span[0],
+        statement.channels[output].span[0],
     )
 
 
@@ -372,17 +374,17 @@ def _decide(
     step, numbers, conditions = source.steps[i], dict[int, Term](), list[Any]()
     for place in {read.place: None for read in step.reads}:
         low, high = map(Fraction, boxes[place])
-        numbers[place] = _unknown(f"v{place}", (low, high), conditions)
+        numbers[place] = _make_unknown(f"v{place}", (low, high), conditions)
     reads = [total([numbers[r.place], constant(r.constant)]) for r in step.reads]
     given = [r.expression for r in reads]
     t = len(source.prompt) + i
     stream = _stream(network, t, numbers, asked.noise, conditions)
-    found = network.said(TERMS, terms(stream))
+    output = network.compute_number(TERMS, terms(stream))
     own = _term(source.rules[step.rule], reads).expression
     wanted = own if asked.rule is None else asked.rule(given)
     far = z3.RealVal(asked.error)
     conditions.append(
-        z3.Or(found.expression > wanted + far, found.expression < wanted - far)
+        z3.Or(output.expression > wanted + far, output.expression < wanted - far)
     )
     conditions += [asked.where(given)] if asked.where else []
     answer = ask(solver(asked.limits), conditions, asked.limits)
@@ -390,22 +392,22 @@ def _decide(
         verdict: Verdict = "verified" if answer.outcome == "unsat" else "undecided"
         return StepFinding(i, verdict, answer.reason)
     point = np.array([answer.number(x.expression) for x in stream], dtype=object)
-    said, right = network.said(RATIONALS, point), answer.number(wanted)
-    if abs(said - right) <= asked.error:
+    actual, right = network.compute_number(RATIONALS, point), answer.number(wanted)
+    if abs(actual - right) <= asked.error:
         raise Rejected(f"the solver's numbers for step {i} are not wrong in fractions")
     shown = tuple(answer.number(r.expression) for r in reads)
-    return StepFinding(i, "refuted", "", shown, said, right)
+    return StepFinding(i, "refuted", "", shown, actual, right)
 
 
-def _unknown(
+def _make_unknown(
     name: str, bounds: tuple[Fraction, Fraction], conditions: list[Any]
 ) -> Term:
     """An unknown number, or a known one if the bounds leave one only."""
     if bounds[0] == bounds[1]:
         return constant(bounds[0])
-    found, within = variable(name, *bounds)
+    term, within = variable(name, *bounds)
     conditions.append(within)
-    return found
+    return term
 
 
 def _stream(
@@ -418,16 +420,21 @@ def _stream(
     """The residual stream after the heads: table, token, and the heads' outputs."""
     stream = list[Term]()
     for d, fixed in enumerate(network.table[t]):
-        own = _unknown(f"x{d}", (network.free[0][d], network.free[1][d]), conditions)
+        own = _make_unknown(
+            f"x{d}", (network.free[0][d], network.free[1][d]), conditions
+        )
         stream.append(total([constant(fixed), own]))
     for channel in network.heads:
         assert isinstance(channel.operation, At)
-        digits = [network.statement.channels[n].given for n in channel.operation.digits]
+        digits = [
+            network.statement.channels[n].values_by_position
+            for n in channel.operation.digits
+        ]
         place = sum(int(digit[t]) << b for b, digit in enumerate(digits))
         if place and place not in numbers:
             raise Rejected(f"{channel.name!r} looks where the step does not read")
         (d,) = channel.span
-        off = _unknown(f"e{d}", (-noise, noise), conditions)
+        off = _make_unknown(f"e{d}", (-noise, noise), conditions)
         stream[d] = total([stream[d], numbers.get(place, constant(0)), off])
     return stream
 

@@ -10,9 +10,9 @@ import torch
 from torch import Tensor
 
 from krohn.algebra.errors import KrohnError
-from krohn.intervention import run_changed, stated
+from krohn.intervention import read_program, run_changed
 from krohn.kinds.hidden_markov.source import HiddenMarkovModel
-from krohn.network.model import said
+from krohn.network.model import name_answers
 from krohn.open_model import Model
 from krohn.program.domains import IntArray
 from krohn.program.files import read_bytes
@@ -32,7 +32,7 @@ ROUNDING = 1e-12
 """Of laws in float64, beside the error that a file claims."""
 
 
-def drawn(
+def sample_inputs(
     model: Model, count: int, rng: np.random.Generator
 ) -> tuple[IntArray, int | None]:
     """Random inputs ``(count, length)``, as letter indices, and where texts begin.
@@ -56,7 +56,7 @@ def drawn(
     return rng.permutation(np.concatenate(words)), None
 
 
-def listed(
+def list_answers(
     model: Model, words: IntArray, start: int | None
 ) -> Iterator[dict[str, Any]]:
     """Words with the right answers after each letter, or prompts with their texts.
@@ -73,7 +73,7 @@ def listed(
     if isinstance(source, HiddenMarkovModel):
         answers = source.filter(words)[0].tolist()
     else:
-        answers = _named(model, predict(stated(model), words, {}).answers)
+        answers = _name_classes(model, predict(read_program(model), words, {}).answers)
     for row, each in zip(words.tolist(), answers, strict=True):
         yield {"word": [model.letters[a] for a in row], "from": 1, "answers": each}
 
@@ -85,7 +85,7 @@ def interchanges(
 
     They are those of which the Program predicts an answer after every letter.
     """
-    program = stated(model, laws=True)
+    program = read_program(model, laws=True)
     values = interpret(program, words)
     others = rng.permutation(len(words))
     at = rng.integers(1, words.shape[1] + 1, size=len(words))
@@ -96,10 +96,10 @@ def interchanges(
         if not len(rows):
             continue
         given = values[name][others[rows], at[rows]]
-        held = held_at(at[rows], given, words.shape[1])
-        found = predict(program, words[rows], {name: held}).answers
-        whole = np.flatnonzero((found >= 0).all(axis=1))
-        answers = _said(model, program, found[whole])
+        patch = held_at(at[rows], given, words.shape[1])
+        predictions = predict(program, words[rows], {name: patch}).answers
+        whole = np.flatnonzero((predictions >= 0).all(axis=1))
+        answers = _write_answers(model, program, predictions[whole])
         for row, each in zip(rows[whole].tolist(), answers, strict=True):
             yield {
                 "base": [model.letters[a] for a in words[row].tolist()],
@@ -119,13 +119,13 @@ def held_at(at: IntArray, given: IntArray, length: int) -> Held:
     return Held(values, where)
 
 
-def _said(model: Model, program: Statement, found: IntArray) -> list[Any]:
+def _write_answers(model: Model, program: Statement, found: IntArray) -> list[Any]:
     """Answers as they are listed, of their numbers ``(batch, length)``."""
     vectors = program.channels[program.outputs[0]].vectors
-    return _named(model, found) if vectors is None else vectors[found].tolist()
+    return _name_classes(model, found) if vectors is None else vectors[found].tolist()
 
 
-def _named(model: Model, found: IntArray) -> list[list[str]]:
+def _name_classes(model: Model, found: IntArray) -> list[list[str]]:
     return [[model.classes[q] for q in row] for row in found.tolist()]
 
 
@@ -144,10 +144,10 @@ def right_changed(model: Model, row: dict[str, Any]) -> float:
     tokens = model.encode(row["base"])
     assert isinstance(tokens, Tensor)
     given = np.array([row["position"]]), np.array([row["value"]])
-    held = {row["variable"]: held_at(*given, tokens.shape[1])}
-    program = stated(model, laws=True)
+    patches = {row["variable"]: held_at(*given, tokens.shape[1])}
+    program = read_program(model, laws=True)
     with torch.inference_mode():
-        logits, _ = run_changed(model, tokens, held, program)
+        logits, _ = run_changed(model, tokens, patches, program)
     return share(model, logits[0], row["answers"])
 
 
@@ -160,8 +160,8 @@ def share(model: Model, logits: Tensor, answers: Answers) -> float:
     if len(logits) != len(answers):
         raise ValueError("another number of answers")
     if isinstance(answers[0], str):
-        found = said(logits, model.classes)
-        return float(np.mean([a == b for a, b in zip(found, answers, strict=True)]))
+        names = name_answers(logits, model.classes)
+        return float(np.mean([a == b for a, b in zip(names, answers, strict=True)]))
     most = model.file.claim.error + ROUNDING
     off = (logits.double() - torch.tensor(answers, dtype=torch.float64)).abs()
     return float((off.amax(dim=-1) <= most).double().mean())

@@ -29,7 +29,7 @@ from krohn.instruments.workbench.making import (
     INDEX,
     VERSION,
     WHAT,
-    chosen,
+    choose_names,
     each,
     entry_of,
     index,
@@ -92,12 +92,12 @@ def check(
             the set, or a name is unknown.
     """
     home = Path(directory)
-    drawing, rows = _listed(home)
-    names = chosen(rows, only)
+    drawing, rows = _read_list(home)
+    names = choose_names(rows, only)
     return each(names, Checking(home, drawing, words, rows), jobs, progress)
 
 
-def _listed(home: Path) -> tuple[Drawing, dict[str, dict[str, Any]]]:
+def _read_list(home: Path) -> tuple[Drawing, dict[str, dict[str, Any]]]:
     """How words of a set were drawn, and the networks of its list by their names.
 
     Raises:
@@ -105,14 +105,14 @@ def _listed(home: Path) -> tuple[Drawing, dict[str, dict[str, Any]]]:
     """
     try:
         text = read_bytes(home / INDEX, LARGEST)
-        told = strict_json.read(text)
-        drawing = Drawing(told["seed"], told["words"])
-        rows = {row["name"]: row for row in told["models"]}
-        fine = (told["format"], told["version"]) == (FORMAT, VERSION)
+        details = strict_json.read(text)
+        drawing = Drawing(details["seed"], details["words"])
+        rows = {row["name"]: row for row in details["models"]}
+        fine = (details["format"], details["version"]) == (FORMAT, VERSION)
         fine &= all(type(n) is int and n >= 0 for n in vars(drawing).values())
-        fine &= len(rows) == len(told["models"])
+        fine &= len(rows) == len(details["models"])
         fine &= list(rows) == [e.name for e in MODELS if e.name in rows]
-        fine &= index(drawing, told["models"]).encode() == text
+        fine &= index(drawing, details["models"]).encode() == text
     except (KrohnError, ValueError, LookupError, TypeError):
         fine = False
     if not fine:
@@ -127,8 +127,8 @@ def _listed(home: Path) -> tuple[Drawing, dict[str, dict[str, Any]]]:
             (right / name).mkdir()
         wrong = differences(home, right, deep=False)
     if wrong:
-        told = "; ".join(f"{name}: {why}" for name, why in wrong.items())
-        raise KrohnError(f"{home} is not the set that {INDEX} lists; {told}")
+        details = "; ".join(f"{name}: {why}" for name, why in wrong.items())
+        raise KrohnError(f"{home} is not the set that {INDEX} lists; {details}")
     return drawing, rows
 
 
@@ -196,23 +196,23 @@ def differences(home: Path, right: Path, deep: bool = True) -> dict[str, str]:
         right: A folder that is as it should be.
         deep: Whether what stands in folders in it is looked at, too.
     """
-    found = dict[str, str]()
+    reasons = dict[str, str]()
     names = {p.name for place in (home, right) for p in place.iterdir()}
     for name in sorted(names):
         ours, theirs = home / name, right / name
         folder = theirs.is_dir()
         if not theirs.exists():
-            found[name] = "it is not of the set"
+            reasons[name] = "it is not of the set"
         elif not os.path.lexists(ours):
-            found[name] = "it is missing"
+            reasons[name] = "it is missing"
         elif ours.is_symlink() or not (ours.is_dir() if folder else ours.is_file()):
-            found[name] = "it is no " + ("folder" if folder else "file")
+            reasons[name] = "it is no " + ("folder" if folder else "file")
         elif folder:
             more = differences(ours, theirs) if deep else {}
-            found |= {f"{name}/{inner}": why for inner, why in more.items()}
+            reasons |= {f"{name}/{inner}": why for inner, why in more.items()}
         elif (line := _first_other_line(ours, theirs)) is not None:
-            found[name] = f"line {line} is not what the network and the seed give"
-    return found
+            reasons[name] = f"line {line} is not what the network and the seed give"
+    return reasons
 
 
 def _first_other_line(ours: Path, theirs: Path) -> int | None:

@@ -58,14 +58,14 @@ def workbench(
     if not again:
         with progress() as report:
             made = bench.make(directory, **asked, seed=seed, progress=report)
-        told = {"models": [vars(each) for each in made]}
-        emit("workbench", told, as_json, lambda: commands_text.workbench(made))
+        made_result = {"models": [vars(each) for each in made]}
+        emit("workbench", made_result, as_json, lambda: commands_text.workbench(made))
         return DONE
     with progress() as report:
         rows = bench.check(directory, **asked, progress=report)
     wrong = sum(len(row.wrong) for row in rows)
-    found = {"models": [vars(row) for row in rows], "wrong": wrong}
-    emit("workbench", found, as_json, lambda: commands_text.workbench_check(rows))
+    result = {"models": [vars(row) for row in rows], "wrong": wrong}
+    emit("workbench", result, as_json, lambda: commands_text.workbench_check(rows))
     return REFUTED if wrong else DONE
 
 
@@ -95,5 +95,5 @@ def score(
     """Hold what a method found in a network against its known circuit."""
     from krohn.instruments.workbench import scoring
 
-    told = scoring.score(circuit, found, kind)  # type: ignore[arg-type]
-    emit("score", vars(told), as_json, lambda: commands_text.score(told))
+    result = scoring.score(circuit, found, kind)  # type: ignore[arg-type]
+    emit("score", vars(result), as_json, lambda: commands_text.score(result))

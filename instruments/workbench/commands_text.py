@@ -37,8 +37,8 @@ def workbench_check(rows: "list[Checked]") -> None:
     """Print what is wrong with a set, and how much was looked at."""
     out = console()
     for row in rows:
-        for told in row.wrong:
-            out.print(f"{row.name}: {told}")
+        for fault in row.wrong:
+            out.print(f"{row.name}: {fault}")
     right = sum(not row.wrong for row in rows)
     proved = sum(row.gpt2 == "verified" for row in rows)
     words, pairs = sum(row.words for row in rows), sum(row.pairs for row in rows)

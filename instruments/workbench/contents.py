@@ -23,11 +23,11 @@ from krohn.instruments.workbench.answers import (
     MODEL,
     PAIRS,
     WORDS,
-    drawn,
     interchanges,
-    listed,
+    list_answers,
     right,
     right_changed,
+    sample_inputs,
 )
 from krohn.instruments.workbench.models import (
     Entry,
@@ -161,15 +161,17 @@ def write(
     """
     file, proved = modelfile.read(home / MODEL), None
     if entry.level != "trained":
-        found = verify(home / MODEL, entry.source, proof=True)
-        proved = evidence.write(found, home / MODEL, home / EVIDENCE).proved
+        report = verify(home / MODEL, entry.source, proof=True)
+        proved = evidence.write(report, home / MODEL, home / EVIDENCE).proved
     model = Model(file)
     circuit.write(file, home)
     (home / "circuit.csv").unlink()
     words, pairs = _lines(model, drawing.rng(entry.name), drawing.words)
     _write_lines(home / WORDS, words)
     _write_lines(home / PAIRS, pairs)
-    forms, ran = _forms(file, home, sample) if proved else (_unproved(file, home), 0)
+    forms, ran = (
+        _forms(file, home, sample) if proved else (_write_unproved(file, home), 0)
+    )
     made = Made(
         name=entry.name,
         family=entry.family,
@@ -193,24 +195,24 @@ def _lines(
     model: Model, rng: np.random.Generator, count: int
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """The words of a network, and its interchange interventions."""
-    texts, start = drawn(model, count, rng)
-    words = list(listed(model, texts, start))
+    texts, start = sample_inputs(model, count, rng)
+    words = list(list_answers(model, texts, start))
     texts = texts if start is None else texts[:, :-1]
     return words, list(interchanges(model, texts, rng))
 
 
 def _sizes(file: ModelFile) -> dict[str, Any]:
     """How the network was built, how large it and its circuit are, and its claim."""
-    shape, told = file.architecture, circuit.circuit(file)
-    edges = {(each["from"], each["to"]) for each in told["edges"]}
+    shape, content = file.architecture, circuit.circuit(file)
+    edges = {(each["from"], each["to"]) for each in content["edges"]}
     return {
         "length": shape.positions - 1,
         "construction": file.header["construction"],
         "layers": len(shape.blocks),
         "heads": sum(block.heads for block in shape.blocks),
         "parameters": sum(t.size for t in running_tensors(file).values()),
-        "variables": len(told["variables"]),
-        "edges": (len(edges), len(circuit.possible(told))),
+        "variables": len(content["variables"]),
+        "edges": (len(edges), len(circuit.possible(content))),
         "digest": file.claim.digest,
     }
 
@@ -249,9 +251,9 @@ def _card(made: Made, model: Model, status: str) -> str:
     )
     if made.family == "beliefs":
         classes = f"a law of {classes}"
-    told = vars(made) | {"parameters": f"{made.parameters:,}"}
+    entries = vars(made) | {"parameters": f"{made.parameters:,}"}
     return CARD.format(
-        **told | {"forms": "\n".join(f"* {k}: {v}" for k, v in made.forms.items())},
+        **entries | {"forms": "\n".join(f"* {k}: {v}" for k, v in made.forms.items())},
         letters=letters,
         answers=classes,
         status=status,
@@ -261,35 +263,35 @@ def _card(made: Made, model: Model, status: str) -> str:
 
 def _forms(file: ModelFile, home: Path, sample: int) -> tuple[dict[str, str], int]:
     """Write the exports; of each what is proved, or why there is none; and what was run."""
-    found, ran = dict[str, str](), 0
+    remarks, ran = dict[str, str](), 0
     for form in FORMS:
         if form == "gpt2" and is_disguised(file):
-            found[form] = "none: a GPT-2 needs variables with dimensions of their own"
+            remarks[form] = "none: a GPT-2 needs variables with dimensions of their own"
             continue
         try:
             done = export(file, to=form, directory=home / form, sample=sample)
-            found[form] = done.proved
+            remarks[form] = done.proved
             if done.verdict != "verified":
                 shutil.rmtree(home / form)
-                found[form] = f"none: {done.proved}"
+                remarks[form] = f"none: {done.proved}"
             else:
                 ran += done.ran.words
         except ExportError as error:
-            found[form] = f"none: {error}"
-    return found, ran
+            remarks[form] = f"none: {error}"
+    return remarks, ran
 
 
-def _unproved(file: ModelFile, home: Path) -> dict[str, str]:
+def _write_unproved(file: ModelFile, home: Path) -> dict[str, str]:
     """Write the exports of a network that may be wrong, with the tensors of its file."""
-    found = {"gpt2": "none: only GPT-2s that are proved are in the set"}
+    remarks = {"gpt2": "none: only GPT-2s that are proved are in the set"}
     for form in ("transformer-lens", "huggingface"):
         (home / form).mkdir()
         to = destination(form)
         to.write(file, home / form, False)
         assert to.read is not None
         to.read(file, home / form)
-        found[form] = "the tensors are those of the file, of which nothing is proved"
-    return found
+        remarks[form] = "the tensors are those of the file, of which nothing is proved"
+    return remarks
 
 
 def _write_lines(path: Path, rows: Iterable[dict[str, Any]]) -> None:

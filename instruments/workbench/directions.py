@@ -102,12 +102,12 @@ def subspaces(
         circuit: The content of a ``circuit.json``.
         width: How wide the stream is; by default as wide as the circuit needs.
     """
-    found = {}
+    bases = {}
     for variable, rows in _codes(circuit, width or _width(circuit)):
         basis = span(rows - rows.mean(axis=0))
         if len(basis):
-            found[variable["variable"]] = basis
-    return found
+            bases[variable["variable"]] = basis
+    return bases
 
 
 def _codes(circuit: Mapping[str, Any], width: int) -> Iterator[tuple[Any, FloatArray]]:
@@ -152,7 +152,7 @@ def score_directions(
     Raises:
         KrohnError: If a variable is unknown, or a row has another width.
     """
-    bases = _checked(circuit, found)
+    bases = _check_directions(circuit, found)
     width = next((b.shape[1] for b in bases.values()), None)
     true = subspaces(circuit, width)
     each = {
@@ -169,7 +169,7 @@ def _overlap(one: FloatArray, other: FloatArray) -> float:
     return float(((one @ other.T) ** 2).sum() / max(len(one), len(other)))
 
 
-def _checked(
+def _check_directions(
     circuit: Mapping[str, Any], found: Mapping[str, FloatArray]
 ) -> dict[str, FloatArray]:
     """Bases of what was found, all of one width."""
@@ -258,13 +258,13 @@ def score_interchange(
     Raises:
         KrohnError: If a variable is unknown, or a row has another width.
     """
-    bases, right = _checked(circuit, found), dict[str, list[bool]]()
+    bases, right = _check_directions(circuit, found), dict[str, list[bool]]()
     width = model.file.architecture.d_model
     if any(basis.shape[1] != width for basis in bases.values()):
         raise KrohnError(f"directions of this network have {width} numbers")
-    for (name, _), rows in _grouped(pairs).items():
+    for (name, _), rows in _group_pairs(pairs).items():
         basis = bases.get(name, np.zeros((0, width)))
-        came = _exchanged(model, name, rows, torch.from_numpy(basis))
+        came = _run_exchanges(model, name, rows, torch.from_numpy(basis))
         right.setdefault(name, []).extend(came)
     all_of = [each for rows in right.values() for each in rows]
     return InterchangeScore(
@@ -274,16 +274,16 @@ def score_interchange(
     )
 
 
-def _grouped(
+def _group_pairs(
     pairs: Iterable[Mapping[str, Any]],
 ) -> dict[tuple[str, int], list[Mapping[str, Any]]]:
-    found: dict[tuple[str, int], list[Mapping[str, Any]]] = {}
+    groups: dict[tuple[str, int], list[Mapping[str, Any]]] = {}
     for row in pairs:
-        found.setdefault((row["variable"], len(row["base"])), []).append(row)
-    return found
+        groups.setdefault((row["variable"], len(row["base"])), []).append(row)
+    return groups
 
 
-def _exchanged(
+def _run_exchanges(
     model: Model, name: str, rows: list[Mapping[str, Any]], basis: Tensor
 ) -> Iterator[bool]:
     """Of the exchanges that should change an answer, whether all answers are right."""
@@ -296,10 +296,10 @@ def _exchanged(
     at = torch.tensor([row["position"] for row in rows])
     where, seen = f"stream.{place.snapshots[0]}", dict[str, Tensor]()
     with torch.inference_mode():
-        network.hooked(source, Hooks({where: [partial(_keep, seen)]}))
+        network.run_with_hooks(source, Hooks({where: [partial(_keep, seen)]}))
         hook = partial(_swap, seen, at, basis)
         before = network(base)
-        after = network.hooked(base, Hooks({where: [hook]}))
+        after = network.run_with_hooks(base, Hooks({where: [hook]}))
     for row, old, new in zip(rows, before, after, strict=True):
         if share(model, old, row["answers"]) < 1:
             yield share(model, new, row["answers"]) == 1

@@ -55,11 +55,11 @@ class Components:
                 "edges are patched in Transformers with plain blocks: compile with "
                 "strict=True (--strict)"
             )
-        told = circuits.circuit(file)
-        self.edges = circuits.possible(told)
+        content = circuits.circuit(file)
+        self.edges = circuits.possible(content)
         self._sources = {
             node: [u for u, v in self.edges if v == node]
-            for node in circuits.nodes(told)
+            for node in circuits.nodes(content)
         }
         self.shape = shape
         self.tensors = {
@@ -92,11 +92,11 @@ class Components:
                 if change and (u, node) in change:
                     read = read + change[u, node]
             watch(node, read)
-            written[node] = _written(net, node, read)
+            written[node] = _run_component(net, node, read)
         return written
 
 
-def _written(net: Net[Tensor], node: str, read: Tensor) -> Tensor:
+def _run_component(net: Net[Tensor], node: str, read: Tensor) -> Tensor:
     if node == READ_OUT:
         return torch.as_tensor(read_out(net, FAST, read))
     _, layer, part, *head = node.split(".")
@@ -139,15 +139,15 @@ def edge_effects(
         where = torch.nn.functional.one_hot(torch.from_numpy(at), shape[1])[..., None]
     with torch.inference_mode():
         clean, other = network.run(words), network.run(others)
-        said, found = clean[READ_OUT], {}
+        clean_outputs, effects = clean[READ_OUT], {}
         for u, v in network.edges if edges is None else edges:
             change = {(u, v): (other[u] - clean[u]) * where}
             now = network.run(words, change)[READ_OUT]
-            found[u, v] = changed(file, said[:, 1:], now[:, 1:])
-    return found
+            effects[u, v] = measure_change(file, clean_outputs[:, 1:], now[:, 1:])
+    return effects
 
 
-def changed(file: ModelFile, before: Tensor, after: Tensor) -> float:
+def measure_change(file: ModelFile, before: Tensor, after: Tensor) -> float:
     """The share of answers that are others, of logits ``(batch, length, classes)``."""
     error = file.claim.error
     if not error:

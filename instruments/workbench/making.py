@@ -16,7 +16,7 @@ from krohn.compiled_model import CompiledModel
 from krohn.instruments.workbench import contents
 from krohn.instruments.workbench.answers import (
     MODEL,
-    drawn,
+    sample_inputs,
 )
 from krohn.instruments.workbench.contents import (
     CARD_FILE,
@@ -27,8 +27,8 @@ from krohn.instruments.workbench.models import (
     MODELS,
     Entry,
 )
-from krohn.instruments.workbench.training import trained
-from krohn.intervention import stated
+from krohn.instruments.workbench.training import train_network
+from krohn.intervention import read_program
 from krohn.jobs.worker_pool import Report, processes, this_process
 from krohn.network import modelfile
 from krohn.open_model import Model
@@ -97,22 +97,22 @@ def make(
             directory has something in it.
         ModelFileError: If a library that an export needs is not installed.
     """
-    names = chosen([entry.name for entry in MODELS], only)
+    names = choose_names([entry.name for entry in MODELS], only)
     with whole_directory(Path(directory)) as place:
         for name in names:
             (place / name).mkdir()
         drawing = Drawing(seed, words)
-        found = each(names, Making(place, drawing), jobs, progress)
-        text = index(drawing, [vars(each) for each in found])
+        results = each(names, Making(place, drawing), jobs, progress)
+        text = index(drawing, [vars(each) for each in results])
         (place / INDEX).write_text(text, encoding="utf-8")
         (place / CARD_FILE).write_text(WHAT, encoding="utf-8")
-    return found
+    return results
 
 
 def index(drawing: Drawing, rows: list[dict[str, Any]]) -> str:
     """The text of the list of a set, of its networks one after the other."""
-    told = {"format": FORMAT, "version": VERSION, **vars(drawing), "models": rows}
-    return json.dumps(told, ensure_ascii=False, indent=1) + "\n"
+    content = {"format": FORMAT, "version": VERSION, **vars(drawing), "models": rows}
+    return json.dumps(content, ensure_ascii=False, indent=1) + "\n"
 
 
 def each(
@@ -131,15 +131,15 @@ def each(
     """
     if jobs < 1:
         raise KrohnError(f"at least one network is made at a time, not {jobs}")
-    report, found = progress or silent, dict[str, Any]()
+    report, results = progress or silent, dict[str, Any]()
     many = min(jobs, len(names))
     with processes(work, many) if many > 1 else this_process(work) as pool:
         for name, came in pool.each(names):
             if isinstance(came, KrohnError):
                 raise came
-            found[name] = came
-            report(name, len(found), len(names))
-    return [found[name] for name in names]
+            results[name] = came
+            report(name, len(results), len(names))
+    return [results[name] for name in names]
 
 
 @dataclass(frozen=True)
@@ -170,7 +170,7 @@ def entry_of(name: str) -> Entry:
     return next(entry for entry in MODELS if entry.name == name)
 
 
-def chosen(names: Iterable[str], only: Iterable[str]) -> list[str]:
+def choose_names(names: Iterable[str], only: Iterable[str]) -> list[str]:
     """Those of the names of networks that are asked for; all if none is.
 
     Raises:
@@ -199,6 +199,6 @@ def of_entry(entry: Entry, rng: np.random.Generator) -> CompiledModel:
     if entry.level == "disguised":
         return model
     start = Model(model.file)
-    words, _ = drawn(start, TRAINING_WORDS, rng)
-    further = trained(model.file, stated(start), words, rng)
+    words, _ = sample_inputs(start, TRAINING_WORDS, rng)
+    further = train_network(model.file, read_program(start), words, rng)
     return replace(model, original=further, original_proof=None)

@@ -33,13 +33,13 @@ def _entries(family: str, rows: str) -> list[Entry]:
 
     Lines of networks that say beliefs go on with how far these may be off.
     """
-    found = []
+    entries = []
     for line in rows.strip().splitlines():
         name, source, length, *within = line.split()
         longest = None if length == "-" else int(length)
         error = float(within[0]) if within else None
-        found.append(Entry(name, source, longest, family, error))
-    return found
+        entries.append(Entry(name, source, longest, family, error))
+    return entries
 
 
 PLAIN = (

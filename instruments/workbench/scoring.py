@@ -88,26 +88,26 @@ def score(circuit: str | Path, found: str | Path, kind: Kind = "edges") -> Score
         )
     if kind == "edges":
         return score_edges(circuit, found)
-    told, tensors = _circuit(circuit), _tensors(found)
+    content, tensors = _circuit(circuit), _tensors(found)
     if kind == "directions":
-        return score_directions(told, tensors)
+        return score_directions(content, tensors)
     if kind == "interchange":
         home = Path(circuit).parent
         model = Model(modelfile.read(home / MODEL))
-        return score_interchange(told, model, list(lines(home / PAIRS)), tensors)
+        return score_interchange(content, model, list(lines(home / PAIRS)), tensors)
     if len(tensors) != 1:
         raise KrohnError(
             f"{found} needs one tensor, whose rows are the features; it has {len(tensors)}"
         )
-    return score_features(told, next(iter(tensors.values())))
+    return score_features(content, next(iter(tensors.values())))
 
 
 def _tensors(path: str | Path) -> dict[str, FloatArray]:
     try:
-        found = safetensors.numpy.load(read_bytes(path, LARGEST))
+        tensors = safetensors.numpy.load(read_bytes(path, LARGEST))
     except (SafetensorError, ValueError, TypeError) as error:
         raise KrohnError(f"{path} is no safetensors file: {error}") from None
-    return {name: tensor.astype(float) for name, tensor in found.items()}
+    return {name: tensor.astype(float) for name, tensor in tensors.items()}
 
 
 def score_edges(
@@ -126,9 +126,9 @@ def score_edges(
         KrohnError: If a file is malformed, or a pair is no possible edge.
     """
     if isinstance(circuit, str | Path):
-        told = _circuit(circuit)
+        content = _circuit(circuit)
     else:
-        told = _known(circuit, "the dict")
+        content = _check_circuit(circuit, "the dict")
     given = _table(found) if isinstance(found, str | Path) else found
     scored = isinstance(given, Mapping)
     scores = (
@@ -136,14 +136,14 @@ def score_edges(
     )
     if any(isinstance(edge, str) for edge in given):
         raise KrohnError("an edge is a pair of components, not a string")
-    possible = circuits.possible(told)
+    possible = circuits.possible(content)
     strange = next((e for e in scores if e not in possible), None)
     if strange is not None:
         raise KrohnError(
             f"{' → '.join(map(str, strange))} is no possible edge of the network; its "
-            f"components are {', '.join(circuits.nodes(told))}"
+            f"components are {', '.join(circuits.nodes(content))}"
         )
-    true = {(e["from"], e["to"]) for e in told["edges"]}
+    true = {(e["from"], e["to"]) for e in content["edges"]}
     chosen = {edge for edge, score in scores.items() if score > 0}
     right = len(chosen & true)
     precision = right / len(chosen) if chosen else 1.0
@@ -175,15 +175,15 @@ def _auc(
 
 def _circuit(path: str | Path) -> dict[str, Any]:
     try:
-        told = strict_json.read(read_bytes(path, LARGEST))
+        content = strict_json.read(read_bytes(path, LARGEST))
     except ValueError as error:
         raise KrohnError(
             f"{path} is no circuit.json of Krohn: no JSON ({error})"
         ) from None
-    return _known(told, str(path))
+    return _check_circuit(content, str(path))
 
 
-def _known(told: Any, what: str) -> dict[str, Any]:
+def _check_circuit(told: Any, what: str) -> dict[str, Any]:
     """The circuit that was given, if it is one."""
     if not isinstance(told, Mapping) or told.get("format") != circuits.FORMAT:
         raise KrohnError(

@@ -54,7 +54,7 @@ class Swap:
 
 def swaps(file: ModelFile) -> dict[str, Swap]:
     """Of each variable that is stored as whole numbers, how it is exchanged."""
-    along, found = directions(file), {}
+    along, by_variable = directions(file), {}
     d = file.architecture.d_model
     places = Model(file).places()
     for variable in circuit(file)["variables"]:
@@ -66,8 +66,8 @@ def swaps(file: ModelFile) -> dict[str, Swap]:
         else:
             born = places[name].snapshots[0]
             onto = along.reads(span, born) @ along.writes(span)
-        found[name] = Swap(writer(Variable(**variable)), torch.from_numpy(onto))
-    return found
+        by_variable[name] = Swap(writer(Variable(**variable)), torch.from_numpy(onto))
+    return by_variable
 
 
 class Interchange:
@@ -77,13 +77,13 @@ class Interchange:
         self.network, self.program = Components(file), program
         self.swaps = swaps(file)
 
-    def predicted(
+    def predict_answers(
         self, name: str, words: IntArray, others: IntArray, at: IntArray
     ) -> IntArray:
         """``(batch, length)``: the right answers, −1 where the Program has none."""
         given = interpret(self.program, others)[name][np.arange(len(words)), at]
-        held = held_at(at, given, words.shape[1])
-        return predict(self.program, words, {name: held}).answers
+        patch = held_at(at, given, words.shape[1])
+        return predict(self.program, words, {name: patch}).answers
 
     def logits(
         self, swap: Swap, words: IntArray, clean: Written, other: Written, at: IntArray
@@ -97,7 +97,7 @@ class Interchange:
         return self.network.run(words, change)[READ_OUT][:, 1:]
 
 
-def trained(
+def train_network(
     file: ModelFile,
     program: Statement,
     words: IntArray,
@@ -124,7 +124,7 @@ def trained(
     plan = torch.optim.lr_scheduler.LinearLR(optimiser, 1.0, 0.0, steps)
     others, at = rng.permutation(words), rng.integers(1, words.shape[1] + 1, len(words))
     right = predict(program, words, {}).answers
-    wanted = {n: both.predicted(n, words, others, at) for n in both.swaps}
+    wanted = {n: both.predict_answers(n, words, others, at) for n in both.swaps}
     for _ in range(steps):
         network.tensors |= {n: start[n] + sizes[n] * free[n] for n in start}
         rows = rng.integers(len(words), size=BATCH)

@@ -21,7 +21,7 @@ from krohn.kinds.attention_targets.source_selected_means import SelectedMean
 from krohn.kinds.attention_targets.source_target import (
     AttentionTarget,
     interpolate,
-    joined,
+    interpolate_rows,
 )
 from krohn.kinds.attention_targets.statement_selected_mean import GRAVITY, NEAREST
 from krohn.kinds.attention_targets.statement_target import OuterFunction
@@ -72,8 +72,8 @@ def tents(axes: Sequence[Axis], at: str) -> Tensors:
         p, t = p + count, t + count + 1
     values = np.concatenate([axis.values for axis in axes])
     weights, biases = (first, second, values), (shift, ones, np.zeros(values.shape[1]))
-    found = {f"{at}.{j}.weight": w for j, w in enumerate(weights)}
-    return found | {f"{at}.{j}.bias": b for j, b in enumerate(biases)}
+    tensors = {f"{at}.{j}.weight": w for j, w in enumerate(weights)}
+    return tensors | {f"{at}.{j}.bias": b for j, b in enumerate(biases)}
 
 
 def attention_layer(
@@ -88,7 +88,7 @@ def attention_layer(
         knots: The pieces that [0, 1] has, a power of two; about as many has the range of F.
     """
     points = np.arange(2 * knots + 1) / (2 * knots)
-    pod, values = target.pod, joined(points * target.points, target.f)
+    pod, values = target.pod, interpolate_rows(points * target.points, target.f)
     root, at = np.sqrt(pod.sigma[:rank]), points[:, None]
     output, shift = _outer(target, knots)
     bases = (pod.phi(at, rank) * root, pod.psi(at, rank) * root, values - shift)
@@ -141,8 +141,8 @@ def _extrapolate(outer: OuterFunction, places: FloatArray) -> FloatArray:
     beyond = (places - inside)[:, None] / outer.step
     ends = np.diff(outer.values, axis=0)
     slope = np.where(beyond > 0, ends[-1], ends[0])
-    found = interpolate(outer, np.tile(inside[:, None], outer.values.shape[1]))
-    return np.asarray(found + beyond * slope)
+    values = interpolate(outer, np.tile(inside[:, None], outer.values.shape[1]))
+    return np.asarray(values + beyond * slope)
 
 
 # Means over exactly selected positions, as one attention layer with explicit weights.
@@ -271,7 +271,7 @@ def grid_function(function: GridFunction, precision: Precision) -> Network:
     rows = {p: [*triple.f[p], *_unit(owner[p], length)] for p in owner}
     outer = {
         aggregate(function.pieces, triple.f, x, t): [value]
-        for x, t, value in function.asked()
+        for x, t, value in function.enumerate_values()
     }
     tensors = staircase(rows, "features") | staircase(outer, "output")
     whole = np.eye(n + length)
@@ -296,7 +296,9 @@ def _fits(points: Iterable[Vector], precision: Precision) -> None:
 def staircase(values: dict[Vector, list[Fraction]], at: str) -> Tensors:
     """A ReLU network with these values at these places."""
     direction = _apart(list(values))
-    ordered = sorted((_along(direction, place), said) for place, said in values.items())
+    ordered = sorted(
+        (_along(direction, place), value) for place, value in values.items()
+    )
     steps = [
         (low + (high - low) / 4, (high - low) / 2, _less(w, v))
         for (low, v), (high, w) in pairwise(ordered)

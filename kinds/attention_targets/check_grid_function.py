@@ -17,7 +17,14 @@ from krohn.kinds.attention_targets.statement_inputs import Points
 from krohn.program.domains import FloatArray, IntArray
 from krohn.program.errors import demand
 from krohn.verify.checker.affine_arithmetic import Noisy, exact
-from krohn.verify.checker.arithmetic import STEPS, Format, Interval, fits, flushed, lost
+from krohn.verify.checker.arithmetic import (
+    STEPS,
+    Format,
+    Interval,
+    bound_underflow,
+    fits,
+    lost,
+)
 from krohn.verify.checker.established import REAL, Established
 from krohn.verify.checker.model_file import Machine, Model
 from krohn.verify.checker.softmax import product, weights
@@ -34,7 +41,7 @@ def inputs_of(source: StatedGridFunction) -> tuple[FloatArray, IntArray]:
     return np.concatenate(source.pieces), chosen
 
 
-def established(model: Model, said: Any, machine: Machine | None) -> Established:
+def check_claim(model: Model, said: Any, machine: Machine | None) -> Established:
     """How far any output can be off, over all inputs.
 
     Raises:
@@ -49,8 +56,8 @@ def established(model: Model, said: Any, machine: Machine | None) -> Established
     demand(layer.length == length, "another length")
     demand(layer.inputs == grid.shape[1], "points of another dimension")
     demand(layer.output[-1][1].size == 1, "it says several numbers")
-    held = grid.astype(STORED[form.name]).astype(np.float64)
-    demand(np.array_equal(held, grid), f"{form.name} does not hold a point")
+    stored_grid = grid.astype(STORED[form.name]).astype(np.float64)
+    demand(np.array_equal(stored_grid, grid), f"{form.name} does not hold a point")
     widest = max(bias.size for _, bias in [*layer.features, *layer.output])
     points, keys = len(grid), layer.query.shape[1]
     wide = max(widest, length * layer.value.shape[1])
@@ -58,25 +65,25 @@ def established(model: Model, said: Any, machine: Machine | None) -> Established
     demand(points * max(points, keys) <= CELLS, "too many points")
     features = through(layer.features, exact(grid, form))
     asked, offered, values = (
-        _held(features.affine(weight, np.zeros(weight.shape[1])))
+        _bound_entries(features.affine(weight, np.zeros(weight.shape[1])))
         for weight in (layer.query, layer.key, layer.value)
     )
     scores = product(asked, offered.each(np.transpose), form, "a score")
-    error = flushed(1).most  # a claim is above 0
+    error = bound_underflow(1).most  # a claim is above 0
     for t in range(length):
         mean = _mean(scores, values, chosen, t, form)
-        found = _held(through(layer.output, mean))[:, 0]
-        off = abs(found - source.values[:, t]).most
+        outputs = _bound_entries(through(layer.output, mean))[:, 0]
+        off = abs(outputs - source.values[:, t]).most
         error = float(np.maximum(error, off))
     inputs = Points(len(source.values), length)
     return Established(form, inputs, {**REAL, "parts": {}}, error)
 
 
-def _held(numbers: Noisy) -> Interval:
+def _bound_entries(numbers: Noisy) -> Interval:
     """Each number, apart from the others; exact ones stay so."""
     value, total = numbers.value, numbers.total
-    found = Interval.of(value).wider(total)
-    low, high = (np.where(total == 0, value, x) for x in (found.low, found.high))
+    bounds = Interval.of(value).wider(total)
+    low, high = (np.where(total == 0, value, x) for x in (bounds.low, bounds.high))
     return Interval(low, high)
 
 
@@ -95,9 +102,11 @@ def _mean(
     Raises:
         Refused: If weights can be far off.
     """
-    length, held = chosen.shape[1], values[chosen]
-    fits(length * Interval.of(held.size), form, "a mean", STEPS)
+    length, chosen_values = chosen.shape[1], values[chosen]
+    fits(length * Interval.of(chosen_values.size), form, "a mean", STEPS)
     seen = np.ones(chosen.shape, bool)
-    mean = weights(scores[chosen[:, t][:, None], chosen], seen, form).mean(held)
-    value, rest = mean.wider(lost(length, held.size.max())).middle()
+    mean = weights(scores[chosen[:, t][:, None], chosen], seen, form).mean(
+        chosen_values
+    )
+    value, rest = mean.wider(lost(length, chosen_values.size.max())).middle()
     return Noisy(value, np.zeros((0, *value.shape)), rest, form)

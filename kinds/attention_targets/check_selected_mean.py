@@ -27,7 +27,7 @@ from krohn.program.errors import demand
 from krohn.verify.checker.arithmetic import SUM, Interval, fits, gamma, store_error
 from krohn.verify.checker.established import Established, added_up
 from krohn.verify.checker.model_file import Machine, Model
-from krohn.verify.checker.softmax import leaked, mean_error, swayed
+from krohn.verify.checker.softmax import bound_leak, bound_sway, mean_error
 
 FAR = 4.0
 
@@ -54,7 +54,7 @@ class Looks(NamedTuple):
     kinds: int | None
 
 
-def established(model: Model, said: Any, machine: Machine | None) -> Established:
+def check_claim(model: Model, said: Any, machine: Machine | None) -> Established:
     """The least error that can be shown.
 
     Raises:
@@ -78,11 +78,11 @@ def established(model: Model, said: Any, machine: Machine | None) -> Established
     terms = (layer.query.shape[1] + 4) * (looks.sums > 0)
     off = rounded + gamma(looks.sums, form.sum_unit) * looks.near
     wrong = rounded + gamma(terms, form.sum_unit) * most
-    astray = leaked(form, length, most, looks.gap - off - wrong)
+    astray = bound_leak(form, length, most, looks.gap - off - wrong)
     demand(astray < 0.125, "the layer may read wrong positions")
     near, kinds = looks.near + off, looks.kinds
     parts = {
-        "weights": swayed(2 * off, 1.0),
+        "weights": bound_sway(2 * off, 1.0),
         "rounding": mean_error(form, length, near, 1.0, 1.0, kinds, astray),
     }
     if source.form != NEAREST:  # its points are numbers of the format
@@ -96,8 +96,8 @@ def _check_projections(layer: Layer, values: int) -> None:
     n, m = layer.query.shape
     demand(n == 2 * m + values, "it has other features")
     right = np.split(np.eye(n), [m, 2 * m], axis=1)
-    found = (layer.query, layer.key, layer.value)
-    same = all(np.array_equal(a, b) for a, b in zip(found, right, strict=True))
+    projections = (layer.query, layer.key, layer.value)
+    same = all(np.array_equal(a, b) for a, b in zip(projections, right, strict=True))
     demand(same and len(layer.output) == 1, "it projects features elsewhere")
     weight, bias = layer.output[0]
     demand(np.array_equal(weight, np.eye(values)), "the outputs are no means")
@@ -113,9 +113,9 @@ def _check_tables(axes: list[Axis], looks: Looks) -> Interval:
         logs = table.low < table.high
         demand((axis.values == table.low) | logs, "a feature is another one")
         if logs.any():
-            found = abs(axis.values - table)[logs].max()
-            demand(found <= 2.0**-10, "a logarithm is another one")
-            rounded += found
+            difference = abs(axis.values - table)[logs].max()
+            demand(difference <= 2.0**-10, "a logarithm is another one")
+            rounded += difference
     return rounded
 
 
@@ -126,8 +126,8 @@ def _scale(found: float) -> float:
 
 def _logarithms(first: float, most: int) -> Interval:
     """A number; then 0, ln 2, …, up to the logarithm of the most."""
-    found = Interval.of(np.arange(2.0, most + 1)).through(np.log)
-    return found.each(lambda x: np.concatenate([[first, 0.0], x]))
+    logs = Interval.of(np.arange(2.0, most + 1)).through(np.log)
+    return logs.each(lambda x: np.concatenate([[first, 0.0], x]))
 
 
 def _nearest(source: StatedSelectedMean, axes: list[Axis], unit: float) -> Looks:
@@ -192,7 +192,9 @@ def _selection(source: StatedSelectedMean, axes: list[Axis], unit: float) -> Loo
         ends = (x[:, None] * own + 0.0 for x in (values.low, values.high))
         tables.append(Interval(*ends))
     demand(all(axis.values.shape[1] == n for axis in axes), "other features")
-    said = np.unique([a.values[1:, i] for i, a in enumerate(axes[2 : 2 + length])])
+    distinct_values = np.unique(
+        [a.values[1:, i] for i, a in enumerate(axes[2 : 2 + length])]
+    )
     return Looks(
         tables,
         [1.0] * len(axes),
@@ -200,7 +202,7 @@ def _selection(source: StatedSelectedMean, axes: list[Axis], unit: float) -> Loo
         peak=Interval.of(scale).maximum(logs.max()),
         near=logs.max(),
         sums=0,
-        kinds=len(said),
+        kinds=len(distinct_values),
     )
 
 

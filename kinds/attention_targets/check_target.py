@@ -16,7 +16,7 @@ from krohn.architectures.attention_layer.check import (
 from krohn.kinds.attention_targets.check_tents import (
     Axis,
     axes_of,
-    joined,
+    interpolate_rows,
     rounding,
     steepest,
 )
@@ -33,14 +33,14 @@ from krohn.verify.checker.arithmetic import (
     SUM,
     Format,
     Interval,
+    bound_underflow,
     fits,
-    flushed,
     gamma,
     store_error,
 )
 from krohn.verify.checker.established import REAL, Established
 from krohn.verify.checker.model_file import Machine, Model
-from krohn.verify.checker.softmax import mean_error, swayed
+from krohn.verify.checker.softmax import bound_sway, mean_error
 
 ENTRIES = 2**21
 EXACT = 2.0**50
@@ -74,7 +74,7 @@ class Logits(NamedTuple):
     size: Interval
 
 
-def established(model: Model, said: Any, machine: Machine | None) -> Established:
+def check_claim(model: Model, said: Any, machine: Machine | None) -> Established:
     """The least error that can be shown.
 
     Raises:
@@ -89,10 +89,14 @@ def established(model: Model, said: Any, machine: Machine | None) -> Established
     (axis,) = axes_of(layer.features)
     demand(axis.high == 1, "the knots do not span the inputs")
     asked, keys, values = (
-        selected(axis, matrix) for matrix in (layer.query, layer.key, layer.value)
+        select_features(axis, matrix)
+        for matrix in (layer.query, layer.key, layer.value)
     )
     demand(values.values.shape[1] == source.f.shape[1], "another number of values")
-    spread, logits = differences(source, asked, keys), scored(layer.form, asked, keys)
+    spread, logits = (
+        differences(source, asked, keys),
+        bound_logits(layer.form, asked, keys),
+    )
     entering, moved = moved_by_inputs(layer.form, source)
     half = spread + source.moduli.rho + logits.off + entering
     shift = _shift(layer, source, values)
@@ -105,7 +109,7 @@ def established(model: Model, said: Any, machine: Machine | None) -> Established
     return Established(layer.form, box, {**REAL, "parts": parts}, error)
 
 
-def selected(axis: Axis, matrix: FloatArray) -> Axis:
+def select_features(axis: Axis, matrix: FloatArray) -> Axis:
     """The features that a projection selects.
 
     Raises:
@@ -121,13 +125,15 @@ def differences(source: StatedAttentionTarget, asked: Axis, keys: Axis) -> Inter
     size = max(len(source.left), len(asked.values)) - 1
     grid = np.arange(size + 1) / size
     points = len(source.left) - 1
-    left, right = (joined(grid * points, t) for t in (source.left, source.right))
+    left, right = (
+        interpolate_rows(grid * points, t) for t in (source.left, source.right)
+    )
     one, other = _beside(asked.at(grid), -left), _beside(keys.at(grid), right)
-    found, other = 0.0, other.each(np.transpose)
+    widest, other = 0.0, other.each(np.transpose)
     for rows in np.array_split(np.arange(size + 1), max(1, size**2 // ENTRIES)):
         apart = one[rows] @ other
-        found = np.maximum(found, (apart.max(axis=1) - apart.min(axis=1)).most)
-    return Interval.of(found) / 2
+        widest = np.maximum(widest, (apart.max(axis=1) - apart.min(axis=1)).most)
+    return Interval.of(widest) / 2
 
 
 def _beside(one: Interval, other: Interval) -> Interval:
@@ -147,13 +153,13 @@ def moved_by_inputs(
     return left @ other + one @ right, f
 
 
-def scored(form: Format, asked: Axis, keys: Axis) -> Logits:
+def bound_logits(form: Format, asked: Axis, keys: Axis) -> Logits:
     """Logits as they are computed, beside the sums of tents in real numbers."""
     q, k = (Interval.of(np.abs(a.values).max(axis=0)) for a in (asked, keys))
     off_q, off_k = (rounding([axis], form) for axis in (asked, keys))
     terms, peak = q.shape[0], (q + off_q) @ (k + off_k)
     fits(peak, form, "a logit", SUM)
-    sums = gamma(terms + 1, form.sum_unit) * peak + flushed(terms + 1)
+    sums = gamma(terms + 1, form.sum_unit) * peak + bound_underflow(terms + 1)
     off = off_q @ k + q @ off_k + off_q @ off_k + sums
     return Logits(off, q @ k + off)
 
@@ -175,13 +181,13 @@ def means(
     low, high = (Interval.of(f(values.values, axis=0)) for f in (np.min, np.max))
     size = max(len(source.f), len(values.values)) - 1
     grid = np.arange(size + 1) / size
-    right = joined(grid * (len(source.f) - 1), source.f)
+    right = interpolate_rows(grid * (len(source.f) - 1), source.f)
     apart = abs(values.at(grid) + shift - right).max(axis=0)
     largest = np.abs(values.values).max(axis=0) + off
     fits(largest * length, form, "a mean", STEPS)
     spread = high - low + 2 * off
     rounded = mean_error(form, length, logits.size, spread, largest)
-    swing = swayed(2 * half, spread)
+    swing = bound_sway(2 * half, spread)
     error = swing + apart + source.moduli.f + moved + off + rounded
     more = off + rounded
     return Mean(error, high + more, largest + more)
@@ -193,9 +199,9 @@ def _shift(layer: Layer, source: StatedAttentionTarget, values: Axis) -> FloatAr
     Any such number is right, for some the error is less.
     """
     if source.outer is None:
-        found = layer.output[-1][1]
-        demand(found.shape == source.f.shape[1:], "another number of outputs")
-        return found
+        bias = layer.output[-1][1]
+        demand(bias.shape == source.f.shape[1:], "another number of outputs")
+        return bias
     axes = axes_of(layer.output)
     demand(len(axes) == source.f.shape[1], SEVERAL)
     steps = np.array([_step(source.outer, axis) for axis in axes])
@@ -224,7 +230,7 @@ def _outer(
     axes = axes_of(layer.output)
     roundings = rounding(axes, form)
     demand(axes[0].values.shape[1] == n, SEVERAL)
-    found, worst = 0.0, 0.0
+    error, worst = 0.0, 0.0
     for i, axis in enumerate(axes):
         own = np.arange(n) == i
         demand(not axis.values[:, ~own].any(), SEVERAL)
@@ -233,8 +239,8 @@ def _outer(
         slope = axis.slope * mean.error[i]
         total = (slope + apart + source.moduli.outer + roundings[i]).most
         demand(np.isfinite(total), "no error is shown")
-        found, worst = (float(x) for x in np.maximum((found, worst), (total, apart)))
-    return found, worst
+        error, worst = (float(x) for x in np.maximum((error, worst), (total, apart)))
+    return error, worst
 
 
 def _apart(source: StatedAttentionTarget, axis: Axis, i: int, shift: float) -> float:
@@ -253,6 +259,6 @@ def _apart(source: StatedAttentionTarget, axis: Axis, i: int, shift: float) -> f
     points = Interval.of(np.clip(step * np.arange(first, last + 1), *ends))
     demand(outer.low <= ends[0] and ends[1] <= outer.high, "F is not said everywhere")
     demand(ends[1] - shift <= axis.high, "F̂ does not reach as far as F")
-    right = joined((points - outer.low) / outer.step, outer.values[:, [i]])
+    right = interpolate_rows((points - outer.low) / outer.step, outer.values[:, [i]])
     own_axis = Axis(axis.scale, axis.values[:, [i]])
     return abs(own_axis.at(points - shift) - right).most

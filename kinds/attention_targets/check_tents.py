@@ -16,8 +16,8 @@ from krohn.verify.checker.arithmetic import (
     Format,
     Interval,
     Operand,
+    bound_underflow,
     fits,
-    flushed,
     gamma,
 )
 
@@ -42,7 +42,7 @@ class Axis(NamedTuple):
 
     def at(self, x: Operand) -> Interval:
         """``(points, outputs)``: the values at points; the first one below 0."""
-        return joined(Interval.of(x) * self.scale, self.values)
+        return interpolate_rows(Interval.of(x) * self.scale, self.values)
 
     @property
     def slope(self) -> Interval:
@@ -55,7 +55,7 @@ def steepest(table: FloatArray) -> Interval:
     return abs(table[1:] - Interval.of(table[:-1])).max(axis=0)
 
 
-def joined(at: Operand, table: FloatArray) -> Interval:
+def interpolate_rows(at: Operand, table: FloatArray) -> Interval:
     """``(points, columns)``: rows joined by lines, at places counted in rows.
 
     The first row stands before the first place, and the last after the last.
@@ -65,8 +65,8 @@ def joined(at: Operand, table: FloatArray) -> Interval:
     place = np.clip(place, 0, last)
     below = np.minimum(place.astype(np.int64), last - 1)
     part = Interval.of((place - below)[:, None])
-    found: Interval = table[below] * (1 - part) + table[below + 1] * part
-    return found.wider(off[:, None] * steepest(table)) if off.any() else found
+    values: Interval = table[below] * (1 - part) + table[below + 1] * part
+    return values.wider(off[:, None] * steepest(table)) if off.any() else values
 
 
 def axes_of(layers: list[Affine]) -> list[Axis]:
@@ -89,8 +89,8 @@ def axes_of(layers: list[Affine]) -> list[Axis]:
     demand(second.shape == (sum(pieces), sum(pieces) + len(pieces)), "no tents")
     demand(not bias.any(), "something is added to the sum of tents")
     right = _tents(scales, pieces)
-    for found, other in zip((first, shift, second, ones), right, strict=True):
-        demand(np.array_equal(found, other), "the hidden layers are no tents")
+    for tensor, other in zip((first, shift, second, ones), right, strict=True):
+        demand(np.array_equal(tensor, other), "the hidden layers are no tents")
     ends = np.cumsum(pieces + 1)
     tables = np.split(values, ends[:-1])
     return [Axis(float(s), table) for s, table in zip(scales, tables, strict=True)]
@@ -118,4 +118,6 @@ def rounding(axes: list[Axis], form: Format) -> Interval:
     sizes = [np.abs(axis.values).max(axis=0) for axis in axes]
     size, terms = sum(sizes[1:], Interval.of(sizes[0])), 2 * len(axes)
     fits(size, form, "a sum of tents", STEPS)
-    return gamma(terms + 3, form.sum_unit) * size + flushed(4 * terms) * (1 + size)
+    return gamma(terms + 3, form.sum_unit) * size + bound_underflow(4 * terms) * (
+        1 + size
+    )

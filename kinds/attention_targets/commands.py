@@ -19,7 +19,7 @@ from krohn.kinds.attention_targets.build import (
 )
 from krohn.kinds.attention_targets.source_target import (
     AttentionTarget,
-    joined,
+    interpolate_rows,
 )
 from krohn.kinds.attention_targets.statement_target import StatedAttentionTarget
 from krohn.network.architecture import parameters
@@ -70,7 +70,7 @@ class AttentionTargets(RealSequences[AttentionTarget]):
     facts_types = (AttentionTargetFacts,)
     stated_type = StatedAttentionTarget
     source = AttentionTarget
-    of_name = staticmethod(sampling.named)
+    of_name = staticmethod(sampling.find_by_name)
     measured = True
 
     def build(self, source: AttentionTarget, asked: Asked) -> Built:
@@ -93,8 +93,8 @@ class AttentionTargets(RealSequences[AttentionTarget]):
         """
         best, all_of = np.inf, source.rank or source.pod.rank
         for knots in [source.knots] if source.knots else _doubling(_most(source)):
-            found = self._build_layer(source, options, all_of, knots)
-            best = min(best, found[1]["error"])
+            built = self._build_layer(source, options, all_of, knots)
+            best = min(best, built[1]["error"])
             if best <= error:
                 break
         else:
@@ -107,7 +107,7 @@ class AttentionTargets(RealSequences[AttentionTarget]):
             tried = self._build_layer(source, options, rank, knots)
             if tried[1]["error"] <= error:
                 return tried
-        return found
+        return built
 
     def _build_layer(
         self, source: AttentionTarget, options: Options, rank: int, knots: int
@@ -178,7 +178,7 @@ def _logits(
 ) -> tuple[FloatArray, FloatArray]:
     """The difference between ρ̂ and ρ, and ρ, at all pairs of points."""
     t, knots = file.tensors, file.architecture.features_units[0]
-    values = joined(grid * knots, t["features.2.weight"])
+    values = interpolate_rows(grid * knots, t["features.2.weight"])
     both = [values @ t[f"attention.{name}"] for name in ("query", "key")]
     true = source.coupling(grid[:, None], grid[:, None])
     return both[0] @ both[1].T - true, true
@@ -200,7 +200,7 @@ def _worst(
         for sign in (1, -1)
         for pick in (np.argmax, np.argmin)
     }
-    others, found = source.length - 1, []
+    others, candidates = source.length - 1, []
     for i, j in product(ends, ends) if others > 1 else ():
         gap, moved = true[i] - true[j], apart[i] - apart[j]
         share = int(others / (1 + np.exp(gap + moved / 2)))
@@ -208,8 +208,8 @@ def _worst(
             before = np.log(many / (others - many)) + gap
             bad = np.tanh((before + moved) / 2) - np.tanh(before / 2)
             keys = np.array([row, *[i] * many, *[j] * (others - many)])
-            found.append((float(abs(bad * (f[i] - f[j]))), keys))
-    yield from sorted(found, key=lambda pair: -pair[0])[:2]
+            candidates.append((float(abs(bad * (f[i] - f[j]))), keys))
+    yield from sorted(candidates, key=lambda pair: -pair[0])[:2]
 
 
 def _finest(source: AttentionTarget) -> tuple[int, int]:

@@ -15,9 +15,9 @@ from krohn.kinds.attention_targets.build import (
 from krohn.kinds.attention_targets.source_grid_function import (
     EXAMPLES,
     GridFunction,
-    named,
+    find_by_name,
     simple,
-    superposed,
+    superpose_triple,
 )
 from krohn.kinds.attention_targets.statement_grid_function import StatedGridFunction
 from krohn.network.architecture import parameters
@@ -53,7 +53,7 @@ class GridFunctions(RealSequences[GridFunction]):
     stated_type = StatedGridFunction
     examples = EXAMPLES
     source = GridFunction
-    of_name = staticmethod(named)
+    of_name = staticmethod(find_by_name)
     takes = frozenset()
     measured = True
 
@@ -63,13 +63,13 @@ class GridFunctions(RealSequences[GridFunction]):
             raise CompileError(
                 f"{source.name} is about inputs of {source.length} points; leave -T out"
             )
-        asked.made({"transformer": UNIVERSAL})
+        asked.choose_construction({"transformer": UNIVERSAL})
         with told_as(CompileError, f"{source.name}: "):
             source.to_wire()
         options = asked.options
         network = grid_function(source, options.precision)
-        told = UNIVERSAL, network, source.length, options
-        built, claim = self.with_error(source, *told)
+        arguments = UNIVERSAL, network, source.length, options
+        built, claim = self.with_error(source, *arguments)
         if 2 * claim["error"] >= _least_gap(source):
             raise CompileError(
                 f"{options.precision.name} is too narrow: outputs could be off by "
@@ -81,7 +81,7 @@ class GridFunctions(RealSequences[GridFunction]):
         """Its triples, checked exactly, and what its network needs."""
         built, claim = self.build(source, asked)
         shape, small = built.network.architecture, simple(source)
-        large = superposed(source)
+        large = superpose_triple(source)
         return {
             "error": claim["error"],
             "length": source.length,
@@ -113,9 +113,9 @@ class GridFunctions(RealSequences[GridFunction]):
         ):
             own = [[float(y) for y in p] for p in piece]
             if point not in own:
-                told = " ".join(",".join(f"{y:g}" for y in p) for p in own[:8])
+                points = " ".join(",".join(f"{y:g}" for y in p) for p in own[:8])
                 raise KrohnError(
-                    f"vector {t + 1} is no point of its position; it has {told}"
+                    f"vector {t + 1} is no point of its position; it has {points}"
                 )
 
     def reference(self, source: GridFunction) -> Reference:
@@ -128,7 +128,7 @@ class GridFunctions(RealSequences[GridFunction]):
 
         return Reference(run, 0.0)
 
-    def sampled(
+    def sample_vectors(
         self, source: GridFunction, shape: tuple[int, int], rng: np.random.Generator
     ) -> FloatArray:
         """``(count, τ, d)``: random points of the positions."""
@@ -148,7 +148,7 @@ class GridFunctions(RealSequences[GridFunction]):
         """None is worse than others: the first of all inputs, in order."""
         return _all(source)[:count]
 
-    def listed(self, file: ModelFile, length: int) -> FloatArray:
+    def list_inputs(self, file: ModelFile, length: int) -> FloatArray:
         """All inputs, of which there are finitely many."""
         source = self.of_file(file)
         if length < source.length:
@@ -158,7 +158,7 @@ class GridFunctions(RealSequences[GridFunction]):
 
 def _least_gap(source: GridFunction) -> float:
     """Between any two values of a function."""
-    values = sorted({float(y) for said in source.values.values() for y in said})
+    values = sorted({float(y) for outputs in source.values.values() for y in outputs})
     return min((b - a for a, b in pairwise(values)), default=float("inf"))
 
 

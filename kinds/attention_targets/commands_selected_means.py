@@ -46,7 +46,7 @@ class SelectedMeans(RealSequences[SelectedMean]):
     facts_types = (SelectedMeanFacts,)
     stated_type = StatedSelectedMean
     source = SelectedMean
-    of_name = staticmethod(selected_means.named)
+    of_name = staticmethod(selected_means.find_by_name)
     takes = frozenset()
     measured = True
 
@@ -60,7 +60,7 @@ class SelectedMeans(RealSequences[SelectedMean]):
         network = selected_mean(source, options.precision)
         return self.with_error(source, SELECTED_MEAN, network, source.length, options)
 
-    def told(self, source: SelectedMean, asked: Asked) -> dict[str, Any]:
+    def describe_source(self, source: SelectedMean, asked: Asked) -> dict[str, Any]:
         """The facts as of other kinds, and first the form."""
         front = {"name": source.name, "kind": self.wire, "form": source.form}
         return {**front, **super().told(source, asked)}
@@ -101,7 +101,7 @@ class SelectedMeans(RealSequences[SelectedMean]):
         """By comparing whole numbers."""
         return Reference(source.run, source.rounding)
 
-    def sampled(
+    def sample_vectors(
         self, source: SelectedMean, shape: tuple[int, int], rng: np.random.Generator
     ) -> FloatArray:
         """Random inputs on the grid, with a candidate, and a pick for each vector."""

@@ -94,9 +94,9 @@ def fourier_measure(values: FloatArray, rule: Quadrature) -> float:
     columns = np.hstack([np.cos(angles), np.sin(angles)])
     cost = np.tile(np.abs(waves).sum(axis=1), 2)
     system = np.hstack([columns, -columns])
-    found = linprog(np.tile(cost, 2), A_eq=system, b_eq=values, method="highs")
-    demand(found.success, "no Fourier sum agrees with the function at the nodes")
-    return float(found.fun or 0.0)
+    solution = linprog(np.tile(cost, 2), A_eq=system, b_eq=values, method="highs")
+    demand(solution.success, "no Fourier sum agrees with the function at the nodes")
+    return float(solution.fun or 0.0)
 
 
 def _waves(axes: tuple[int, ...]) -> FloatArray:
@@ -173,7 +173,7 @@ class Complexity:
         """C2(terms): F, f and the first bases on either side."""
         return self.outer + float(self.measures(terms).sum())
 
-    def printed(self, length: int, width: int, neurons: float) -> float:
+    def bound_as_printed(self, length: int, width: int, neurons: float) -> float:
         """Theorem 4.1 as printed: τ²C0 (C1 / m_h^(2α−1) + C2 m_h^(β+1) / m_FF^β).
 
         Its first term has the rate of a squared error beside an error that is none.
@@ -285,16 +285,18 @@ def facts(target: Target) -> dict[str, Any]:
     ``without_bound`` holds of any ρ: τ times the range of what is averaged, or of F.
     """
     averaged = target.f if target.outer is None else target.outer.values
-    found = complexity_of(target)
-    rank, length = found.pod.rank, target.length
+    complexity = complexity_of(target)
+    rank, length = complexity.pod.rank, target.length
     widths = [2**k for k in range(rank.bit_length()) if 2**k < rank] + [rank]
     return {
-        "alpha": found.alpha,
-        "c0": found.c0(rank),
-        "c1": found.c1,
-        "c2": found.c2(rank),
-        "beta": found.beta,
+        "alpha": complexity.alpha,
+        "c0": complexity.c0(rank),
+        "c1": complexity.c1,
+        "c2": complexity.c2(rank),
+        "beta": complexity.beta,
         "without_bound": float(length * np.ptp(averaged, axis=0).max()),
-        "bound": {m: found.mean_error(length, m) for m in widths},
-        "bound_as_printed": {m: found.printed(length, m, np.inf) for m in widths},
+        "bound": {m: complexity.mean_error(length, m) for m in widths},
+        "bound_as_printed": {
+            m: complexity.bound_as_printed(length, m, np.inf) for m in widths
+        },
     }

@@ -83,10 +83,10 @@ class GridFunction:
         """D."""
         return len(self.pieces[0][0])
 
-    def asked(self) -> Iterator[tuple[Inputs, int, Fraction]]:
+    def enumerate_values(self) -> Iterator[tuple[Inputs, int, Fraction]]:
         """All inputs, with each position and its value."""
-        for x, said in self.values.items():
-            for t, value in enumerate(said):
+        for x, outputs in self.values.items():
+            for t, value in enumerate(outputs):
                 yield x, t, value
 
     def to_wire(self) -> dict[str, Any]:
@@ -133,7 +133,7 @@ def levels(length: int, count: int) -> list[list[Point]]:
     return [points[s * count :][:count] for s in range(length)]
 
 
-def named(text: str) -> GridFunction | None:
+def find_by_name(text: str) -> GridFunction | None:
     """The function of a name; None if it is of another form.
 
     ``Sorted3,4``: position t says the t-th smallest level, 0 to 3, of three positions.
@@ -142,23 +142,25 @@ def named(text: str) -> GridFunction | None:
     Raises:
         Refused: If there are too many inputs, or none.
     """
-    found = _NAME.fullmatch(text)
-    if found is None or (found["seed"] is None) != (found["what"] == "Sorted"):
+    match = _NAME.fullmatch(text)
+    if match is None or (match["seed"] is None) != (match["what"] == "Sorted"):
         return None
-    length, count = int(found["length"]), int(found["levels"])
+    length, count = int(match["length"]), int(match["levels"])
     demand(length >= 1 and count >= 1, f"{text} has no position or no level")
     demand(count**length <= MOST_INPUTS, f"{text} has more than {MOST_INPUTS:,} inputs")
     pieces = levels(length, count)
     level = {p: Fraction(i) for piece in pieces for i, p in enumerate(piece)}
     random = Random(text)
 
-    def ordered(x: Inputs) -> Vector:
+    def sort_levels(x: Inputs) -> Vector:
         return tuple(sorted(level[point] for point in x))
 
-    def drawn(x: Inputs) -> Vector:
+    def sample_values(x: Inputs) -> Vector:
         return tuple(Fraction(random.randint(-8, 8), 8) for _ in x)
 
-    return GridFunction.of(text, pieces, ordered if found["seed"] is None else drawn)
+    return GridFunction.of(
+        text, pieces, sort_levels if match["seed"] is None else sample_values
+    )
 
 
 # Every function on finitely many encoded inputs has the form of an attention target.
@@ -234,7 +236,7 @@ def read_off(function: GridFunction, f: Maps) -> Triple:
         Refused: If two inputs have one aggregate and different values: no F will do.
     """
     table: dict[Vector, Fraction] = {}
-    for x, t, value in function.asked():
+    for x, t, value in function.enumerate_values():
         at = aggregate(function.pieces, f, x, t)
         demand(
             table.setdefault(at, value) == value,
@@ -294,7 +296,7 @@ def superposition(function: GridFunction) -> Superposition:
     outer: list[tuple[dict[Fraction, Fraction], ...]] = [
         tuple({} for _ in inner) for _ in range(length)
     ]
-    for x, t, value in function.asked():
+    for x, t, value in function.enumerate_values():
         for psi, g in zip(inner, outer[t], strict=True):
             g[sum((psi[point] for point in x), Fraction(0))] = value / families
     return Superposition(inner, tuple(outer))
@@ -303,15 +305,15 @@ def superposition(function: GridFunction) -> Superposition:
 def _digits(pieces: Sequence[Sequence[Point]], turn: int) -> dict[Point, Fraction]:
     """Each point's index times the place of its digit, in the order that begins at turn."""
     whole, place = prod(map(len, pieces)), 1
-    found = {}
+    digits = {}
     for piece in [*pieces[turn:], *pieces[:turn]]:
         for index, point in enumerate(piece):
-            found[point] = Fraction(index * place, whole)
+            digits[point] = Fraction(index * place, whole)
         place *= len(piece)
-    return found
+    return digits
 
 
-def superposed(function: GridFunction) -> Triple:
+def superpose_triple(function: GridFunction) -> Triple:
     """N = τ(2τd + 1) + 1, the size of Theorem A.3: f says inner functions, F outer ones.
 
     In block t' of f(x_s), ψ_qs(x_s) is halved if s = t': then the sum, in which x_t
@@ -327,11 +329,13 @@ def superposed(function: GridFunction) -> Triple:
             )
             f[point] = (*blocks, _code(s, length))
     codes = [_code(s, length) for s in range(length)]
-    told = {(code + sum(codes)) / (length + 1): t for t, code in enumerate(codes)}
+    position_of_code = {
+        (code + sum(codes)) / (length + 1): t for t, code in enumerate(codes)
+    }
     size = len(parts.inner)
 
     def outer(h: Vector) -> Fraction:
-        t = told[h[-1]]
+        t = position_of_code[h[-1]]
         sums = (y * (length + 1) for y in h[t * size : (t + 1) * size])
         pairs = zip(parts.outer[t], sums, strict=True)
         return sum((g[at] for g, at in pairs), Fraction(0))

@@ -86,16 +86,16 @@ class SineSeries:
 
 
 def _sines(points: FloatArray, indices: IntArray) -> FloatArray:
-    found: FloatArray = np.sqrt(2) * np.sin(2 * np.pi * indices * points[..., None])
-    return found
+    values: FloatArray = np.sqrt(2) * np.sin(2 * np.pi * indices * points[..., None])
+    return values
 
 
 def aggregate(logits: FloatArray, values: FloatArray) -> FloatArray:
     """``(count, τ)``: the means of values ``(count, τ)`` by softmax of logits."""
     weights = np.exp(logits - logits.max(axis=2, keepdims=True))
     weights /= weights.sum(axis=2, keepdims=True)
-    found: FloatArray = np.einsum("bts,bs->bt", weights, values)
-    return found
+    means: FloatArray = np.einsum("bts,bs->bt", weights, values)
+    return means
 
 
 # Targets of attention from functions: their tables, and the moduli of these.
@@ -196,7 +196,7 @@ def attention_target(
     grid = np.arange(size + 1) / size
     _check_bounds(given.lipschitz, given.second_derivatives, rho=rho, f=f, F=F)
     left, right, of_rho = _coupling(rho, given, grid)
-    inner = grid if f is None else _sampled("f", f, grid) if callable(f) else f
+    inner = grid if f is None else _sample_function("f", f, grid) if callable(f) else f
     inner = real_array(inner, "f")
     demand(inner.ndim > 0, "f must give a number, or a row, for each x")
     values = inner.reshape(len(inner), -1)
@@ -214,7 +214,7 @@ def _coupling(
     """The factors of ρ, and how far it can be from their product anywhere."""
     coupled, size, off = rho, len(grid) - 1, 0.0
     if callable(rho):
-        coupled = _sampled("rho", rho, grid[:, None], grid[None, :])
+        coupled = _sample_function("rho", rho, grid[:, None], grid[None, :])
         demand(coupled.shape == (size + 1,) * 2, "rho must give a row for each u")
         off = given.modulus("rho", coupled, 1 / size, axes=2)
     left, right, missed = _factors(rho, real_array(coupled, "rho"), grid)
@@ -237,12 +237,12 @@ def _check_bounds(
     )
     bounds = {"lipschitz": lipschitz, "second_derivatives": second_derivatives}
     needing = [name for name, each in functions.items() if callable(each)]
-    for called, said in bounds.items():
+    for called, bounds_by_name in bounds.items():
         demand(
-            said is None or isinstance(said, Mapping),
+            bounds_by_name is None or isinstance(bounds_by_name, Mapping),
             f'{called}= is a dict, as {{"rho": 1.0}}',
         )
-        for what, bound in (said or {}).items():
+        for what, bound in (bounds_by_name or {}).items():
             known = ", ".join(needing) or "none"
             demand(
                 what in needing,
@@ -256,7 +256,7 @@ def _check_bounds(
             )
 
 
-def _sampled(what: str, function: Function, *points: FloatArray) -> FloatArray:
+def _sample_function(what: str, function: Function, *points: FloatArray) -> FloatArray:
     """A function at points ``(a,)``, or at those of a grid of two axes.
 
     Raises:
@@ -264,22 +264,22 @@ def _sampled(what: str, function: Function, *points: FloatArray) -> FloatArray:
     """
     try:
         with np.errstate(all="ignore"):  # what is not finite is told by name
-            said = function(*points)
+            result = function(*points)
     except (TypeError, ValueError) as reason:
         raise Refused(
             f"{what} takes no arrays: write it with numpy ({reason})"
         ) from None
-    found = real_array(said, what)
-    bad = np.argwhere(~np.isfinite(found))
+    values = real_array(result, what)
+    bad = np.argwhere(~np.isfinite(values))
     if not len(bad):
-        return found
+        return values
     shape = np.broadcast_shapes(*(x.shape for x in points))
     here = ""
-    if found.shape[: len(shape)] == shape:
+    if values.shape[: len(shape)] == shape:
         spots = (np.broadcast_to(x, shape)[tuple(bad[0])[: len(shape)]] for x in points)
         names = ("u", "v") if len(points) == 2 else ("x",)
-        told = zip(names, spots, strict=True)
-        here = " at " + ", ".join(f"{name} = {float(x):g}" for name, x in told)
+        coordinates = zip(names, spots, strict=True)
+        here = " at " + ", ".join(f"{name} = {float(x):g}" for name, x in coordinates)
     raise Refused(f"{what} is not finite{here}")
 
 
@@ -298,11 +298,11 @@ def _demand_kept(
         Refused: With the derivative that was found.
     """
     steps = (np.diff(table, order, axis=axis) for axis in range(axes))
-    found = max(float(np.abs(x).max(initial=0.0)) for x in steps) / step**order
+    largest = max(float(np.abs(x).max(initial=0.0)) for x in steps) / step**order
     slack = ROUNDED * (bound + float(np.abs(table).max()) * 2**order / step**order)
     demand(
-        found <= bound + slack,
-        f"{what}: at most {bound:g} is said, and the samples show {found:.4g}",
+        largest <= bound + slack,
+        f"{what}: at most {bound:g} is said, and the samples show {largest:.4g}",
     )
 
 
@@ -315,10 +315,10 @@ def _factors(
         def coupling(u: FloatArray, v: FloatArray) -> FloatArray:
             return real_array(rho(u, v.T), "rho")
 
-        found = decompose(coupling, gauss_legendre(NODES))
-        terms, at = min(found.rank, MOST_RANK), grid[:, None]
-        root = np.sqrt(found.sigma[:terms])
-        left, right = found.phi(at, terms) * root, found.psi(at, terms) * root
+        pod = decompose(coupling, gauss_legendre(NODES))
+        terms, at = min(pod.rank, MOST_RANK), grid[:, None]
+        root = np.sqrt(pod.sigma[:terms])
+        left, right = pod.phi(at, terms) * root, pod.psi(at, terms) * root
     else:
         demand(values.ndim == 2 and len(values) == values.shape[1], "ρ is no table")
         one, sigma, other = np.linalg.svd(values)
@@ -336,16 +336,16 @@ def _outer(F: Function, values: FloatArray, off: float, size: int) -> OuterFunct
     step = 2.0 ** np.ceil(np.log2(max(high - low, 2.0**-20) / size))
     first = np.floor(low / step)
     count = int(np.ceil(high / step) - first) + 1
-    found = _sampled("F", F, step * (first + np.arange(count)))
-    demand(found.shape == (count,), "F must give a number for each number")
-    return OuterFunction(first * step, step, np.tile(found[:, None], values.shape[1]))
+    samples = _sample_function("F", F, step * (first + np.arange(count)))
+    demand(samples.shape == (count,), "F must give a number for each number")
+    return OuterFunction(first * step, step, np.tile(samples[:, None], values.shape[1]))
 
 
 _NAME = re.compile(r"Sine(\d+),(\d+(?:\.\d+)?)(?::(.+))?")
 _USUAL = {"length": 16, "points": POINTS, "rank": None, "knots": None, "scramble": 0}
 
 
-def named(text: str) -> AttentionTarget | None:
+def find_by_name(text: str) -> AttentionTarget | None:
     """The target of a name such as ``Sine6,1.5:length=16,knots=256``.
 
     ``SineR,A`` has F = f = id and the coupling `SineSeries` of rank R and decay A.
@@ -355,22 +355,22 @@ def named(text: str) -> AttentionTarget | None:
     """
     if not text.startswith("Sine"):
         return None
-    found = _NAME.fullmatch(text)
+    match = _NAME.fullmatch(text)
     demand(
-        found is not None,
+        match is not None,
         f"{text!r} is no name: say SineR,A or SineR,A:OPTION=N,…, rank R and exponent A, "
         f"options {', '.join(_USUAL)}",
     )
-    assert found is not None
-    told: dict[str, int | None] = dict(_USUAL)
-    for part in found[3].split(",") if found[3] else []:
+    assert match is not None
+    options: dict[str, int | None] = dict(_USUAL)
+    for part in match[3].split(",") if match[3] else []:
         option, _, number = part.partition("=")
-        demand(option in told and number.isdecimal(), f"{text}: what is {part!r}?")
-        told[option] = int(number)
+        demand(option in options and number.isdecimal(), f"{text}: what is {part!r}?")
+        options[option] = int(number)
     with told_as(Refused, f"{text}: "):
-        scramble = told.pop("scramble") or 0
-        series = SineSeries(float(found[2]), int(found[1]), scramble)
-        return _of_series(series, text, **told)
+        scramble = options.pop("scramble") or 0
+        series = SineSeries(float(match[2]), int(match[1]), scramble)
+        return _of_series(series, text, **options)
 
 
 def _of_series(

@@ -125,7 +125,7 @@ _USUAL = {NEAREST: (16,), GRAVITY: (4, 5), SELECTION: (3,)}
 _FORMS: dict[str, Form] = {"Nearest": NEAREST, "Gravity": GRAVITY, "Select": SELECTION}
 
 
-def named(text: str) -> SelectedMean | None:
+def find_by_name(text: str) -> SelectedMean | None:
     """The target of a name; None if it is the name of none.
 
     ``Nearest6`` has six points that look for six candidates, on a grid of 16;
@@ -134,17 +134,17 @@ def named(text: str) -> SelectedMean | None:
     Raises:
         Refused: If an option is unknown, or a number is out of range.
     """
-    found = _NAME.fullmatch(text)
-    if found is None:
+    match = _NAME.fullmatch(text)
+    if match is None:
         return None
-    form = _FORMS[found[1]]
-    told = dict(zip(SIZES[form], _USUAL[form], strict=True))
-    for part in found[3].split(",") if found[3] else []:
+    form = _FORMS[match[1]]
+    options = dict(zip(SIZES[form], _USUAL[form], strict=True))
+    for part in match[3].split(",") if match[3] else []:
         option, _, number = part.partition("=")
-        known = option in told and number.isdecimal() and len(number) < 9
-        demand(known, f"{text}: options are {', '.join(told)}, not {part!r}")
-        told[option] = int(number)
-    demand(len(found[2]) < 9, f"{text}: too long")
-    length = int(found[2]) * (2 if form == NEAREST else 1)
+        known = option in options and number.isdecimal() and len(number) < 9
+        demand(known, f"{text}: options are {', '.join(options)}, not {part!r}")
+        options[option] = int(number)
+    demand(len(match[2]) < 9, f"{text}: too long")
+    length = int(match[2]) * (2 if form == NEAREST else 1)
     with told_as(Refused, f"{text}: "):
-        return SelectedMean(text, form, length, **told)
+        return SelectedMean(text, form, length, **options)

@@ -98,7 +98,7 @@ def gauss_legendre(count: int, dimensions: int = 1) -> Quadrature:
     return Quadrature(points, scale.ravel(), (count,) * dimensions)
 
 
-def interpolated(values: FloatArray, rule: Quadrature) -> Coupling:
+def interpolate_coupling(values: FloatArray, rule: Quadrature) -> Coupling:
     """The coupling that is a polynomial and has these values at the nodes.
 
     Args:
@@ -160,7 +160,7 @@ class Pod:
         scaled = self.rule.weights[:, None] * self.left[:, :terms] / self.sigma[:terms]
         return self.coupling(self.rule.nodes, points).T @ scaled
 
-    def truncated(self, u: FloatArray, v: FloatArray, terms: int) -> FloatArray:
+    def sum_terms(self, u: FloatArray, v: FloatArray, terms: int) -> FloatArray:
         """``(a, b)``: the first terms of ρ at any points."""
         return (self.phi(u, terms) * self.sigma[:terms]) @ self.psi(v, terms).T
 
@@ -168,8 +168,8 @@ class Pod:
         self, terms: int, points: FloatArray
     ) -> tuple[FloatArray, FloatArray]:
         """``(terms,)`` twice: the largest |φ_k| and |ψ_k| at points."""
-        found = (self.phi(points, terms), self.psi(points, terms))
-        return np.abs(found[0]).max(axis=0), np.abs(found[1]).max(axis=0)
+        functions = (self.phi(points, terms), self.psi(points, terms))
+        return np.abs(functions[0]).max(axis=0), np.abs(functions[1]).max(axis=0)
 
     def _has(self, terms: int) -> None:
         demand(0 <= terms <= self.rank, f"ρ has rank {self.rank}, not {terms}")
@@ -236,7 +236,7 @@ class AttentionTarget(StatedAttentionTarget):
     def coupling(self, u: FloatArray, v: FloatArray) -> FloatArray:
         """ρ: points ``(a, 1)`` and ``(b, 1)`` to logits ``(a, b)``."""
         sides = ((u, self.left), (v, self.right))
-        a, b = (joined(x[:, 0] * self.points, table) for x, table in sides)
+        a, b = (interpolate_rows(x[:, 0] * self.points, table) for x, table in sides)
         return np.asarray(a @ b.T, np.float64)
 
     @cached_property
@@ -248,7 +248,7 @@ class AttentionTarget(StatedAttentionTarget):
         """``(batch, t, n)``: H of inputs ``(batch, t, 1)``, in long doubles."""
         at: Any = x[..., 0].astype(np.longdouble) * self.points
         asked, keys, values = (
-            joined(at, table) for table in (self.left, self.right, self.f)
+            interpolate_rows(at, table) for table in (self.left, self.right, self.f)
         )
         scores = asked @ keys.swapaxes(1, 2)
         if self.causal:
@@ -277,7 +277,9 @@ class AttentionTarget(StatedAttentionTarget):
         return float(off + 2.0**-52 * largest)  # and the last rounding
 
 
-def joined(at: FloatArray, table: FloatArray, own: bool = False) -> FloatArray:
+def interpolate_rows(
+    at: FloatArray, table: FloatArray, own: bool = False
+) -> FloatArray:
     """A table whose rows are joined by lines, at places counted in rows.
 
     Args:
@@ -298,10 +300,10 @@ def joined(at: FloatArray, table: FloatArray, own: bool = False) -> FloatArray:
         rows = tuple((*row, np.arange(table.shape[1])) for row in rows)
     else:
         part = part[..., None]
-    found: FloatArray = table[rows[0]] * (1 - part) + table[rows[1]] * part
-    return found
+    values: FloatArray = table[rows[0]] * (1 - part) + table[rows[1]] * part
+    return values
 
 
 def interpolate(outer: OuterFunction, a: FloatArray) -> FloatArray:
     """F of ``(…, n)`` numbers, each by its own function; constant outside the points."""
-    return joined((a - outer.low) / outer.step, outer.values, own=True)
+    return interpolate_rows((a - outer.low) / outer.step, outer.values, own=True)

@@ -16,11 +16,11 @@ from krohn.kinds.linear_systems.statement import StatedLinearSystem
 from krohn.kinds.linear_systems.statement_blocks import StatedVectorsInBlocks
 from krohn.program.errors import demand
 from krohn.program.operations.letter_matrix import LetterMatrix
-from krohn.verify.checker.arithmetic import settled
+from krohn.verify.checker.arithmetic import bound_all_steps
 from krohn.verify.checker.established import Established
 from krohn.verify.checker.model_file import Machine, Model
-from krohn.verify.checker.sublayers import walked
-from krohn.verify.checker.transformer import stated
+from krohn.verify.checker.sublayers import collect_streams
+from krohn.verify.checker.transformer import read_program
 
 COORDINATE = 2.0
 ROOM = 2.0**-8
@@ -40,7 +40,7 @@ def affine(source: StatedVectorsInBlocks) -> StatedLinearSystem:
     return StatedLinearSystem(source.name, source.letters, matrices, start)
 
 
-def established(model: Model, said: Any, machine: Machine | None) -> Established:
+def check_claim(model: Model, said: Any, machine: Machine | None) -> Established:
     """The error in the norm that evidence names.
 
     Raises:
@@ -48,7 +48,7 @@ def established(model: Model, said: Any, machine: Machine | None) -> Established
     """
     source = StatedVectorsInBlocks.from_wire(model.source)
     letters, block = len(source.letters), source.block
-    program = stated(model, letters, matrices=True)
+    program = read_program(model, letters, matrices=True)
     system, length = affine(source), program.length
     linear_system.check_program(program, system, block + 1)
     embedded = [isinstance(o, LetterMatrix) for o in program.operations.values()]
@@ -59,10 +59,10 @@ def established(model: Model, said: Any, machine: Machine | None) -> Established
     column = plain.growth * (most + room) / COORDINATE
     growth = plain.together(column, 1.0).maximum(plain.growth)
     norm = type(plain)(plain.size + 1, growth.most)
-    streams, looks = walked(model, program, said, norm)
+    streams, looks = collect_streams(model, program, said, norm)
     read, rounded = linear_system.read_out(model, streams[-1], system, norm)
     window, blocks = read + norm.size * rounded, length // (block + 1) + 1
-    error = settled(lambda _: blocks * plain.growth * window, room).most
-    told = {**norm.facts, "window": window.most}
+    error = bound_all_steps(lambda _: blocks * plain.growth * window, room).most
+    facts = {**norm.facts, "window": window.most}
     words = words_of(model.claim, letters - 1, block)
-    return Established(model.format, words, told, error, streams, looks)
+    return Established(model.format, words, facts, error, streams, looks)

@@ -45,14 +45,14 @@ from krohn.report import Progress
 from krohn.schemas.parts import Dtype, Sizes
 from krohn.source_kinds.base import Built, R, ReadableKind, letters_in, sizes
 from krohn.source_kinds.kind import FEW, Answers, Example
-from krohn.source_kinds.real_outputs import held
+from krohn.source_kinds.real_outputs import simulate_words
 from krohn.source_kinds.written_texts import (
     BATCH,
     Row,
     TextKind,
     Writer,
     named_by,
-    simulated,
+    simulate_texts,
 )
 from krohn.verify.testing.simulation_result import Simulation
 
@@ -118,7 +118,9 @@ class InBlocks(ReadableKind[R]):
 
     explained = EXPLAINED
 
-    def drawn(self, file: ModelFile, count: int, rng: np.random.Generator) -> IntArray:
+    def sample_inputs(
+        self, file: ModelFile, count: int, rng: np.random.Generator
+    ) -> IntArray:
         """Random words of full length."""
         source: Any = self.of_file(file)
         length = longest_word(file)
@@ -197,14 +199,14 @@ class TextsInBlocks(InBlocks[Blocks], TextKind[Blocks]):
             word = letters_in(words, source.name, source.letters)
             if room is None:
                 check_length(word, file)
-            found: list[int] = blanks(word[None], source.block)[0].tolist()
-            return found
+            tokens: list[int] = blanks(word[None], source.block)[0].tolist()
+            return tokens
 
-        def told(row: Row, text: list[int]) -> Answers:
+        def describe_text(row: Row, text: list[int]) -> Answers:
             return _text_result(source, row, text, room or len(row))
 
         first = len(source.letters)
-        return Writer(source.tokens, row, told, first=first, room=room)
+        return Writer(source.tokens, row, describe_text, first=first, room=room)
 
     def example(self, file: ModelFile) -> Example:
         """A word of the first letters, before a state is written."""
@@ -212,10 +214,12 @@ class TextsInBlocks(InBlocks[Blocks], TextKind[Blocks]):
         size = min(FEW, source.block, longest_word(file))
         return Example([i % len(source.letters) for i in range(size)], 1)
 
-    def held(self, file: ModelFile, inputs: IntArray, progress: Progress) -> Simulation:
+    def simulate_inputs(
+        self, file: ModelFile, inputs: IntArray, progress: Progress
+    ) -> Simulation:
         """Let the network write the states of words."""
         writer, source = self.writer(file), self.of_file(file)
-        return _simulated(file, writer, source, inputs, progress)
+        return _simulate_texts(file, writer, source, inputs, progress)
 
 
 def longest_word(file: ModelFile) -> int:
@@ -265,7 +269,7 @@ def _states_said(file: ModelFile, texts: IntArray) -> IntArray:
         return np.asarray(Model(file)(torch.from_numpy(texts)).argmax(dim=-1).numpy())
 
 
-def _simulated(
+def _simulate_texts(
     file: ModelFile, writer: Writer, source: Blocks, words: IntArray, progress: Progress
 ) -> Simulation:
     """Hold what it writes, and says after each token of the text, against the machine."""
@@ -273,23 +277,26 @@ def _simulated(
 
     rows, texts = blanks(words, source.block).tolist(), completed_texts(source, words)
     both = zip(rows, texts.tolist(), strict=True)
-    found = simulated(file, writer, both, len(words), words.shape[1], progress)
-    if found.counterexample:
-        return found
+    simulation = simulate_texts(
+        file, writer, both, len(words), words.shape[1], progress
+    )
+    if simulation.counterexample:
+        return simulation
     first, read = len(source.letters), texts[:, :-1]
     for at in range(0, len(words), BATCH):
         batch = read[at : at + BATCH]
-        right, said = (
+        right, actual_states = (
             first + states_after(source, batch),
             first + _states_said(file, batch),
         )
-        for i in np.flatnonzero((right != said).any(axis=1))[:1].tolist():
-            word, wanted, told = (
-                tuple(named_by(source.tokens, x[i])) for x in (batch, right, said)
+        for i in np.flatnonzero((right != actual_states).any(axis=1))[:1].tolist():
+            word, wanted, actual = (
+                tuple(named_by(source.tokens, x[i]))
+                for x in (batch, right, actual_states)
             )
-            example = Counterexample(word, wanted, told, "letter by letter")
+            example = Counterexample(word, wanted, actual, "letter by letter")
             return Simulation(at + i + 1, words.shape[1], example)
-    return found
+    return simulation
 
 
 # Linear systems, which write a vector.
@@ -333,7 +340,7 @@ class LinearSystemsInBlocks(InBlocks[VectorsInBlocks]):
         claim = {"length": tokens, "letters": length}
         where = f"{source.system.name} cannot be computed in {options.precision.name}"
         with told_as(CompileError, f"{where} within any error that can be shown: "):
-            return built, self.proved(source, built, claim, options)
+            return built, self.prove_claim(source, built, claim, options)
 
     def facts(self, source: VectorsInBlocks, asked: Asked) -> dict[str, Any]:
         """Its size, its passes and its error."""
@@ -376,11 +383,13 @@ class LinearSystemsInBlocks(InBlocks[VectorsInBlocks]):
         text = blanks(word[None], source.block)[0, :-1]
         return Answers(result, (np.flatnonzero(text != BLANK) + 1).tolist())
 
-    def held(self, file: ModelFile, inputs: IntArray, progress: Progress) -> Simulation:
+    def simulate_inputs(
+        self, file: ModelFile, inputs: IntArray, progress: Progress
+    ) -> Simulation:
         """Hold outputs against the states of the system."""
         system = self.of_file(file).system
         right = reference(system)
-        return held(file, system.letters, right, inputs, progress, said_by)
+        return simulate_words(file, system.letters, right, inputs, progress, said_by)
 
 
 def said_by(file: ModelFile, words: IntArray, network: Opened = None) -> FloatArray:
@@ -400,6 +409,6 @@ def said_by(file: ModelFile, words: IntArray, network: Opened = None) -> FloatAr
     column = range(first + size - 1, first + size * (size - 1), size)
     given = torch.from_numpy(texts).to(opened.token.device)
     with torch.no_grad():
-        said = fed_back(opened, given, column, 1 / COORDINATE)
+        outputs = fed_back(opened, given, column, 1 / COORDINATE)
     letters = (texts != BLANK)[0]
-    return np.asarray(said.double().cpu().numpy()[:, letters, :-1])
+    return np.asarray(outputs.double().cpu().numpy()[:, letters, :-1])

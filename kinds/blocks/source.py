@@ -21,12 +21,12 @@ def blanks(words: IntArray, block: int) -> IntArray:
 
 def states_after(source: Blocks, texts: IntArray) -> IntArray:
     """The state after each token, from the start state on: ``(batch, N)``."""
-    state, found = np.full(len(texts), source.start), np.empty_like(texts)
+    state, states = np.full(len(texts), source.start), np.empty_like(texts)
     for t, tokens in enumerate(texts.T):
         blank = tokens == BLANK
         state = np.where(blank, state, source.resets[tokens, state])
-        found[:, t] = state
-    return found
+        states[:, t] = state
+    return states
 
 
 def completed_texts(source: Blocks, words: IntArray) -> IntArray:

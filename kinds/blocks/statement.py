@@ -39,12 +39,12 @@ def words_of(claim: Claim, letters: int, block: int) -> WordsInBlocks:
     Raises:
         Refused: If it is about something else, or their texts are longer than it says.
     """
-    said = claim.inputs
-    demand(isinstance(said, WordsInBlocks), "the claim is not about texts in blocks")
-    assert isinstance(said, WordsInBlocks)
-    fits = said.length >= 1 and longest(said.length, block) <= said.tokens
+    inputs = claim.inputs
+    demand(isinstance(inputs, WordsInBlocks), "the claim is not about texts in blocks")
+    assert isinstance(inputs, WordsInBlocks)
+    fits = inputs.length >= 1 and longest(inputs.length, block) <= inputs.tokens
     demand(fits, "the claim is about words whose texts do not fit")
-    return replace(said, letters=letters, block=block)
+    return replace(inputs, letters=letters, block=block)
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,6 +145,6 @@ class Blocks:
         )
         numbers = (int(whole(said[n], 0)) for n in ("start", "block"))
         letters, states = tuple(names[: len(transitions)]), tuple(said["classes"])
-        found = cls(str(said["name"]), letters, states, transitions, *numbers)
-        demand(names == list(found.tokens), "a state has another token")
-        return found
+        blocks = cls(str(said["name"]), letters, states, transitions, *numbers)
+        demand(names == list(blocks.tokens), "a state has another token")
+        return blocks

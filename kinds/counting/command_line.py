@@ -14,7 +14,7 @@ from typing import Annotated
 import typer
 
 from krohn.commands import options as common
-from krohn.commands.options import CODES, StartedReading, emit, grouped
+from krohn.commands.options import CODES, StartedReading, emit, expand_option_groups
 from krohn.commands.progress import progress
 
 Upto = Annotated[
@@ -23,7 +23,7 @@ Upto = Annotated[
 ]
 
 
-@grouped
+@expand_option_groups
 def crasp(
     machine: common.Machine,
     *,
@@ -45,25 +45,25 @@ def crasp(
         proved_program,
         shallowest,
     )
-    from krohn.kinds.counting.source import written
+    from krohn.kinds.counting.source import write_program
 
     source = reading.read(machine)
     with progress() as report:
-        program, found = proved_program(
+        program, answer = proved_program(
             source, length, effort, partial(report, "exploring")
         )
-    least, text = shallowest(source), written(program)
+    least, text = shallowest(source), write_program(program)
     if output is not None:
         save(text, output)
     facts = {"depth": program.depth, "sums": len(program.sums), "program": text}
     bound = {"at_least": least.depth, "words": least.words}
     emit(
         "crasp",
-        {**found.to_object(), **facts, **bound, "file": output},
+        {**answer.to_object(), **facts, **bound, "file": output},
         as_json,
-        lambda: counting_program(text, program.depth, least, found, output),
+        lambda: counting_program(text, program.depth, least, answer, output),
     )
-    return CODES[found.verdict]
+    return CODES[answer.verdict]
 
 
 def counting_program(

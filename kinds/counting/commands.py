@@ -119,20 +119,20 @@ class _Witness:
             elif state in self.entered:
                 now = build.some(*self.entered[state])
                 inside[state] = build.every(
-                    build.between({now: 1}, 1, None), build.no(now)
+                    build.sum_between({now: 1}, 1, None), build.no(now)
                 )
         alone = Distinguished(np.zeros(1, np.int64), ())
         several = len(states) > 1
-        told = (
+        partition = (
             told_apart(self.language.machine, np.array(states), self.budget)
             if several
             else alone
         )
-        if told.block.max() + 1 < len(states):
+        if partition.block.max() + 1 < len(states):
             raise KrohnError(
                 "the language is not in C-RASP: counts do not tell its states"
             )
-        return _Component(states, told, inside)
+        return _Component(states, partition, inside)
 
     def _pass(self, component: _Component) -> None:
         """Add the gates of a component: its acceptance, and the ways to leave it."""
@@ -148,8 +148,8 @@ class _Witness:
                 elif accepting[target]:
                     stays.append(here)
         out = build.some(*(here for here, _ in leaves))
-        first = build.every(out, build.between({out: 1}, 1, 1))
-        gone = build.every(build.between({first: 1}, 1, None), build.no(first))
+        first = build.every(out, build.sum_between({out: 1}, 1, 1))
+        gone = build.every(build.sum_between({first: 1}, 1, None), build.no(first))
         self.accepted.append(build.every(build.some(*stays), build.no(gone)))
         for here, target in leaves:
             arrived = build.every(here, first)
@@ -161,12 +161,12 @@ class _Witness:
         """For each state of a component: that the run is in it before this letter."""
         before = [self.builder.some(*component.inside.values())]
         block = np.zeros(len(component.states), np.int64)
-        for found in component.told.rounds:
-            before = self._refined(component, found, before, block.tolist())
-            block = found.block
+        for refinement in component.told.rounds:
+            before = self._refine_blocks(component, refinement, before, block.tolist())
+            block = refinement.block
         return [before[b] for b in block.tolist()]
 
-    def _refined(
+    def _refine_blocks(
         self, component: _Component, found: Round, before: list[int], block: list[int]
     ) -> list[int]:
         """For each block of a round: that the state before this letter is in it.
@@ -189,7 +189,7 @@ class _Witness:
                 for entry, inside in component.inside.items():
                     start = found.sums[component.states.index(entry)]
                     exact = [
-                        build.between(s, total, total)
+                        build.sum_between(s, total, total)
                         for s, total in zip(
                             sums,
                             self._totals(found, state, start, own),
@@ -223,7 +223,7 @@ def counting_program(text: str) -> CountingProgram | None:
         KrohnError: If there is none of that name, or the file cannot be read or is wrong.
     """
     if text.startswith(PREFIX):
-        return counting.named(text.removeprefix(PREFIX))
+        return counting.find_by_name(text.removeprefix(PREFIX))
     path = Path(text)
     if path.suffix != counting.SUFFIX:
         return None
@@ -245,7 +245,9 @@ def function_of(source: object) -> SequenceFunction | None:
     return counting.function(source) if isinstance(source, CountingProgram) else None
 
 
-def derived(machine: Automaton, effort: str | float = "normal") -> CountingProgram:
+def derive_program(
+    machine: Automaton, effort: str | float = "normal"
+) -> CountingProgram:
     """The counting program of the language of a machine (`counting_witness`).
 
     Raises:

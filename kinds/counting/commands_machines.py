@@ -22,7 +22,7 @@ CLASSES = ("0", "1")
 """The classes that the network of a counting program says: whether its formula holds."""
 
 
-def unrolled(program: CountingProgram, length: int) -> Automaton:
+def unroll_program(program: CountingProgram, length: int) -> Automaton:
     """A machine that says what a program says of every word of up to so many letters.
 
     A state is what the program remembers, its sums of counts. All memories of which no
@@ -64,14 +64,14 @@ def distances(moves: IntArray, says: BoolArray) -> IntArray:
     Returns:
         ``(states,)``: `NONE`, which is above all lengths, where none do.
     """
-    found = np.full(len(says) + 1, NONE)
+    lengths = np.full(len(says) + 1, NONE)
     yes = np.append(says, np.zeros(1, dtype=bool))
     while True:
-        after = np.where(yes, 0, found)[moves].min(axis=0)
+        after = np.where(yes, 0, lengths)[moves].min(axis=0)
         new = np.append(np.minimum(after + 1, NONE), NONE)
-        if np.array_equal(new, found):
-            return found[:-1]
-        found = new
+        if np.array_equal(new, lengths):
+            return lengths[:-1]
+        lengths = new
 
 
 def _memories(
@@ -111,11 +111,11 @@ def _memories(
                 f"of {done + 1} letters; choose shorter words"
             )
     keys, sorting = np.sort(order), np.append(np.argsort(order), len(order))
-    found = np.full((len(order), letters), len(order))
+    table = np.full((len(order), letters), len(order))
     seen = np.concatenate(moves)
     at = np.where(seen == DEAD, len(order), np.searchsorted(keys, seen))
-    found[: len(seen)] = sorting[at]
-    return found.T, (order % 2).astype(bool), np.concatenate(depth)
+    table[: len(seen)] = sorting[at]
+    return table.T, (order % 2).astype(bool), np.concatenate(depth)
 
 
 def _hopeful(program: CountingProgram, sums: IntArray) -> BoolArray:

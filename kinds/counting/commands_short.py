@@ -16,7 +16,7 @@ from krohn.algebra.automaton import Automaton
 from krohn.algebra.classification.languages.language import language_of
 from krohn.kinds.counting.commands import (
     affordable_pairs,
-    derived,
+    derive_program,
 )
 from krohn.kinds.counting.commands_words import Answer, compare_words
 from krohn.kinds.counting.source import (
@@ -82,12 +82,12 @@ class Search:
     long: CountingProgram
     known: dict[bytes, Candidate] = field(default_factory=dict)
 
-    def found(self) -> Candidate:
+    def find_formula(self) -> Candidate:
         """A formula that says what is accepted, with least nesting.
 
         If none is found, the long program, each part of it as short as it is known.
         """
-        wanted = self.sample.accepted
+        wanted = self.sample.membership
         letters = counted = literals = self._of_letters()
         for depth in range(min(DEEPEST, self.long.depth) + 1):
             new = self._new(self._comparisons(counted, depth)) if depth else []
@@ -104,40 +104,40 @@ class Search:
             # What only this depth says is counted too, though less deep ones are shorter.
             here = product(letters, new[:FORMULAS])
             deep = sorted((_pair(*pair, True) for pair in here), key=_cost)
-            counted = self._joined(literals) + self._decisive(literals)
+            counted = self._join_pairs(literals) + self._decisive(literals)
             counted += self._new(deep[:FORMULAS]) + self._new(few)
         return self._of_parts()[self.long.output]
 
     def _new(self, made: Iterable[Candidate]) -> list[Candidate]:
         """The cheapest of those that say the same, if nothing before did so."""
-        found = list[Candidate]()
+        candidates = list[Candidate]()
         for candidate in sorted(made, key=_cost):
             key = np.packbits(candidate.holds).tobytes()
             if key not in self.known:
                 self.known[key] = candidate
-                found.append(candidate)
-        return found
+                candidates.append(candidate)
+        return candidates
 
     def _of_parts(self) -> list[Candidate]:
         """The formulas of the long program, each by the cheapest that says the same."""
         letters = self.long.letters.index
         first = np.array([letters(n[0]) for n in self.sample.language.alike])
         here = first[np.array(self.sample.letter)]
-        found = list[Candidate]()
+        candidates = list[Candidate]()
 
         def total(counts: Counts, held: list[BoolArray]) -> IntArray:
             each = self.sample.counts(np.array([held[i] for i, _ in counts]))
             return np.asarray([k for _, k in counts] @ each.astype(np.int64))
 
-        held = self.long.values(here, total)
-        for formula, holds in zip(self.long.formulas, held, strict=True):
-            read = [found[i] for i in parts(formula)]
+        truths = self.long.values(here, total)
+        for formula, holds in zip(self.long.formulas, truths, strict=True):
+            read = [candidates[i] for i in parts(formula)]
             cost = 1 + sum(c.cost for c in read)
             build = partial(_copy, formula=formula, read=read)
             made = Candidate(cost, np.asarray(holds), build)
             key = np.packbits(holds).tobytes()
-            found.append(min(self.known.get(key, made), made, key=_cost))
-        return found
+            candidates.append(min(self.known.get(key, made), made, key=_cost))
+        return candidates
 
     def _of_letters(self) -> list[Candidate]:
         """Sets of letters: all, or small ones and their complements."""
@@ -145,33 +145,33 @@ class Search:
         every = frozenset(range(len(alike)))
         most = len(every) if len(every) < 5 else 1 + (len(every) < 9)
         small = [s for n in range(most + 1) for s in combinations(sorted(every), n)]
-        found = list[Candidate]()
+        candidates = list[Candidate]()
         for some in small:
             names = [name for a in some for name in alike[a]]
             for holds in (True, False):
-                found.append(
+                candidates.append(
                     Candidate(
                         len(some) + (not holds) + (not some),
                         np.isin(last, some) == holds,
                         partial(_of_names, names=names, holds=holds),
                     )
                 )
-        return self._new(found)
+        return self._new(candidates)
 
     def _comparisons(self, counted: list[Candidate], depth: int) -> Iterator[Candidate]:
         """Comparisons of counts, and of differences of two counts, with numbers."""
         counts = self.sample.counts(np.array([c.holds for c in counted]))
         for one, count in zip(counted, counts, strict=True):
-            yield from _compared([(one, 1)], count, range(9 if depth == 1 else 3))
+            yield from _compare_sum([(one, 1)], count, range(9 if depth == 1 else 3))
         factors = [(1, 1), (1, 2), (2, 1), (1, 3), (3, 1)] if depth == 1 else [(1, 1)]
         near = range(-4, 5) if depth == 1 else range(-1, 2)
         several = [*zip(counted, counts, strict=True)][: DIFFERENCES[depth - 1]]
         for (one, first), (other, second) in combinations(several, 2):
             for k, less in factors:
                 terms = [(one, k), (other, -less)]
-                yield from _compared(terms, k * first - less * second, near)
+                yield from _compare_sum(terms, k * first - less * second, near)
 
-    def _joined(self, literals: list[Candidate]) -> list[Candidate]:
+    def _join_pairs(self, literals: list[Candidate]) -> list[Candidate]:
         """Candidates to be counted at the next depth: formulas, and pairs of them."""
         pairs = sorted(
             combinations(literals[:JOINED], 2), key=lambda p: p[0].cost + p[1].cost
@@ -187,20 +187,20 @@ class Search:
         language, state = self.sample.language, np.array(self.sample.state)
         assert language.accepting is not None
         other = replace(language, accepting=~language.accepting)
-        tried, found = literals[: 4 * FORMULAS], list[Candidate]()
+        tried, candidates = literals[: 4 * FORMULAS], list[Candidate]()
         every = np.array([c.holds for c in tried])
         costs = np.array([c.cost for c in tried])
         for open_states in (language.live, other.live):
             rows = every[:, open_states[state]].astype(np.float32)
             alone = np.asarray(~rows.any(axis=1))
-            found += [tried[i] for i in np.flatnonzero(alone).tolist()][:DECISIVE]
+            candidates += [tried[i] for i in np.flatnonzero(alone).tolist()][:DECISIVE]
             apart = np.triu(rows @ rows.T == 0, 1) & ~alone & ~alone[:, None]
             first, second = np.nonzero(apart)
             cheap = np.argsort(costs[first] + costs[second], kind="stable")
             pairs = ((tried[first[i]], tried[second[i]]) for i in cheap[: 4 * FORMULAS])
             made = (_pair(*pair, True) for pair in pairs)
-            found += self._new(c for c in made if c.holds.any())[:DECISIVE]
-        return found
+            candidates += self._new(c for c in made if c.holds.any())[:DECISIVE]
+        return candidates
 
     def _combination(
         self, literals: list[Candidate], wanted: BoolArray
@@ -266,7 +266,7 @@ def _copy(builder: Builder, formula: Formula, read: list[Candidate]) -> int:
         case Comparison(counts, least, most):
             factors = [k for _, k in counts]
             terms = [*zip(read, factors, strict=True)]
-            return _between(builder, terms, least, most, inside=True)
+            return _build_comparison(builder, terms, least, most, inside=True)
 
 
 def _junction(builder: Builder, candidates: list[Candidate], every: bool) -> int:
@@ -274,7 +274,7 @@ def _junction(builder: Builder, candidates: list[Candidate], every: bool) -> int
     return join(*(c.build(builder) for c in candidates))
 
 
-def _between(
+def _build_comparison(
     builder: Builder,
     terms: list[tuple[Candidate, int]],
     least: int | None,
@@ -285,11 +285,11 @@ def _between(
     for candidate, k in terms:
         number = candidate.build(builder)
         factors[number] = factors.get(number, 0) + k
-    found = builder.between(factors, least, most)
-    return found if inside else builder.no(found)
+    formula = builder.sum_between(factors, least, most)
+    return formula if inside else builder.no(formula)
 
 
-def _compared(
+def _compare_sum(
     terms: list[tuple[Candidate, int]], total: IntArray, numbers: range
 ) -> Iterator[Candidate]:
     """Comparisons of a sum with numbers, but for those that hold always or never."""
@@ -307,7 +307,7 @@ def _compared(
         ]
         for size, least, most, holds in between:
             if holds.any() and not holds.all():
-                ends = partial(_between, terms=terms, least=least, most=most)
+                ends = partial(_build_comparison, terms=terms, least=least, most=most)
                 inside = partial(ends, inside=True)
                 yield Candidate(size, holds, inside)
                 if None not in (least, most):
@@ -329,9 +329,9 @@ def short_program(machine: Automaton, long: CountingProgram) -> CountingProgram:
     sample = first_sample(language)
     place = {name: a for a, names in enumerate(language.alike) for name in names}
     for _ in range(ROUNDS):
-        found = Search(sample, long).found()
+        candidate = Search(sample, long).find_formula()
         builder = Builder(machine.letters)
-        program = builder.program(machine.name, found.build(builder))
+        program = builder.program(machine.name, candidate.build(builder))
         systems = systems_of(machine, program, "equal")
         wrong = explore(
             *systems, "equal", CHECKED_LETTERS, lambda done, total: None, CHECKED_PAIRS
@@ -363,10 +363,10 @@ def shallowest(machine: Automaton) -> Shallowest:
     """
     sample = first_sample(language_of(machine))
     for depth, any_before in ((2, False), (1, True)):
-        found = sample.alike(any_before)
-        if found is not None:
+        pair = sample.alike(any_before)
+        if pair is not None:
             names = sample.language.machine.letters
-            words = (tuple(names[a] for a in sample.word(at)) for at in found)
+            words = (tuple(names[a] for a in sample.word(at)) for at in pair)
             return Shallowest(depth, (next(words), next(words)))
     return Shallowest(0, None)
 
@@ -388,7 +388,7 @@ def proved_program(
     Raises:
         KrohnError: If the language is not in C-RASP, or that takes too long to find out.
     """
-    long = derived(machine, effort)
+    long = derive_program(machine, effort)
     for program in dict.fromkeys((short_program(machine, long), long)):
         answer = compare_words(
             machine,

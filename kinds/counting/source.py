@@ -14,7 +14,7 @@ from krohn.kinds.counting.source_text import (
     SUFFIX,
     parse,
     sum_text,
-    written,
+    write_program,
 )
 from krohn.kinds.sequence_functions.source import (
     Channel,
@@ -37,10 +37,10 @@ __all__ = [
     "Junction",
     "Letter",
     "Negation",
+    "find_by_name",
     "function",
-    "named",
     "parse",
-    "written",
+    "write_program",
 ]
 
 
@@ -72,8 +72,8 @@ def function(source: CountingProgram) -> SequenceFunction:
             case Comparison(counts, least, most):
                 if counts not in totals:
                     total = _total(made, counts, channels)
-                    totals[counts] = _called(made, source, counts, total)
-                channels[number] = _between(made, totals[counts], least, most)
+                    totals[counts] = _name_sum(made, source, counts, total)
+                channels[number] = _is_between(made, totals[counts], least, most)
     for name, number in source.names:
         made.named(name, channels[number])
     for number, formula in enumerate(source.formulas):
@@ -83,7 +83,7 @@ def function(source: CountingProgram) -> SequenceFunction:
     return made
 
 
-def _called(
+def _name_sum(
     made: SequenceFunction, source: CountingProgram, counts: Counts, total: Channel
 ) -> Channel:
     """A sum by its text, if all that it counts has names: ``opens-closes``."""
@@ -104,7 +104,7 @@ def _called(
     return total
 
 
-def _between(
+def _is_between(
     made: SequenceFunction, total: Channel, least: int | None, most: int | None
 ) -> Channel:
     """Whether a number lies between two others, of which one may be absent."""
@@ -140,16 +140,18 @@ def _total(
     demand(len(counts) <= MOST_TOGETHER, f"a sum has more than {MOST_TOGETHER} counts")
     factors = [k for _, k in counts]
 
-    def added(*flags: int) -> int:
+    def sum_factors(*flags: int) -> int:
         return sum(k * flag for k, flag in zip(factors, flags, strict=True))
 
-    return made.prefix_sum(made.map(added, *(channels[i] for i, _ in counts), bos=0))
+    return made.prefix_sum(
+        made.map(sum_factors, *(channels[i] for i, _ in counts), bos=0)
+    )
 
 
 CATALOGUE = texts(__file__, SUFFIX)
 
 
-def named(name: str) -> CountingProgram:
+def find_by_name(name: str) -> CountingProgram:
     """The counting program of a name in the catalogue.
 
     Raises:

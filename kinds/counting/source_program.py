@@ -114,10 +114,10 @@ class CountingProgram:
             letters: Numbers of letters, of any shape.
             sums: From a sum, and the formulas so far, to its values there.
         """
-        held = list[BoolArray]()
+        truths = list[BoolArray]()
         for formula in self.formulas:
-            held.append(_value(formula, letters, held, sums))
-        return held
+            truths.append(_value(formula, letters, truths, sums))
+        return truths
 
     def accepts(self, words: IntArray) -> BoolArray:
         """``(words, length)``: what it says after each letter of words of one length."""
@@ -180,16 +180,16 @@ def _value(
         case Negation(part):
             return ~held[part]
         case Junction(every, read):
-            found = np.full(letters.shape, every)
+            holds = np.full(letters.shape, every)
             for i in read:
-                found = found & held[i] if every else found | held[i]
-            return found
+                holds = holds & held[i] if every else holds | held[i]
+            return holds
         case Comparison(counts, least, most):
             total = sums(counts, held)
-            found = np.ones(letters.shape, bool)
+            holds = np.ones(letters.shape, bool)
             if least is not None:
-                found &= total >= least
-            return found if most is None else found & (total <= most)
+                holds &= total >= least
+            return holds if most is None else holds & (total <= most)
 
 
 # Counting programs in the making: each formula once, and constants left out.
@@ -236,9 +236,9 @@ class Builder:
                 needed.update(parts(self.made[number]))
         order = sorted(needed)
         places = {number: i for i, number in enumerate(order)}
-        kept = tuple(_renumbered(self.made[number], places) for number in order)
+        kept = tuple(_renumber_formula(self.made[number], places) for number in order)
         known, counted = (
-            tuple((said, places[i]) for said, i in each if i in places)
+            tuple((label, places[i]) for label, i in each if i in places)
             for each in (names, counts)
         )
         return CountingProgram(self.letters, name, kept, places[output], known, counted)
@@ -281,7 +281,7 @@ class Builder:
                     for a in range(len(self.letters))
                 )
 
-    def copied(self, source: CountingProgram) -> int:
+    def copy_program(self, source: CountingProgram) -> int:
         """The output of another program over the same letters, in any order.
 
         Raises:
@@ -296,9 +296,9 @@ class Builder:
                     places[number] = self.letter(source.letters[letter])
                 case Comparison(counts, least, most):
                     factors = {places[i]: k for i, k in counts}
-                    places[number] = self.between(factors, least, most)
+                    places[number] = self.sum_between(factors, least, most)
                 case _:
-                    places[number] = self.add(_renumbered(formula, places))
+                    places[number] = self.add(_renumber_formula(formula, places))
         return places[source.output]
 
     def letter(self, name: str) -> int:
@@ -338,7 +338,7 @@ class Builder:
             formula.part if isinstance(formula, Negation) else self.add(Negation(part))
         )
 
-    def between(
+    def sum_between(
         self, factors: dict[int, int], least: int | None, most: int | None
     ) -> int:
         """Whether a sum of counts, by the factor of each, lies between two numbers."""
@@ -388,7 +388,7 @@ class Builder:
         return min(added), max(added)
 
 
-def _renumbered(formula: Formula, places: dict[int, int]) -> Formula:
+def _renumber_formula(formula: Formula, places: dict[int, int]) -> Formula:
     """A formula that reads others by new numbers."""
     match formula:
         case Letter():

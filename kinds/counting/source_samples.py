@@ -47,14 +47,14 @@ class Sample:
 
     def word(self, at: int) -> tuple[int, ...]:
         """The letters of a word."""
-        found = list[int]()
+        letters = list[int]()
         while at >= 0:
-            found.append(self.letter[at])
+            letters.append(self.letter[at])
             at = self.parent[at]
-        return tuple(reversed(found))
+        return tuple(reversed(letters))
 
     @property
-    def accepted(self) -> BoolArray:
+    def membership(self) -> BoolArray:
         """``(words,)``: which words the language has."""
         assert self.language.accepting is not None
         return np.asarray(self.language.accepting[np.array(self.state)])
@@ -62,10 +62,10 @@ class Sample:
     def counts(self, holds: BoolArray) -> IntArray:
         """``(formulas, words)``: how often each formula held so far."""
         here = holds.T.astype(np.int16)
-        found = np.zeros((len(here) + 1, len(holds)), np.int16)
+        counts = np.zeros((len(here) + 1, len(holds)), np.int16)
         for at, parent in enumerate(self.parent):
-            found[at] = found[parent] + here[at]
-        return np.ascontiguousarray(found[:-1].T)
+            counts[at] = counts[parent] + here[at]
+        return np.ascontiguousarray(counts[:-1].T)
 
     def alike(self, ordered: bool) -> tuple[int, int] | None:
         """Two words that end alike, of which one is accepted.
@@ -81,7 +81,7 @@ class Sample:
             keys = np.vstack([keys, self.counts(last == np.arange(letters)[:, None])])
         order = np.lexsort(keys)
         same = (keys[:, order[1:]] == keys[:, order[:-1]]).all(axis=0)
-        says = self.accepted[order]
+        says = self.membership[order]
         differs = np.flatnonzero(same & (says[1:] != says[:-1]))
         if not len(differs):
             return None

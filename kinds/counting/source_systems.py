@@ -209,7 +209,7 @@ def _wrong(
 ) -> CountingProgram:
     """The program that accepts the words on which a relation does not hold."""
     builder = Builder(left.letters)
-    one, other = builder.copied(left), builder.copied(right)
+    one, other = builder.copy_program(left), builder.copy_program(right)
     found = builder.every(one, builder.no(other))
     if relation == "equal":
         found = builder.some(found, builder.every(builder.no(one), other))
@@ -230,7 +230,7 @@ def system_of(source: Source, letters: tuple[str, ...]) -> System:
     """
     if isinstance(source, CountingProgram):
         builder = Builder(letters)
-        return Counting(builder.program(source.name, builder.copied(source)))
+        return Counting(builder.program(source.name, builder.copy_program(source)))
     output = source.output
     said = () if output is None or output.on != "states" else output.names
     if output is None or set(said) != {"accept", "reject"}:

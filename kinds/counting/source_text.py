@@ -97,19 +97,24 @@ def parse(text: str, file: str) -> CountingProgram:
     """
     lines = text.splitlines()
     demand(len(lines) <= MOST_LINES, f"{file} has more than {MOST_LINES} lines")
-    said = [(n, line.strip()) for n, line in enumerate(lines, 1)]
-    said = [(n, line) for n, line in said if line and line[0] != "#"]
-    demand(bool(said), f"{file} says nothing; a program begins with: letters a b …")
-    number, first = said[0]
+    numbered_lines = [(n, line.strip()) for n, line in enumerate(lines, 1)]
+    numbered_lines = [
+        (n, line) for n, line in numbered_lines if line and line[0] != "#"
+    ]
+    demand(
+        bool(numbered_lines),
+        f"{file} says nothing; a program begins with: letters a b …",
+    )
+    number, first = numbered_lines[0]
     begins, *words = _WORDS.findall(first)
     demand(
         begins == "letters" and words,
         f"{file}:{number}: a program begins with: letters a b …",
     )
     with told_as(Refused, f"{file}:{number}: "):
-        names = tuple(map(_unquoted, words))
+        names = tuple(map(_unquote_letter, words))
     demand(len(set(names)) == len(names), f"{file}:{number}: a letter is there twice")
-    long = next((n for n, line in said if len(line) > MOST_CHARACTERS), None)
+    long = next((n for n, line in numbered_lines if len(line) > MOST_CHARACTERS), None)
     demand(long is None, f"{file}:{long}: the line is too long")
     reader = _Reader(Builder(names))
     try:
@@ -161,8 +166,8 @@ class _Reader:
     def _value(self, node: Node) -> int | Count:
         """A formula or a count, made from its parts in their order."""
         parts = (self._value(p) if isinstance(p, Node) else p for p in node.parts)
-        found: int | Count = getattr(self, f"_{node.kind}")(*parts)
-        return found
+        value: int | Count = getattr(self, f"_{node.kind}")(*parts)
+        return value
 
     def _some(self, *parts: int | Count) -> int:
         return self.builder.some(*map(self._formula, parts))
@@ -174,7 +179,7 @@ class _Reader:
         return self.builder.no(self._formula(part))
 
     def _letter(self, name: str, _: str = "") -> int:
-        return self.builder.letter(_unquoted(name.removeprefix("Q_")))
+        return self.builder.letter(_unquote_letter(name.removeprefix("Q_")))
 
     def _named(self, name: str, _: str = "") -> int | Count:
         known = ", ".join(self.known) or "none yet"
@@ -185,37 +190,39 @@ class _Reader:
         return self.known[name]
 
     def _compared(self, left: int | Count, sign: str, right: int | Count) -> int:
-        first, second = self._counted(left), self._counted(right)
+        first, second = self._demand_count(left), self._demand_count(right)
         return self._relation(first, _SAME.get(sign, sign), second)
 
     def _relation(self, left: Count, relation: str, right: Count) -> int:
         """Whether two counts compare so."""
-        builder, found = self.builder, list[int]()
+        builder, formulas = self.builder, list[int]()
         for when, factors, constant in self._both(left, right, -1).cases:
             least, most = _BETWEEN[relation]
-            holds = builder.between(
+            holds = builder.sum_between(
                 factors,
                 None if least is None else least - constant,
                 None if most is None else most - constant,
             )
             holds = builder.no(holds) if relation == "!=" else holds
-            found.append(builder.every(when, holds))
-        return builder.some(*found)
+            formulas.append(builder.every(when, holds))
+        return builder.some(*formulas)
 
     def _sum(self, first: int | Count, *more: Any) -> Count:
-        found = self._counted(first)
+        total = self._demand_count(first)
         for sign, part in zip(more[::2], more[1::2], strict=True):
-            found = self._both(found, self._counted(part), 1 if sign == "+" else -1)
-        return found
+            total = self._both(
+                total, self._demand_count(part), 1 if sign == "+" else -1
+            )
+        return total
 
     def _negative(self, _: str, count: int | Count) -> Count:
-        return self._times(-1, self._counted(count))
+        return self._times(-1, self._demand_count(count))
 
     def _number(self, digits: str) -> Count:
         return Count(((self.builder.every(), {}, _number(digits)),))
 
     def _scaled(self, digits: str, count: int | Count) -> Count:
-        return self._times(_number(digits), self._counted(count))
+        return self._times(_number(digits), self._demand_count(count))
 
     def _count(self, sign: str, part: int | Count) -> Count:
         """At how many positions so far a formula held, with this one or without."""
@@ -229,12 +236,12 @@ class _Reader:
         self, when: int | Count, first: int | Count, second: int | Count
     ) -> Count:
         return self._split(
-            self._formula(when), self._counted(first), self._counted(second)
+            self._formula(when), self._demand_count(first), self._demand_count(second)
         )
 
     def _extreme(self, name: str, first: int | Count, second: int | Count) -> Count:
         """The smaller or the larger one of two counts."""
-        one, other = self._counted(first), self._counted(second)
+        one, other = self._demand_count(first), self._demand_count(second)
         when = self._relation(one, "<=" if name == "min" else ">=", other)
         return self._split(when, one, other)
 
@@ -276,7 +283,7 @@ class _Reader:
         assert isinstance(value, int)
         return value
 
-    def _counted(self, value: int | Count) -> Count:
+    def _demand_count(self, value: int | Count) -> Count:
         demand(isinstance(value, Count), "a formula stands where a count is needed")
         assert isinstance(value, Count)
         return value
@@ -299,7 +306,7 @@ def _check_places(parts: Sequence[Any], here: str) -> None:
             raise Refused(f"{where} a count #[j <= i] write {before}({here})")
 
 
-def _unquoted(word: str) -> str:
+def _unquote_letter(word: str) -> str:
     """The letter that a word stands for, with quotes or without.
 
     Raises:
@@ -309,9 +316,9 @@ def _unquoted(word: str) -> str:
         return word
     if word[0] == '"':
         with suppress(ValueError):
-            found = json.loads(word)
-            demand(found, "a letter needs a name")
-            return str(found)
+            letter = json.loads(word)
+            demand(letter, "a letter needs a name")
+            return str(letter)
     demand(
         word[0] not in "\"'" and word[-1] != ",",
         f"letters have blanks between them; if {word} is one, write {json.dumps(word)}",
@@ -334,7 +341,7 @@ ATOM, CONDITION, EVERY, SOME = range(4)
 """How loosely a text holds together: what binds more loosely stands in brackets."""
 
 
-def written(program: CountingProgram) -> str:
+def write_program(program: CountingProgram) -> str:
     """A program as text that `parse` reads: short lines, with the names that it has.
 
     A formula that is used once stands where it is used. Others without a name are
@@ -366,13 +373,13 @@ class _Writer:
         """All lines."""
         program, counts = self.program, _by_number(self.program.counts)
         for number, formula in enumerate(program.formulas):
-            self.said.append(self._named(number, formula))
+            self.said.append(self._name_formula(number, formula))
             if number in counts and number != program.output:
                 self._define(counts[number], f"#[j <= i] {self._in(number, ATOM)}")
                 self._counted[number] = counts[number]
         return "\n".join(self.lines) + "\n"
 
-    def _named(self, number: int, formula: Formula) -> tuple[str, int]:
+    def _name_formula(self, number: int, formula: Formula) -> tuple[str, int]:
         """The text of a formula where it is used; a line for it, if it needs one."""
         last, text, loose = number == self.program.output, *self._right(formula)
         short = isinstance(formula, Letter) or (
@@ -413,9 +420,9 @@ class _Writer:
             case Junction(_, read):
                 return " or ".join(self._in(i, EVERY) for i in read), SOME
             case Comparison(counts, least, most):
-                return self._compared(counts, least, most)
+                return self._write_comparison(counts, least, most)
 
-    def _compared(
+    def _write_comparison(
         self, counts: Counts, least: int | None, most: int | None
     ) -> tuple[str, int]:
         texts = [

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from krohn.algebra.automaton import Automaton
 from krohn.kinds.counting.commands import counting_program
-from krohn.kinds.counting.commands_machines import unrolled
+from krohn.kinds.counting.commands_machines import unroll_program
 from krohn.kinds.counting.source import CountingProgram
 
 
@@ -25,7 +25,7 @@ class Unrolling:
         Raises:
             KrohnError: If the program remembers too much.
         """
-        return unrolled(self.source, length)
+        return unroll_program(self.source, length)
 
 
 def unrolling(source: object) -> Unrolling | None:

@@ -43,7 +43,7 @@ from krohn.program.expressions import (
     Expression,
     argument,
     number,
-    rectified,
+    rectify,
 )
 from krohn.program.whole_expressions import gate, minimum
 
@@ -109,7 +109,7 @@ def chain_of_thought(source: ChainOfThought, attention: str = "standard") -> Pro
             total = total + gate(result, flag, made.bounds(result)[1])
     if made.bounds(total)[1] > MOST_SAID:
         total = minimum(made.add(total), number(len(source.tokens) - 1))
-    made.add(total.expanded, NEXT)
+    made.add(total.expansion, NEXT)
     return Program(
         letters=source.tokens,
         states=len(source.tokens),
@@ -164,14 +164,14 @@ class _Channels:
         ends = [-(-x // block) * block for x in far]
         offsets = [e - x if e else -1 for e, x in zip(ends, far, strict=True)]
         self._fetch(f"near{k}", CONTENT, f"near{k}.place", near)
-        found = {-1: f"near{k}"}
+        channels = {-1: f"near{k}"}
         for r in sorted({*offsets} - {-1}):
             slot = f"slot{r}" if r else CONTENT
             if r:
                 self.operations.setdefault(slot, Shift(CONTENT, r))
-            found[r] = f"far{k}[{r}]"
-            self._fetch(found[r], slot, f"end{k}", ends)
-        return self._select(k, offsets, found, reads)
+            channels[r] = f"far{k}[{r}]"
+            self._fetch(channels[r], slot, f"end{k}", ends)
+        return self._select(k, offsets, channels, reads)
 
     def added_argument(
         self, block: int, k: int, reads: Sequence[Argument]
@@ -184,7 +184,7 @@ class _Channels:
         numbers = [-(-x // block) for x in places]
         self.operations[f"block{k}"] = Position(tuple(numbers))
         offsets = [x % block if x else -1 for x in places]
-        found = dict[int, str]()
+        channels = dict[int, str]()
         for r in sorted({*offsets} - {-1}):
             here = [int(t % block == r) for t in range(len(reads))]
             content, flag = (
@@ -194,10 +194,10 @@ class _Channels:
             only = gate(content, self.position(flag, here), self.most + 1)
             (atom, _), *_ = self.add(only, f"slot{r}").terms
             assert isinstance(atom.inside, int)
-            found[r] = f"sum{k}[{r}]"
+            channels[r] = f"sum{k}[{r}]"
             slot = self.names[atom.inside]
-            self.operations[found[r]] = BlockSum(slot, f"block{k}", block)
-        return self._select(k, offsets, found, reads)
+            self.operations[channels[r]] = BlockSum(slot, f"block{k}", block)
+        return self._select(k, offsets, channels, reads)
 
     def _select(
         self,
@@ -248,7 +248,7 @@ class _Channels:
     def _flat(self, atom: Atom) -> Expression:
         """An atom as max(e, 0) of channels, or as a channel."""
         if atom.kind == "rectified":
-            return rectified(self.affine(atom.expression))
+            return rectify(self.affine(atom.expression))
         return self._channel(atom)
 
     def add(self, expression: Expression, name: str = "") -> Expression:

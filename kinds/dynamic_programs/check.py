@@ -23,7 +23,7 @@ from krohn.program.expressions import (
     Interval,
     argument,
     number,
-    rectified,
+    rectify,
     sum_of_terms,
     value,
 )
@@ -35,7 +35,7 @@ from krohn.program.operations.token import Token
 from krohn.program.piecewise import Piecewise
 from krohn.program.statement import Channel, Statement
 from krohn.verify.checker.model_file import Model
-from krohn.verify.checker.transformer import Reference, causal, stated
+from krohn.verify.checker.transformer import Reference, causal, read_program
 
 Readings = dict[tuple[int, ...], int]
 Lookup = tuple[str, Interval, int, tuple[int, ...]]
@@ -52,7 +52,7 @@ def reference(model: Model, said: Any) -> Reference:
     """The Program of a file, which writes the chain of thought of every prompt."""
     del said
     chain_of_thought = ChainOfThought.from_wire(model.source)
-    program = causal(stated(model, len(chain_of_thought.tokens)))
+    program = causal(read_program(model, len(chain_of_thought.tokens)))
     sizes = tuple(high - low + 1 for low, high in chain_of_thought.prompt)
     inputs = Prompts(sizes, program.length)
     return Reference(program, check(program, chain_of_thought), inputs)
@@ -69,7 +69,7 @@ def check(program: Statement, source: ChainOfThought) -> Readings:
     """
     demand(program.letters == len(source.tokens), "the network has other tokens")
     demand(program.length == source.length - 1, "texts have another length")
-    text, found = Text.of(program, source), Readings()
+    text, readings = Text.of(program, source), Readings()
     start = len(source.prompt)
     ends = [text.tokens[start + i + 1] for i in range(len(source.steps))]
     count = sum(high - low + 1 for low, high in ends)
@@ -85,16 +85,16 @@ def check(program: Statement, source: ChainOfThought) -> Readings:
         else:
             wanted = number(step.token)
         text.spend("atoms", wanted.size)
-        shown = [_said(text.at(n, start + i), wanted) for n in program.outputs]
+        shown = [_match_output(text.at(n, start + i), wanted) for n in program.outputs]
         for token in range(low, high + 1):
             values = tuple(token if value is None else value for value in shown)
             meant = program.decode.get(values)
             demand(meant == token, f"step {i}: the Program says another token")
-            found[values] = token
-    return found
+            readings[values] = token
+    return readings
 
 
-def _said(shown: Expression, wanted: Expression) -> int | None:
+def _match_output(shown: Expression, wanted: Expression) -> int | None:
     """The output, if it is always the same; None if it is the wanted number.
 
     That number is not negative, so that max(wanted, 0) is the same.
@@ -104,7 +104,7 @@ def _said(shown: Expression, wanted: Expression) -> int | None:
     """
     if not shown.terms:
         return shown.constant
-    same = shown.expanded in (wanted.expanded, rectified(wanted.expanded))
+    same = shown.expansion in (wanted.expansion, rectify(wanted.expansion))
     demand(same, "the Program is not shown to compute the rule of a step")
     return None
 
@@ -140,11 +140,11 @@ class Text:
         """
         boxes, bos = source.boxes(), len(source.tokens)
         written = boxes[len(source.prompt) + 1 :]
-        said = [
+        ranges = [
             ends if step.token is None else (step.token, step.token)
             for step, ends in zip(source.steps, written, strict=True)
         ]
-        tokens = [(bos, bos), *source.prompt, *said]
+        tokens = [(bos, bos), *source.prompt, *ranges]
         return Text(program, source, tokens, Bounds(dict(enumerate(boxes))))
 
     def content(self, place: int) -> Expression:
@@ -162,16 +162,16 @@ class Text:
             expression.size <= MOST_ATOMS, "an expression of the Program is too large"
         )
 
-        def made(atom: Atom) -> Expression:
+        def simplify_atom(atom: Atom) -> Expression:
             if isinstance(atom.inside, int):
                 return Expression(0, ((atom, 1),))
             inside = self.simple(atom.inside)
             if atom.kind == "value":
                 return value(inside)
             low, high = self.bounds.of(inside)
-            return number(0) if high <= 0 else inside if low >= 0 else rectified(inside)
+            return number(0) if high <= 0 else inside if low >= 0 else rectify(inside)
 
-        return expression.with_atoms(made)
+        return expression.with_atoms(simplify_atom)
 
     def at(self, name: str, t: int) -> Expression:
         """A channel at a position, in all texts.
@@ -180,9 +180,9 @@ class Text:
             Refused: If it is no piecewise linear function of contents at fixed places.
         """
         if (name, t) not in self._known:
-            found = self._at(name, t)
-            self.spend("channels", CHANNEL + found.size)
-            self._known[name, t] = value(found)
+            expression = self._at(name, t)
+            self.spend("channels", CHANNEL + expression.size)
+            self._known[name, t] = value(expression)
         return self._known[name, t]
 
     def check_size(self) -> None:
@@ -191,8 +191,8 @@ class Text:
         Raises:
             Refused: If all that may be looked at is more than `MOST_WORK`.
         """
-        found = self.program.channels.values()
-        count = sum(channel.values.given is None for channel in found)
+        channels = self.program.channels.values()
+        count = sum(channel.values.given is None for channel in channels)
         self.spend("channels", CHANNEL * count * len(self.tokens))
         self._spent.clear()
 
@@ -200,7 +200,7 @@ class Text:
         channel = self.program.channels[name]
         operation = channel.operation
         if channel.values.given is not None:
-            return number(int(channel.given[t]))
+            return number(int(channel.values_by_position[t]))
         if isinstance(operation, BlockSum):
             return self._added_up(channel, operation, t)
         if isinstance(operation, LookBack):
@@ -225,7 +225,7 @@ class Text:
                 return self._sum(inputs)
 
     def _added_up(self, channel: Channel, operation: BlockSum, t: int) -> Expression:
-        block = int(self.program.channels[operation.block].given[t])
+        block = int(self.program.channels[operation.block].values_by_position[t])
         last = min(block * operation.size, t)
         first = (block - 1) * operation.size + 1 if block else last + 1
         here = range(first, last + 1)
@@ -244,7 +244,9 @@ class Text:
         if channel.name not in self._places:
             _, *others = self.program.reads(channel.name)
             times = np.arange(self.program.length + 1)
-            places = operation.position([c.given[None] for c in others], times)
+            places = operation.position(
+                [c.values_by_position[None] for c in others], times
+            )
             self._places[channel.name] = np.ravel(places)
         return int(self._places[channel.name][t])
 
@@ -256,11 +258,13 @@ class Text:
     def _of_token(self, channel: Channel, t: int) -> Expression:
         low, high = self.tokens[t]
 
-        def found() -> Affine:
+        def compute_affine() -> Affine:
             contents = np.array([*self.source.contents, 0])[low : high + 1]
             return _affine(contents, channel.table([np.arange(low, high + 1)]))
 
-        return self._result((channel.name, (low, high), 0, ()), self.content(t), found)
+        return self._result(
+            (channel.name, (low, high), 0, ()), self.content(t), compute_affine
+        )
 
     def _looked_up(self, channel: Channel, inputs: list[Expression]) -> Expression:
         """A table of one number that adds a constant to it, or of constants."""
@@ -273,13 +277,15 @@ class Text:
         )
         others = tuple(x.constant for i, x in enumerate(inputs) if i != at)
 
-        def found() -> Affine:
+        def compute_affine() -> Affine:
             values = np.arange(low, high + 1)
             columns = [x.constant + 0 * values for x in inputs]
             columns[at] = values
             return _affine(values, channel.table(columns))
 
-        return self._result((channel.name, (low, high), at, others), one, found)
+        return self._result(
+            (channel.name, (low, high), at, others), one, compute_affine
+        )
 
     def _result(
         self, asked: Lookup, inside: Expression, found: Callable[[], Affine]

@@ -9,13 +9,13 @@ from krohn.program.program import statement_of
 from krohn.program.statement import Statement
 from krohn.verify.checker.model_file import Model
 from krohn.verify.checker.same_program import Classes, readings
-from krohn.verify.checker.transformer import Reference, causal, stated
+from krohn.verify.checker.transformer import Reference, causal, read_program
 
 
 def programs(model: Model) -> tuple[Statement, Statement]:
     """The Program of a file, and that of Theorem 5m."""
     lists = Increasing.from_wire(model.source)
-    program = causal(stated(model, len(lists.tokens)))
+    program = causal(read_program(model, len(lists.tokens)))
     demand(program.length == lists.length, "the claim is about other texts")
     return program, statement_of(program_of(lists))
 

@@ -43,16 +43,16 @@ from krohn.program.retelling import told_as
 from krohn.program.word_texts import BLANK
 from krohn.report import Progress
 from krohn.schemas.parts import Dtype, Sizes
-from krohn.source_kinds.base import Built, sizes, stated
+from krohn.source_kinds.base import Built, read_stated_source, sizes
 from krohn.source_kinds.kind import Answers, Example, Whole
 from krohn.source_kinds.written_texts import (
     BATCH,
     Row,
     TextKind,
     Writer,
-    asked,
+    blank_after_prompt,
     named_by,
-    simulated,
+    simulate_texts,
 )
 from krohn.verify.testing.simulation_result import Simulation
 
@@ -164,35 +164,38 @@ class ChainsOfThought(TextKind[Source]):
     takes = frozenset({"strict", "keep", "activation", "attention"})
     asks = ("gadgets", "error", "timeout")
 
-    def named(self, text: str) -> DynamicProgram | None:
+    def find_by_name(self, text: str) -> DynamicProgram | None:
         """The dynamic program of a name or a text; None if it is the name of none."""
         with told_as(about=f"{text}: "):
-            found = dynamic_programs.named(text)
-            if found is not None:
-                found.chain_of_thought.boxes()
-            return found
+            program = dynamic_programs.find_by_name(text)
+            if program is not None:
+                program.chain_of_thought.boxes()
+            return program
 
     def of_file(self, file: ModelFile) -> ChainOfThought:
         """The chain of thought that a file states."""
-        return stated(file, ChainOfThought.from_wire)
+        return read_stated_source(file, ChainOfThought.from_wire)
 
     def to_wire(self, source: Source, length: int | None) -> dict[str, Any]:
         """As a model file states it; beside the steps the text that says them."""
         if isinstance(source, ChainOfThought):
             return source.to_wire()
-        told = source.chain_of_thought.to_wire()
+        statement = source.chain_of_thought.to_wire()
         text = {"text": source.text, "given": source.given}
-        return told | ({WRITTEN: text} if source.text else {})
+        return statement | ({WRITTEN: text} if source.text else {})
 
     def problem(self, file: ModelFile) -> str:
         """Whether the text of a file says something else than its steps."""
-        written = self.written(file)
-        said = self.of_file(file)
-        if written is None or replace(written.chain_of_thought, name=said.name) == said:
+        written = self.reread_program(file)
+        source = self.of_file(file)
+        if (
+            written is None
+            or replace(written.chain_of_thought, name=source.name) == source
+        ):
             return ""
         return "the text in the file says another dynamic program than the one proved"
 
-    def written(self, file: ModelFile) -> DynamicProgram | None:
+    def reread_program(self, file: ModelFile) -> DynamicProgram | None:
         """The dynamic program of the text in a file, read again; None if there is none.
 
         Raises:
@@ -201,8 +204,8 @@ class ChainsOfThought(TextKind[Source]):
         if WRITTEN not in file.header["source"]:
             return None
         try:
-            told = file.header["source"][WRITTEN]
-            text, given = str(told["text"]), dict(told["given"])
+            statement = file.header["source"][WRITTEN]
+            text, given = str(statement["text"]), dict(statement["given"])
             name = str(file.header["source"]["name"])
             return read_text(text, name, (), given)
         except (Refused, LookupError, TypeError, ValueError) as error:
@@ -226,7 +229,7 @@ class ChainsOfThought(TextKind[Source]):
             built = as_written(NAME, program, replace(options, sparse=seen))
         return built, {"length": program.length}
 
-    def told(self, source: Source, asked: Asked) -> dict[str, Any]:
+    def describe_source(self, source: Source, asked: Asked) -> dict[str, Any]:
         """The facts of a dynamic program, and the network of each kind of attention."""
         steps, options = _steps(source), asked.options
         ways = [self._way(steps, replace(asked, attention=a)) for a in ATTENTION]
@@ -246,8 +249,8 @@ class ChainsOfThought(TextKind[Source]):
 
     def remarks(self, source: Source) -> dict[str, Any]:
         """The lines of the text that define no cell, if there are any."""
-        found = source.idle_lines if isinstance(source, DynamicProgram) else []
-        return {"lines_that_define_no_cell": found} if found else {}
+        idle_lines = source.idle_lines if isinstance(source, DynamicProgram) else []
+        return {"lines_that_define_no_cell": idle_lines} if idle_lines else {}
 
     def advice(self, source: Source, finer: bool) -> str:
         """A finer format; digits, which keep numbers small; and the widest number."""
@@ -256,12 +259,12 @@ class ChainsOfThought(TextKind[Source]):
             return "".join(f"; {way}" for way in ways)
         if not (source.base or source.divides):
             ways.append("write numbers in digits by the line: digits 10")
-        told = [", or ".join(ways)] * bool(ways) + [source.widest]
+        clauses = [", or ".join(ways)] * bool(ways) + [source.widest]
         if source.multiplies_products:
-            told.append(
+            clauses.append(
                 "a product of products is surer as a table, so that it is a token"
             )
-        return "".join(f"; {each}" for each in told)
+        return "".join(f"; {each}" for each in clauses)
 
     def _way(self, source: ChainOfThought, asked: Asked) -> dict[str, Any]:
         """The size of a network; why there is none, if there is none."""
@@ -287,26 +290,26 @@ class ChainsOfThought(TextKind[Source]):
 
         @cache  # reading the text takes longer than many prompts
         def cells() -> list[Cell]:
-            written = self.written(file)
+            written = self.reread_program(file)
             return _cells(source, _names(source, written))
 
         def row(words: Sequence[str]) -> Row:
             return [*prompt_of(source, words).tolist(), *blank]
 
-        def told(row: Row, text: list[int]) -> Answers:
+        def describe_text(row: Row, text: list[int]) -> Answers:
             result = _text_result(source, cells(), text)
             return Answers(result, range(start, len(text)))
 
-        return Writer(source.tokens, row, told)
+        return Writer(source.tokens, row, describe_text)
 
     def interpreter(self, source: Source) -> Callable[[list[str]], dict[str, Any]]:
         """Texts without a network."""
-        return partial(self.interpreted, source)
+        return partial(self.interpret_prompt, source)
 
-    def interpreted(self, source: Source, words: list[str]) -> dict[str, Any]:
+    def interpret_prompt(self, source: Source, words: list[str]) -> dict[str, Any]:
         """The text by the reference interpreter: whole numbers, no network."""
         steps = _steps(source)
-        text = steps.continued(prompt_of(steps, words)[None])[0]
+        text = steps.continue_prompts(prompt_of(steps, words)[None])[0]
         cells = _cells(steps, _names(steps, source))
         return _text_result(steps, cells, text.tolist())
 
@@ -329,23 +332,25 @@ class ChainsOfThought(TextKind[Source]):
 
         if not isinstance(source, ModelFile):
             steps = _steps(source)
-            text = steps.continued(prompt_of(steps, words)[None])[0]
+            text = steps.continue_prompts(prompt_of(steps, words)[None])[0]
             names = _names(steps, source)
             return draw_rollout(of_interpreter(steps, names, text))
-        steps, written = self.of_file(source), self.written(source)
-        said = self.texts(source, [self.writer(source).row(words)])[0]
-        if BLANK in said:
+        steps, written = self.of_file(source), self.reread_program(source)
+        tokens = self.texts(source, [self.writer(source).row(words)])[0]
+        if BLANK in tokens:
             raise KrohnError("the network gives no answer after this prompt")
         names = _names(steps, written)
-        text = np.array(said)
+        text = np.array(tokens)
         return draw_rollout(of_network(source, Text.of(steps, names, text), text))
 
-    def drawn(self, file: ModelFile, count: int, rng: np.random.Generator) -> IntArray:
+    def sample_inputs(
+        self, file: ModelFile, count: int, rng: np.random.Generator
+    ) -> IntArray:
         """Random prompts."""
         low, high = np.array(self.of_file(file).prompt).T
         return rng.integers(low, high + 1, size=(count, len(low)))
 
-    def listed(self, file: ModelFile, length: int) -> IntArray:
+    def list_inputs(self, file: ModelFile, length: int) -> IntArray:
         """Every prompt."""
         source = self.of_file(file)
         low, high = np.array(source.prompt).T
@@ -366,17 +371,19 @@ class ChainsOfThought(TextKind[Source]):
         """Yes: all prompts have as many tokens."""
         return True
 
-    def held(self, file: ModelFile, inputs: IntArray, progress: Progress) -> Simulation:
+    def simulate_inputs(
+        self, file: ModelFile, inputs: IntArray, progress: Progress
+    ) -> Simulation:
         """Let the network continue prompts."""
         source, start = self.of_file(file), inputs.shape[1]
 
         def texts() -> Iterator[tuple[Row, Sequence[int]]]:
             for at in range(0, len(inputs), BATCH):
-                for text in source.continued(inputs[at : at + BATCH]).tolist():
-                    yield asked(text, start), text
+                for text in source.continue_prompts(inputs[at : at + BATCH]).tolist():
+                    yield blank_after_prompt(text, start), text
 
-        told = len(inputs), source.length, progress
-        return simulated(file, self.writer(file), texts(), *told)
+        arguments = len(inputs), source.length, progress
+        return simulate_texts(file, self.writer(file), texts(), *arguments)
 
     def example(self, file: ModelFile) -> Example:
         """The prompt that has the least of everything, and what follows."""
@@ -389,10 +396,10 @@ class ChainsOfThought(TextKind[Source]):
     ) -> Whole:
         """Random prompts, continued."""
         source = self.of_file(file)
-        prompts = self.drawn(file, many(source.length), rng)
+        prompts = self.sample_inputs(file, many(source.length), rng)
 
         def rows(some: slice) -> IntArray:
-            return source.continued(prompts[some])
+            return source.continue_prompts(prompts[some])
 
         return Whole(source.length, len(prompts), rows, prompts.shape[1], source.tokens)
 

@@ -46,25 +46,25 @@ def prompt_of(source: ChainOfThought, words: Sequence[str]) -> IntArray:
     index = {name: i for i, name in enumerate(source.tokens)}
     parts, count = " ".join(words).split(), len(source.prompt)
     if BAR in index:
-        told = [p if p in index else p.replace(BAR, f" {BAR} ") for p in parts]
-        parts = " ".join(told).split()
+        spaced_parts = [p if p in index else p.replace(BAR, f" {BAR} ") for p in parts]
+        parts = " ".join(spaced_parts).split()
     # As many parts as tokens: one that is no token is not a row of single characters.
-    found = parts
+    names = parts
     if len(parts) not in (count, count - 1):
-        found = split_letters(words, index.__contains__, _letters(source))
+        names = split_letters(words, index.__contains__, _letters(source))
     low, high = source.prompt[-1]
     end = source.tokens[low]
-    if len(found) == count - 1 and low == high:
-        found = [*found, end]
-    rows = [index.get(name, -1) for name in found]
-    for place, (name, token) in enumerate(zip(found, rows, strict=True)):
+    if len(names) == count - 1 and low == high:
+        names = [*names, end]
+    rows = [index.get(name, -1) for name in names]
+    for place, (name, token) in enumerate(zip(names, rows, strict=True)):
         low, high = source.prompt[min(place, count - 1)]
         if token < 0 or (place < count and not low <= token <= high):
             stands = _letter_range(source, low, high)
             raise _wrong(source, f"token {place + 1} is {name!r}, not {stands}")
-    if len(found) != count:
-        said = f"this has {len(found)} tokens, not {count - 1}"
-        raise _wrong(source, f"{said} (and {end})")
+    if len(names) != count:
+        reason = f"this has {len(names)} tokens, not {count - 1}"
+        raise _wrong(source, f"{reason} (and {end})")
     return np.array(rows, np.int64)
 
 
@@ -135,11 +135,11 @@ def facts(source: ChainOfThought) -> dict[str, Any]:
 
 def prompts_of(source: ChainOfThought) -> str:
     """How many prompts there are, as a product: ``4^6 · 10^3``."""
-    told = dict[int, int]()
+    exponents = dict[int, int]()
     for low, high in source.prompt:
         if high > low:
-            told[high - low + 1] = told.get(high - low + 1, 0) + 1
-    powers = (f"{n}^{times}" if times > 1 else f"{n}" for n, times in told.items())
+            exponents[high - low + 1] = exponents.get(high - low + 1, 0) + 1
+    powers = (f"{n}^{times}" if times > 1 else f"{n}" for n, times in exponents.items())
     return " · ".join(powers) or "1"
 
 
@@ -154,7 +154,7 @@ def _texts(source: ChainOfThought) -> dict[str, Any]:
         rng = np.random.default_rng(0)
         prompts = rng.integers(low, high + 1, size=(most, len(low)))
         prompts = np.unique(prompts, axis=0)
-    texts = source.continued(prompts)[:, len(low) :]
+    texts = source.continue_prompts(prompts)[:, len(low) :]
     different = len(np.unique(texts, axis=0))
     sizes = _told_places(source)
     shared = collision(texts.astype(np.float64), prompts)
@@ -187,18 +187,18 @@ def _told_places(source: ChainOfThought) -> dict[int, int]:
     A number that depends on one place alone, and on it injectively, tells what stands
     there. So the text of a prompt whose places are all told is that of no other one.
     """
-    found = dict[int, int]()
+    choices = dict[int, int]()
     for step in source.steps:
         place = _only(source, step)
-        if place is None or place in found:
+        if place is None or place in choices:
             continue
         low, high = source.prompt[place - 1]
         contents = np.array(source.contents[low : high + 1])
         read = [contents * (r.place == place) + r.constant for r in step.reads]
-        said = np.broadcast_to(source.rules[step.rule](read), contents.shape)
-        if len(np.unique(said)) == len(contents):
-            found[place] = len(contents)
-    return found
+        numbers = np.broadcast_to(source.rules[step.rule](read), contents.shape)
+        if len(np.unique(numbers)) == len(contents):
+            choices[place] = len(contents)
+    return choices
 
 
 def _only(source: ChainOfThought, step: Step) -> int | None:
@@ -247,7 +247,7 @@ def sentences(
     source: ChainOfThought, facts: Mapping[str, Any], networks: Sequence[dict[str, Any]]
 ) -> list[str]:
     """Which lower bounds of Yang et al. (2024) hold, and what they come to here."""
-    told = [_asymptotic(source, facts)]
+    bounds = [_asymptotic(source, facts)]
     needed = [
         f"{row['attention']} heads can at width {row['width_needed']}, and the network "
         f"here has width {row['d_model']}"
@@ -257,10 +257,10 @@ def sentences(
     bits = count(ceil(facts["text_bits"]), "bit")
     kept = f"every network must keep at least {bits} of a prompt"
     if needed:
-        told.append(
+        bounds.append(
             f"{kept}: {'; '.join(needed)}; so the bound rules no network out at this size"
         )
-    return told
+    return bounds
 
 
 def _asymptotic(source: ChainOfThought, facts: Mapping[str, Any]) -> str:

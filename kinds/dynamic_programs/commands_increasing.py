@@ -78,14 +78,14 @@ class IncreasingSubsequences(LineKind[Increasing]):
         """The first tokens of the text of a line, by the reference."""
         return text_of(source, line, most)
 
-    def named(self, text: str) -> Increasing | None:
+    def find_by_name(self, text: str) -> Increasing | None:
         """``ShortLIS20``, or ``ShortLIS20,30`` for numbers from 0 to 30."""
-        told = _FORM.fullmatch(text)
-        if told is None:
+        match = _FORM.fullmatch(text)
+        if match is None:
             return None
-        longest = int(told[1])
+        longest = int(match[1])
         with told_as(about=f"{text}: "):
-            return Increasing(text, longest, int(told[2] or longest + 10))
+            return Increasing(text, longest, int(match[2] or longest + 10))
 
     def build(self, source: Increasing, asked: Asked) -> Built:
         """The network for all lists of up to n numbers."""
@@ -115,14 +115,14 @@ class IncreasingSubsequences(LineKind[Increasing]):
         def row(words: Sequence[str]) -> Row:
             return row_of(source.end, _list_in(source, words), source.length)
 
-        def told(row: Row, text: list[int]) -> Answers:
+        def describe_text(row: Row, text: list[int]) -> Answers:
             names = named_by(source.tokens, text)
             result = {"text": names, "answer": names[-2], "shown": " ".join(names)}
             return Answers(result, range(len(names)))
 
-        return Writer(source.tokens, row, told, end=source.end + 1)
+        return Writer(source.tokens, row, describe_text, end=source.end + 1)
 
-    def drawn(
+    def sample_inputs(
         self, file: ModelFile, count: int, rng: np.random.Generator
     ) -> list[Line]:
         """Lists of random lengths: random numbers, and ascending parts."""
@@ -136,7 +136,7 @@ class IncreasingSubsequences(LineKind[Increasing]):
             lines.append(tuple((ordered if i % 2 else line).tolist()))
         return lines
 
-    def listed(self, file: ModelFile, length: int) -> list[Line]:
+    def list_inputs(self, file: ModelFile, length: int) -> list[Line]:
         """All lists of up to so many numbers."""
         source = self.of_file(file)
         many, sizes_of = source.largest + 1, range(1, length + 1)

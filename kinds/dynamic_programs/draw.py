@@ -84,7 +84,7 @@ def draw_recurrence(recurrence: Recurrence) -> Figure:
     canvas.notes(
         [
             "An arrow leads to a number from each number that it is computed from. "
-            f"Those to {called(shown)} are bold, {thin}. i, j, …: the indices of the "
+            f"Those to {name_cell(shown)} are bold, {thin}. i, j, …: the indices of the "
             "computed number. Numbers that no input changes are left out."
         ]
     )
@@ -109,30 +109,30 @@ def _places(recurrence: Recurrence) -> dict[Cell, Points]:
     """
     left, top = (_beside(recurrence, k) for k in (0, 1))
     above = [cell for cell in recurrence.inputs if cell[0] not in (left, top)]
-    found, y = dict[Cell, Points](), 0.0
+    centres, y = dict[Cell, Points](), 0.0
     for cells in (*_tables(above), *_tables(recurrence.cells)):
         y -= TALL * (top is not None and cells[0] == recurrence.cells[0])
-        found |= _grid(cells, y)
-        y = min(float(found[cell][1]) for cell in cells) - 1.6 * TALL
+        centres |= _grid(cells, y)
+        y = min(float(centres[cell][1]) for cell in cells) - 1.6 * TALL
     first = [cell for cell in recurrence.cells if cell[0] == recurrence.cells[0][0]]
-    x, high = found[first[0]][0] - 1.3 * WIDE, found[first[0]][1] + 1.3 * TALL
+    x, high = centres[first[0]][0] - 1.3 * WIDE, centres[first[0]][1] + 1.3 * TALL
     for name, at in recurrence.inputs:
         for cell in first:
             if name == left and cell[1][0] == at[0]:
-                found[name, at] = np.array([x, found[cell][1]])
+                centres[name, at] = np.array([x, centres[cell][1]])
             elif name == top and cell[1][1] == at[0]:
-                found[name, at] = np.array([found[cell][0], high])
+                centres[name, at] = np.array([centres[cell][0], high])
     for _, cell, read in recurrence.reads:
         if not cell[1] and read[1]:
-            found[cell] = np.array([found[read][0], found[cell][1]])
-    return found
+            centres[cell] = np.array([centres[read][0], centres[cell][1]])
+    return centres
 
 
 def _tables(cells: Iterable[Cell]) -> list[list[Cell]]:
-    found = dict[str, list[Cell]]()
+    tables = dict[str, list[Cell]]()
     for cell in cells:
-        found.setdefault(cell[0], []).append(cell)
-    return list(found.values())
+        tables.setdefault(cell[0], []).append(cell)
+    return list(tables.values())
 
 
 def _grid(cells: Sequence[Cell], high: float) -> dict[Cell, Points]:
@@ -217,7 +217,7 @@ def _titles(
             canvas.text(x, y, legible(name, 20), size=10, align="left", form="bold")
 
 
-def called(cell: Cell) -> str:
+def name_cell(cell: Cell) -> str:
     """The name of a cell with its indices."""
     name, at = cell
     return f"{name}[{', '.join(map(str, at))}]" if at else name

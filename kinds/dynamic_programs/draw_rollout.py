@@ -10,7 +10,7 @@ from krohn.drawing.attention import LEAST, Head, Rollout
 from krohn.kinds.dynamic_programs.draw import (
     Cell,
     Recurrence,
-    called as naming,
+    name_cell as naming,
 )
 from krohn.kinds.dynamic_programs.statement import ChainOfThought
 from krohn.network.modelfile import ModelFile
@@ -42,14 +42,14 @@ def attention(file: ModelFile, text: IntArray) -> list[Weights]:
 
     network = Model(file).network
     assert isinstance(network, Transformer)
-    found = list[Weights]()
+    layers = list[Weights]()
     with torch.no_grad():
         stream = network.snapshots(torch.from_numpy(text[None, :-1]))
         for x, each in zip(stream[::2], network.attention, strict=False):
             if isinstance(each, Attention):
                 weights = each.weights(x)[0, :, :, 1:].double().numpy()
-                found.append(np.pad(weights, ((0, 0), (0, 0), (0, 1))))
-    return found
+                layers.append(np.pad(weights, ((0, 0), (0, 0), (0, 1))))
+    return layers
 
 
 def _stem(channel: str) -> str:
@@ -57,7 +57,7 @@ def _stem(channel: str) -> str:
     return channel.partition("[")[0] if channel.endswith("]") else channel
 
 
-def named(
+def group_heads(
     weights: Weights, channels: Sequence[str], called: Sequence[str]
 ) -> tuple[Head, ...]:
     """Heads that fetch channels of one stem, ``slot`` of ``slot3``, as one.
@@ -68,15 +68,15 @@ def named(
         called: What each token is called.
     """
     stems = [_stem(re.sub(r"^(slot)\d+$", r"\1", c)) for c in channels]
-    found = []
+    heads = []
     for stem in dict.fromkeys(stems):
         own = weights[[i for i, s in enumerate(stems) if s == stem]].max(axis=0)
         if (own <= LEAST).all():
             continue
         pairs = np.argwhere(own > CONTRIBUTES).tolist()
         looks = relation([(called[g], called[p]) for g, p in pairs])
-        found.append(Head(f"{stem}: {looks}" if looks else stem, own))
-    return tuple(found)
+        heads.append(Head(f"{stem}: {looks}" if looks else stem, own))
+    return tuple(heads)
 
 
 def of_steps(source: ChainOfThought, called: Sequence[str]) -> tuple[Head, ...]:
@@ -89,7 +89,7 @@ def of_steps(source: ChainOfThought, called: Sequence[str]) -> tuple[Head, ...]:
             if read.place:
                 weights[k, g, read.place - 1] = 1.0
     used = [k for k in range(most) if weights[k].any()]
-    return named(weights[used], [f"argument{k}" for k in used], called)
+    return group_heads(weights[used], [f"argument{k}" for k in used], called)
 
 
 def relation(looks: Iterable[tuple[str, str]]) -> str:
@@ -100,7 +100,7 @@ def relation(looks: Iterable[tuple[str, str]]) -> str:
     """
     groups = dict[str, list[tuple[tuple[int, ...], tuple[int, ...]]]]()
     for written, read in looks:
-        (table, at), (other, place) = _parsed(written), _parsed(read)
+        (table, at), (other, place) = _parse_cell(written), _parse_cell(read)
         if table and other and at:
             groups.setdefault(other, []).append((at, place))
     if len(groups) > MOST_NAMED:
@@ -108,13 +108,13 @@ def relation(looks: Iterable[tuple[str, str]]) -> str:
     return " or ".join(f"{name}{_indices(pairs)}" for name, pairs in groups.items())
 
 
-def _parsed(name: str) -> Cell:
+def _parse_cell(name: str) -> Cell:
     """A name and its indices."""
     name = name.removesuffix(" so far")
-    found = re.fullmatch(r"(.+)\[(-?\d+(?:, -?\d+)*)\]", name)
-    if found is None:
+    match = re.fullmatch(r"(.+)\[(-?\d+(?:, -?\d+)*)\]", name)
+    if match is None:
         return name, ()
-    return found[1], tuple(map(int, found[2].split(", ")))
+    return match[1], tuple(map(int, match[2].split(", ")))
 
 
 def _indices(pairs: Sequence[tuple[tuple[int, ...], tuple[int, ...]]]) -> str:
@@ -133,11 +133,15 @@ def _index(written: IntArray, column: IntArray, k: int) -> str:
     for q in order:
         apart = column - written[:, q]
         if (apart == apart[0]).all() and q < len(INDICES):
-            return f"{INDICES[q]}{_signed(int(apart[0]))}" if apart[0] else INDICES[q]
+            return (
+                f"{INDICES[q]}{_format_signed(int(apart[0]))}"
+                if apart[0]
+                else INDICES[q]
+            )
     return str(int(column[0])) if (column == column[0]).all() else "·"
 
 
-def _signed(number: int) -> str:
+def _format_signed(number: int) -> str:
     return f"{number:+d}".replace("-", "−")
 
 
@@ -176,7 +180,9 @@ def of_network(file: ModelFile, text: Text, tokens: IntArray) -> Rollout:
         for each in file.header["program"]["channels"]:
             if each.get("head") is not None and each["snapshots"][0] == 2 * block + 1:
                 channels[each["head"]] = each["name"]
-        layers.append((f"layer {block + 1}", named(weights, channels, text.called)))
+        layers.append(
+            (f"layer {block + 1}", group_heads(weights, channels, text.called))
+        )
     (kind,) = {every[b].attention.kind for b in blocks} or {"no"}
     facts = f"{len(tokens)} tokens, {kind} attention, {file.precision.name}."
     return _rollout(
@@ -196,7 +202,7 @@ def of_interpreter(
 
 def recurrence(source: ChainOfThought, called: Sequence[str]) -> Recurrence:
     """Which numbers are computed of which; all that lead to a cell count as that cell."""
-    start, cells = len(source.prompt), [_parsed(name) for name in called]
+    start, cells = len(source.prompt), [_parse_cell(name) for name in called]
     reads = dict[tuple[int, Cell, Cell], None]()
     for cell, step in zip(cells[start:], source.steps, strict=True):
         for k, read in enumerate(step.reads):
@@ -223,8 +229,15 @@ def _rollout(
     remarks: tuple[str, ...] = (),
 ) -> Rollout:
     prompt = " ".join(text.tokens[: text.start - 1])
-    told = f"{prompt}: the answer is {text.tokens[text.answer]}. {facts}"
+    caption = f"{prompt}: the answer is {text.tokens[text.answer]}. {facts}"
     called = tuple(text.called)
     return Rollout(
-        text.name, told, text.tokens, called, text.start, text.answer, layers, remarks
+        text.name,
+        caption,
+        text.tokens,
+        called,
+        text.start,
+        text.answer,
+        layers,
+        remarks,
     )

@@ -24,7 +24,7 @@ __all__ = [
     "DynamicProgram",
     "Table",
     "dynamic_program",
-    "named",
+    "find_by_name",
     "read_text",
 ]
 SUFFIX = ".dp"
@@ -48,7 +48,7 @@ def dynamic_program(name: str) -> DynamicProgram:
     return DynamicProgram(name)
 
 
-def named(text: str) -> DynamicProgram | None:
+def find_by_name(text: str) -> DynamicProgram | None:
     """The dynamic program of a name or of a file; None if it is the name of none.
 
     Args:
@@ -59,12 +59,12 @@ def named(text: str) -> DynamicProgram | None:
         KrohnError: If the file cannot be read.
         Refused: If its text is wrong.
     """
-    if found := _FILE.fullmatch(text):
-        return _of(Path(found[1]), "", found[2])
-    found = _FORM.fullmatch(text)
-    if found is None or found[1] not in CATALOGUE:
+    if match := _FILE.fullmatch(text):
+        return _of(Path(match[1]), "", match[2])
+    match = _FORM.fullmatch(text)
+    if match is None or match[1] not in CATALOGUE:
         return None
-    return _of(CATALOGUE[found[1]], found[2] or "", found[3])
+    return _of(CATALOGUE[match[1]], match[2] or "", match[3])
 
 
 def _of(path: Path, sizes: str, told: str | None) -> DynamicProgram:

@@ -25,7 +25,7 @@ from krohn.program.expressions import (
     greater,
     number,
     read_expression,
-    rectified,
+    rectify,
     value,
 )
 from krohn.program.whole_expressions import differs, gate, maximum, minimum
@@ -115,11 +115,12 @@ class Rule:
         for _ in node.inner:
             ends.append(self._ends(self._at))
             inner.append(self._built())
-        found = _MADE[node.kind](node, inner, ends)
+        expression = _MADE[node.kind](node, inner, ends)
         demand(
-            found.size <= MOST_ATOMS, "an expression is too large; say it in two steps"
+            expression.size <= MOST_ATOMS,
+            "an expression is too large; say it in two steps",
         )
-        return found
+        return expression
 
 
 def _affine(node: Term, inner: list[Expression], ends: Ends) -> Expression:
@@ -156,9 +157,9 @@ def _maximum_if(node: Term, inner: list[Expression], ends: Ends) -> Expression:
     flag, x, y = value(inner[0]), inner[1], inner[2]
     if node.kind == "maximum-if":
         most = max(ends[2][1] - ends[1][0], 0)
-        return value(x + rectified(y - x + most * flag - most))
+        return value(x + rectify(y - x + most * flag - most))
     most = max(ends[1][1] - ends[2][0], 0)
-    return value(x - rectified(x - y + most * flag - most))
+    return value(x - rectify(x - y + most * flag - most))
 
 
 def _product(node: Term, inner: list[Expression], ends: Ends) -> Expression:
@@ -176,8 +177,8 @@ def _product(node: Term, inner: list[Expression], ends: Ends) -> Expression:
     if min(low, least) >= 0:
         return value(total)
     products = [a * b for a in (low, high) for b in (least, most)]
-    first, last, found = min(products), max(products), value(total)
-    return value(first + rectified(found - first) - rectified(found - last))
+    first, last, uncut = min(products), max(products), value(total)
+    return value(first + rectify(uncut - first) - rectify(uncut - last))
 
 
 def _quotient(node: Term, inner: list[Expression], ends: Ends) -> Expression:
@@ -208,7 +209,7 @@ def _line(entries: Sequence[int], at: Expression) -> Expression:
     total, slope = number(entries[0]), 0
     for k in range(len(entries) - 1):
         bent = entries[k + 1] - entries[k] - slope
-        total, slope = total + bent * rectified(at - k), slope + bent
+        total, slope = total + bent * rectify(at - k), slope + bent
     return value(total)
 
 
@@ -293,7 +294,7 @@ class Way:
     expression: Expression
     reads: tuple[Read, ...]
 
-    def moved(self, offset: int) -> "Way":
+    def shift_tokens(self, offset: int) -> "Way":
         """The way for a text in which the token of a number x is x + offset."""
         if not offset:
             return self
@@ -316,7 +317,7 @@ class Way:
         return tuple(Argument(cell.place, cell.constant) for cell, _ in self.reads)
 
 
-def assembled(
+def assemble_chain(
     name: str,
     inputs: Sequence[Input],
     written: Sequence[Number | Comma],
@@ -328,21 +329,21 @@ def assembled(
         Refused: If a number leaves its limits, or there is too much.
     """
     answer = [Number(term, "the answer", "", None) for term in final]
-    said = [*written, Comma(), *answer, Comma()]
-    ways = _ways([each for each in said if isinstance(each, Number)])
+    items = [*written, Comma(), *answer, Comma()]
+    ways = _ways([each for each in items if isinstance(each, Number)])
     alphabet = tuple(dict.fromkeys(x for i in inputs for x in i.letters))
-    low, high = _range(inputs, alphabet, said, ways)
+    low, high = _range(inputs, alphabet, items, ways)
     signs = [BAR] * (len(inputs) > 1) + [COMMA] * (Comma() in written)
     signs += [SEPARATOR, END]
     names = (*map(str, range(low, high + 1)), *alphabet, *signs)
     _check_tokens(names, alphabet)
     numbers = high - low + 1
-    ways = [way.moved(-low) for way in ways]
+    ways = [way.shift_tokens(-low) for way in ways]
     rules = tuple(dict.fromkeys(way.expression for way in ways))
     demand(len(rules) <= MOST_RULES, f"there are {len(rules)} rules, over {MOST_RULES}")
     at, steps = iter(ways), list[Step]()
     for each, sign in zip(
-        said,
+        items,
         [*[COMMA] * len(written), SEPARATOR, *[""] * len(answer), END],
         strict=True,
     ):
@@ -377,17 +378,17 @@ def _prompt(
     inputs: Sequence[Input], names: tuple[str, ...], offset: int
 ) -> tuple[Interval, ...]:
     """The tokens that may stand at each place of the prompt."""
-    found = list[Interval]()
+    places = list[Interval]()
     for i, each in enumerate(inputs):
         ends = each.ends[0] + offset, each.ends[1] + offset
         if each.letters:
             ends = names.index(each.letters[0]), names.index(each.letters[-1])
-        found += [ends] * each.count
-        found.append((names.index(SEPARATOR if i == len(inputs) - 1 else BAR),) * 2)
-    return tuple(found)
+        places += [ends] * each.count
+        places.append((names.index(SEPARATOR if i == len(inputs) - 1 else BAR),) * 2)
+    return tuple(places)
 
 
-def _repeated(term: Term) -> tuple[int, ...]:
+def _find_repeats(term: Term) -> tuple[int, ...]:
     """The pattern of what a term reads, if reading a number twice makes it simpler: x − x.
 
     Such numbers have rules of their own; () for others. In a rule of two arguments it would
@@ -420,9 +421,9 @@ def _ways(numbers: Sequence[Number]) -> list[Way]:
     """How each number is found: one rule for all of one shape."""
     groups = dict[Hashable, list[int]]()
     for i, each in enumerate(numbers):
-        key = shape(each.term), _repeated(each.term)
+        key = shape(each.term), _find_repeats(each.term)
         groups.setdefault(key, []).append(i)
-    found = dict[int, Way]()
+    ways = dict[int, Way]()
     for members in groups.values():
         try:
             rule = Rule([numbers[i].term for i in members])
@@ -432,8 +433,8 @@ def _ways(numbers: Sequence[Number]) -> list[Way]:
             raise Refused(f"{first.where}{first.name}: {reason}") from None
         for k, i in enumerate(members):
             reads = tuple(column[k] for column in rule.reads)
-            found[i] = Way(numbers[i], rule.expression, reads)
-    return [found[i] for i in range(len(numbers))]
+            ways[i] = Way(numbers[i], rule.expression, reads)
+    return [ways[i] for i in range(len(numbers))]
 
 
 def _range(

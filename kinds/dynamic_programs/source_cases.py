@@ -56,24 +56,24 @@ def cases(terms: Sequence[Value], known: Sequence[Fact]) -> list[tuple[int, ...]
     Raises:
         Refused: If there are too many.
     """
-    told = [t for t in terms if isinstance(t, Term)]
-    ends = {place: limits for each in told for place, limits in _cells(each)}
+    unknown_terms = [t for t in terms if isinstance(t, Term)]
+    ends = {place: limits for each in unknown_terms for place, limits in _cells(each)}
     joint = prod(high - low + 1 for low, high in ends.values())
-    if joint > MOST_JOINT or any(each.has_digits for each in told):
+    if joint > MOST_JOINT or any(each.has_digits for each in unknown_terms):
         sides = [[t] if isinstance(t, int) else range(t.low, t.high + 1) for t in terms]
         count = prod(map(len, sides))
-        found = list(product(*sides)) if count <= MOST_ENTRIES else []
+        rows = list(product(*sides)) if count <= MOST_ENTRIES else []
     else:
-        found = _computed(terms, known, ends)
-        count = len(found)
+        rows = _compute_cases(terms, known, ends)
+        count = len(rows)
     demand(
         count <= MOST_ENTRIES,
         f"it depends on the input, and can be over {MOST_ENTRIES} numbers",
     )
-    return found
+    return rows
 
 
-def _computed(
+def _compute_cases(
     terms: Sequence[Value], known: Sequence[Fact], ends: Mapping[int, tuple[int, int]]
 ) -> list[tuple[int, ...]]:
     sides = [np.arange(low, high + 1) for low, high in ends.values()]
@@ -104,8 +104,8 @@ def _values(term: Term, at: Mapping[int, IntArray]) -> IntArray:
         return at[place] if place else np.array(term.cell.constant)
     if term.kind == "constant":
         return np.array(term.low)
-    found = _FOUND[term.kind](term.detail, *(_values(each, at) for each in term.inner))
-    return np.asarray(found, np.int64)
+    values = _FOUND[term.kind](term.detail, *(_values(each, at) for each in term.inner))
+    return np.asarray(values, np.int64)
 
 
 _FOUND: dict[str, Callable[..., Any]] = {
@@ -158,8 +158,10 @@ class NumberTable:
             self._place(index, side, alphabet)
             for index, side in zip(indices, self.sides, strict=True)
         ]
-        told = [[p] if isinstance(p, int) else range(p.low, p.high + 1) for p in places]
-        count = prod(map(len, told))
+        ranges = [
+            [p] if isinstance(p, int) else range(p.low, p.high + 1) for p in places
+        ]
+        count = prod(map(len, ranges))
         demand(
             count <= MOST_ENTRIES,
             f"{self.name!r} is read at over {MOST_ENTRIES} places",
@@ -169,10 +171,10 @@ class NumberTable:
             strides.insert(0, strides[0] * len(side))
         chosen = [
             self.entries[sum(x * y for x, y in zip(at, strides, strict=True))]
-            for at in product(*told)
+            for at in product(*ranges)
         ]
         where: Value = 0
-        for place, span in zip(places, told, strict=True):
+        for place, span in zip(places, ranges, strict=True):
             where = where * len(span) + (place - span[0])
         return entry(chosen, where)
 

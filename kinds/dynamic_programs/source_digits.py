@@ -15,12 +15,12 @@ from krohn.kinds.dynamic_programs.source_terms import (
     Value,
     both,
     choose,
-    compared,
+    compare_values,
     constant,
     entry,
-    made,
+    make_term,
     minimum,
-    multiplied,
+    multiply_values,
     numbers,
     quotient,
     remainder,
@@ -35,7 +35,7 @@ Say: TypeAlias = Callable[[Value, str], Term]
 
 def digits_of(places: Sequence[Term], low: int, high: int, offset: int = 0) -> Term:
     """A number of so many digits, the least significant one first."""
-    return made("digits", tuple(places), low, high, offset)
+    return make_term("digits", tuple(places), low, high, offset)
 
 
 def count_digits(number: int, base: int) -> int:
@@ -58,11 +58,15 @@ class Lowering:
     base: int
     say: Say
 
-    def lowered(self, term: Term) -> Term:
+    def lower_term(self, term: Term) -> Term:
         """The number as digits that are written, or as an expression for one token."""
-        found = self.narrow(term)
-        small = -self.base < found.low and found.high < self.base
-        return found if small and found.kind != "digits" else self.digits(found)
+        narrow_term = self.narrow(term)
+        small = -self.base < narrow_term.low and narrow_term.high < self.base
+        return (
+            narrow_term
+            if small and narrow_term.kind != "digits"
+            else self.digits(narrow_term)
+        )
 
     def narrow(self, term: Term) -> Term:
         """The number as digits that are written, or as an expression without digits.
@@ -81,51 +85,55 @@ class Lowering:
             return replace(term, inner=inner)
         match term.kind:
             case "greater" | "differs":
-                return self._compared(term.kind, *inner)
+                return self._compare_terms(term.kind, *inner)
             case "minimum" | "maximum":
                 above = self._greater(*inner)
                 first, second = inner if term.kind == "maximum" else inner[::-1]
                 return self._choice((above, first, second), term)
             case "minimum-if" | "maximum-if":
-                return self._joined(inner, term)
+                return self._join_extreme(inner, term)
             case "choice":
                 return self._choice(inner, term)
             case "product":
                 return self._product(inner, term)
             case "entry":
                 return self._entry(inner[0], term)
-        return self._divided(inner[0], term)
+        return self._divide_number(inner[0], term)
 
     def digits(self, term: Term) -> Term:
         """A number as digits: those that it has, or those of an expression."""
         if term.kind == "digits":
             return term
         least = term.low
-        return self._carried([term - least], least, (term.low, term.high))
+        return self._carry_rows([term - least], least, (term.low, term.high))
 
     def plain(self, term: Term) -> Term:
         """Digits of a number that is not negative, without an offset."""
-        found = self.digits(term)
-        if found.detail == 0:
-            return found
-        assert isinstance(found.detail, int)
-        return self._carried(found.inner, found.detail, (found.low, found.high))
+        digits = self.digits(term)
+        if digits.detail == 0:
+            return digits
+        assert isinstance(digits.detail, int)
+        return self._carry_rows(digits.inner, digits.detail, (digits.low, digits.high))
 
-    def _carried(
+    def _carry_rows(
         self, rows: Sequence[Value], offset: int, ends: tuple[int, int]
     ) -> Term:
         """The digits of offset + Σ rows[k]·B^k, where no row is negative."""
         base, (low, high) = self.base, ends
         target = min(low, 0)
         count = count_digits(high - target, base)
-        added, carry, found = (offset - target) % base**count, constant(0), list[Term]()
+        added, carry, digits = (
+            (offset - target) % base**count,
+            constant(0),
+            list[Term](),
+        )
         for k in range(count):
             row = self._plain_row(rows[k]) if k < len(rows) else constant(0)
             total = row + constant(added // base**k % base) + carry
-            found.append(self.say(remainder(total, base), f" digit {k}"))
+            digits.append(self.say(remainder(total, base), f" digit {k}"))
             if k < count - 1:
                 carry = self.say(quotient(total, base), " carry")
-        return digits_of(found, low, high, target)
+        return digits_of(digits, low, high, target)
 
     def _plain_row(self, row: Value) -> Term:
         """The sum, made of numbers that are written.
@@ -140,21 +148,21 @@ class Lowering:
 
     def _sum(self, term: Term) -> Term:
         parts, added = _linear(term, 1)
-        told = [(factor, self.narrow(each)) for factor, each in parts]
-        plain = all(each.kind != "digits" for _, each in told)
+        summands = [(factor, self.narrow(each)) for factor, each in parts]
+        plain = all(each.kind != "digits" for _, each in summands)
         if plain and term.high - term.low < WIDEST * self.base:
             total: Value = added
-            for factor, each in told:
+            for factor, each in summands:
                 total = total + factor * each
             return numbers(total)[0]
         rows = list[Value]()
-        for factor, each in told:
+        for factor, each in summands:
             places, low = self._positive(factor, each)
             added += low
             rows += [0] * (len(places) - len(rows))
             for k, place in enumerate(places):
                 rows[k] = rows[k] + place
-        return self._carried(rows, added, (term.low, term.high))
+        return self._carry_rows(rows, added, (term.low, term.high))
 
     def _positive(self, factor: int, term: Term) -> tuple[list[Value], int]:
         """A multiple as digits that are not negative, by complements, and the rest."""
@@ -169,56 +177,59 @@ class Lowering:
         rest += factor * (self.base ** len(term.inner) - 1)
         return [-factor * (top - place) for place in term.inner], rest
 
-    def _aligned(self, *terms: Term) -> tuple[list[Term], ...]:
+    def _align_digits(self, *terms: Term) -> tuple[list[Term], ...]:
         """The digits of numbers, as many of each, with one offset, and the offset."""
-        told = [self.digits(each) for each in terms]
-        low, high = min(each.low for each in told), max(each.high for each in told)
+        numerals = [self.digits(each) for each in terms]
+        low, high = (
+            min(each.low for each in numerals),
+            max(each.high for each in numerals),
+        )
         target = min(low, 0)
         count = count_digits(high - target, self.base)
-        found = list[list[Term]]()
-        for each in told:
+        rows = list[list[Term]]()
+        for each in numerals:
             if each.detail != target or len(each.inner) > count:
                 assert isinstance(each.detail, int)
-                each = self._carried(each.inner, each.detail, (target, high))
+                each = self._carry_rows(each.inner, each.detail, (target, high))
             padding = [constant(0)] * (count - len(each.inner))
-            found.append([*each.inner, *padding])
-        return (*found, [constant(target)])
+            rows.append([*each.inner, *padding])
+        return (*rows, [constant(target)])
 
     def _greater(self, left: Term, right: Term) -> Term:
         """1 where left > right: it borrows from beyond the last digit of the right."""
-        first, second, _ = self._aligned(left, right)
+        first, second, _ = self._align_digits(left, right)
         borrow = constant(0)
         for one, other in zip(first, second, strict=True):
-            (above,) = numbers(compared(">", one + borrow, other))
+            (above,) = numbers(compare_values(">", one + borrow, other))
             borrow = self.say(above, " borrow")
         return borrow
 
-    def _compared(self, kind: str, left: Term, right: Term) -> Term:
+    def _compare_terms(self, kind: str, left: Term, right: Term) -> Term:
         if kind == "greater":
             return self._greater(left, right)
-        first, second, _ = self._aligned(left, right)
+        first, second, _ = self._align_digits(left, right)
         apart: Value = 0
         for one, other in zip(first, second, strict=True):
-            apart = apart + compared("!=", one, other)
+            apart = apart + compare_values("!=", one, other)
         return numbers(minimum(apart, 1))[0]
 
     def _choice(self, inner: Sequence[Term], term: Term) -> Term:
         flag, one, zero = inner
-        first, second, (offset,) = self._aligned(one, zero)
+        first, second, (offset,) = self._align_digits(one, zero)
         flag = self.say(flag, " choice")
         pairs = zip(first, second, strict=True)
-        found = [
+        digits = [
             self.say(choose(flag, x, y), f" digit {k}")
             for k, (x, y) in enumerate(pairs)
         ]
-        return digits_of(found, term.low, term.high, offset.low)
+        return digits_of(digits, term.low, term.high, offset.low)
 
-    def _joined(self, inner: Sequence[Term], term: Term) -> Term:
-        flag, found, new = inner
-        pair = (new, found) if term.kind == "maximum-if" else (found, new)
+    def _join_extreme(self, inner: Sequence[Term], term: Term) -> Term:
+        flag, best, new = inner
+        pair = (new, best) if term.kind == "maximum-if" else (best, new)
         flag, above = self.say(flag, " condition"), self._greater(*pair)
         (taken,) = numbers(both(flag, above))
-        return self._choice((taken, new, found), term)
+        return self._choice((taken, new, best), term)
 
     def _product(self, inner: Sequence[Term], term: Term) -> Term:
         """A product digit by digit: for each digit of one factor the other is added."""
@@ -231,19 +242,19 @@ class Lowering:
             left, right = right, left
         small = left.kind != "digits" and left.high < self.base
         places = (left,) if small else self.plain(left).inner
-        right, found = self.plain(right), constant(0)
+        right, total = self.plain(right), constant(0)
         for i, digit in enumerate(places):
             rows: list[Value] = [
                 *[0] * i,
-                *(multiplied(digit, place) for place in right.inner),
+                *(multiply_values(digit, place) for place in right.inner),
             ]
-            for k, place in enumerate(found.inner):
+            for k, place in enumerate(total.inner):
                 rows[k] = rows[k] + place
-            high = found.high + digit.high * right.high * self.base**i
-            found = self._carried(rows, 0, (0, min(high, term.high)))
-        return found
+            high = total.high + digit.high * right.high * self.base**i
+            total = self._carry_rows(rows, 0, (0, min(high, term.high)))
+        return total
 
-    def _divided(self, number: Term, term: Term) -> Term:
+    def _divide_number(self, number: Term, term: Term) -> Term:
         """A division by a constant, by a division of digits for each of its factors."""
         divisor = term.detail
         assert isinstance(divisor, int)
@@ -254,13 +265,13 @@ class Lowering:
         assert isinstance(parts.detail, int)
         if parts.detail or added:
             ends = number.low + added, number.high + added
-            parts = self._carried(parts.inner, parts.detail + added, ends)
+            parts = self._carry_rows(parts.inner, parts.detail + added, ends)
         whole, rest = parts, constant(0)
         for factor in _factors(divisor, self.base):
             whole, rest = self._divided_digits(whole, factor)
         if term.kind == "quotient":
             ends = term.low, term.high
-            return self._carried(whole.inner, -below, ends) if below else whole
+            return self._carry_rows(whole.inner, -below, ends) if below else whole
         if len(_factors(divisor, self.base)) == 1:
             return rest
         (left,) = numbers(parts - divisor * whole)
@@ -268,27 +279,27 @@ class Lowering:
 
     def _divided_digits(self, number: Term, divisor: int) -> tuple[Term, Term]:
         """Digits without an offset, divided as on paper; and the remainder."""
-        high, rest, found = number.high // divisor, constant(0), list[Term]()
+        high, rest, digits = number.high // divisor, constant(0), list[Term]()
         if divisor == self.base:
-            found, rest = list(number.inner[1:]) or [constant(0)], number.inner[0]
-            return digits_of(found, 0, high), rest
+            digits, rest = list(number.inner[1:]) or [constant(0)], number.inner[0]
+            return digits_of(digits, 0, high), rest
         for k, place in reversed([*enumerate(number.inner)]):
             total = self.base * rest + place
             digit = self.say(quotient(total, divisor), f" digit {k}")
             rest = self.say(remainder(total, divisor), " rest")
-            found.insert(0, digit)
-        return digits_of(found[: count_digits(high, self.base)], 0, high), rest
+            digits.insert(0, digit)
+        return digits_of(digits[: count_digits(high, self.base)], 0, high), rest
 
     def _entry(self, at: Term, term: Term) -> Term:
         """An entry of a table of wide numbers: the digits of each are tables."""
         assert isinstance(term.detail, tuple)
         demand(at.kind != "digits", "an index stands in digits")
         target = min(term.low, 0)
-        found = list[Term]()
+        digits = list[Term]()
         for k in range(count_digits(term.high - target, self.base)):
             column = [(e - target) // self.base**k % self.base for e in term.detail]
-            found.append(self.say(entry(column, at), f" digit {k}"))
-        return digits_of(found, term.low, term.high, target)
+            digits.append(self.say(entry(column, at), f" digit {k}"))
+        return digits_of(digits, term.low, term.high, target)
 
 
 def _factors(number: int, base: int) -> list[int]:
@@ -297,7 +308,7 @@ def _factors(number: int, base: int) -> list[int]:
     Raises:
         Refused: If it has a prime factor that is.
     """
-    found = list[int]()
+    factors = list[int]()
     while number > 1:
         # Small ones last, as they are preferred: a step's noise grows with its divisor.
         tried = (*range(WIDEST, WIDEST // 2, -1), *range(2, WIDEST // 2 + 1), base)
@@ -307,9 +318,9 @@ def _factors(number: int, base: int) -> list[int]:
             f"a number in digits is divided by products of numbers up to {WIDEST}, and "
             f"{number} is none",
         )
-        found.append(able[-1])
+        factors.append(able[-1])
         number //= able[-1]
-    return found
+    return factors
 
 
 def _linear(term: Term, factor: int) -> tuple[list[tuple[int, Term]], int]:

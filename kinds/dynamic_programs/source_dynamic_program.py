@@ -11,7 +11,7 @@ from krohn.kinds.dynamic_programs.source_assembly import (
     Comma,
     Input,
     Number,
-    assembled,
+    assemble_chain,
 )
 from krohn.kinds.dynamic_programs.source_digits import (
     Lowering,
@@ -23,7 +23,7 @@ from krohn.kinds.dynamic_programs.source_terms import (
     Term,
     Value,
     choose,
-    joined,
+    join_values,
     maximum,
     minimum,
     numbers,
@@ -56,15 +56,17 @@ class Table:
 
     def __getitem__(self, index: Index) -> Term:
         at = _indices(index)
-        demand(at in self.cells, f"{self.called(at)} is not computed before it is read")
+        demand(
+            at in self.cells, f"{self.name_cell(at)} is not computed before it is read"
+        )
         return self.cells[at]
 
     def __setitem__(self, index: Index, number: Value) -> None:
         at = _indices(index)
-        demand(at not in self.cells, f"{self.called(at)} is computed twice")
-        self.cells[at] = self.owner.write(number, self.called(at), self.limits)
+        demand(at not in self.cells, f"{self.name_cell(at)} is computed twice")
+        self.cells[at] = self.owner.write(number, self.name_cell(at), self.limits)
 
-    def called(self, at: Sequence[int]) -> str:
+    def name_cell(self, at: Sequence[int]) -> str:
         """The name of a cell."""
         return f"{self.name}[{', '.join(map(str, at))}]" if at else self.name
 
@@ -132,24 +134,24 @@ class DynamicProgram:
         each = tuple(letters)
         demand(bool(each) != (numbers is not None), "an input has letters, or numbers")
         first = 1 + sum(i.count + 1 for i in self.inputs)
-        found = Table(self, name)
+        table = Table(self, name)
         if numbers is not None and self.base and numbers[1] >= self.base:
-            return self._digit_input(found, list(product(*ranges)), first, numbers)
-        names = tuple(map(found.called, product(*ranges)))
+            return self._digit_input(table, list(product(*ranges)), first, numbers)
+        names = tuple(map(table.name_cell, product(*ranges)))
         self.inputs.append(Input(name, names, each, numbers or (0, 0)))
         alphabet = self.alphabet
         for place, at in enumerate(product(*ranges), first):
-            cell = Cell(found.called(at), place)
+            cell = Cell(table.name_cell(at), place)
             if numbers is not None:
-                found.cells[at] = read(cell, *numbers)
+                table.cells[at] = read(cell, *numbers)
                 continue
             ends = alphabet.index(each[0]), alphabet.index(each[-1])
             whole = alphabet[ends[0] : ends[1] + 1] == each
             demand(
                 whole, f"the letters of {name!r} do not follow one another among all"
             )
-            found.cells[at] = Term("letter", (), *ends, cell=cell)
-        return found
+            table.cells[at] = Term("letter", (), *ends, cell=cell)
+        return table
 
     def _digit_input(
         self, found: Table, cells: list[tuple[int, ...]], place: int, ends: Interval
@@ -163,7 +165,7 @@ class DynamicProgram:
             f"another power of {self.base} less 1",
         )
         names = tuple(
-            f"{found.called(at)} digit {k}"
+            f"{found.name_cell(at)} digit {k}"
             for at in cells
             for k in reversed(range(count))
         )
@@ -172,7 +174,7 @@ class DynamicProgram:
         for at in cells:
             digits = [
                 read(
-                    Cell(f"{found.called(at)} digit {k}", place + count - 1 - k),
+                    Cell(f"{found.name_cell(at)} digit {k}", place + count - 1 - k),
                     0,
                     last,
                 )
@@ -206,19 +208,20 @@ class DynamicProgram:
     ) -> Term:
         """Say a number, unless it is known or a copy, and give it back to be read."""
         (term,) = numbers(number)
-        found = self._lowered(term, name)
-        if found.kind != "digits":
-            return self._written(found, name, limits)
-        least, most = limits or (found.low, found.high)
+        lowered_term = self._lower_term(term, name)
+        if lowered_term.kind != "digits":
+            return self._write_token(lowered_term, name, limits)
+        least, most = limits or (lowered_term.low, lowered_term.high)
         demand(
-            least <= found.low and found.high <= most,
-            f"it can be {found.low} to {found.high}, and the table says {least}..{most}",
+            least <= lowered_term.low and lowered_term.high <= most,
+            f"it can be {lowered_term.low} to {lowered_term.high}, and the table "
+            f"says {least}..{most}",
         )
-        return found
+        return lowered_term
 
-    def _lowered(self, term: Term, name: str) -> Term:
+    def _lower_term(self, term: Term, name: str) -> Term:
         """The number itself, or its digits, which are written, if it has no token."""
-        return self._lowering(name).lowered(term) if self.base else term
+        return self._lowering(name).lower_term(term) if self.base else term
 
     def _lowering(self, name: str) -> Lowering:
         return Lowering(self.base, partial(self._say, name))
@@ -226,9 +229,9 @@ class DynamicProgram:
     def _say(self, name: str, number: Value, called: str) -> Term:
         """Write a number of one token that a number in digits needs."""
         (term,) = numbers(number)
-        return self._written(term, f"{name}{called}", None)
+        return self._write_token(term, f"{name}{called}", None)
 
-    def _written(self, term: Term, name: str, limits: Interval | None) -> Term:
+    def _write_token(self, term: Term, name: str, limits: Interval | None) -> Term:
         if term.kind == "number":
             self._last_so_far(name)
             return term
@@ -261,25 +264,26 @@ class DynamicProgram:
         Raises:
             Refused: If there is nothing to join.
         """
-        found: Value | None = None
+        running_value: Value | None = None
         for item in items:
             new, condition = item if isinstance(item, tuple) else (item, 1)
-            if found is None:
+            if running_value is None:
                 demand(
                     isinstance(condition, int) and condition == 1,
                     f"{how} has no number where no condition holds; say one before all "
                     f"others, as in {how}({99 if how == 'min' else 0}, …)",
                 )
-                found = new
-            elif not _idle(how, found, new):
-                found = self.write(
-                    joined(how, self.write(found, name), new, condition), name
+                running_value = new
+            elif not _idle(how, running_value, new):
+                running_value = self.write(
+                    join_values(how, self.write(running_value, name), new, condition),
+                    name,
                 )
-        if found is None:
+        if running_value is None:
             raise Refused(
                 f"{how} of an empty list; say a first number, as in {how}(0, …)"
             )
-        return found
+        return running_value
 
     def row(self) -> None:
         """End a row of a table by a comma, if there is a number in it."""
@@ -294,7 +298,7 @@ class DynamicProgram:
         """
         demand(not self.final, "the answer is said twice")
         (term,) = numbers(number)
-        term = self._lowered(term, "answer")
+        term = self._lower_term(term, "answer")
         self.final = (term,)
         if term.kind == "digits":
             low = term.low
@@ -312,7 +316,7 @@ class DynamicProgram:
         """
         demand(bool(self.inputs), "there is no input")
         demand(bool(self.final), "no line says the answer; add: answer EXPRESSION")
-        return assembled(self.name, self.inputs, self.written, self.final)
+        return assemble_chain(self.name, self.inputs, self.written, self.final)
 
     @property
     def names(self) -> list[str]:
@@ -330,8 +334,8 @@ class DynamicProgram:
     @property
     def multiplies_products(self) -> bool:
         """Whether the input decides a factor of a product that is a product of such."""
-        told = [node for each in self._terms() for node in each.term.nodes()]
-        products = (node.inner for node in told if node.kind == "product")
+        nodes = [node for each in self._terms() for node in each.term.nodes()]
+        products = (node.inner for node in nodes if node.kind == "product")
         return any("product" == n.kind for p in products for f in p for n in f.nodes())
 
     @property

@@ -23,13 +23,13 @@ from krohn.kinds.dynamic_programs.source_terms import (
     Term,
     Value,
     absolute,
+    are_fixed,
     bit,
     both,
     choose,
-    compared,
+    compare_values,
     either,
-    fixed,
-    joined,
+    join_values,
     letter_at,
     maximum,
     minimum,
@@ -173,10 +173,10 @@ class Evaluator:
         Raises:
             Refused: If it depends on the input.
         """
-        found = self.value(node, scope)
-        if not isinstance(found, int):
+        number = self.value(node, scope)
+        if not isinstance(number, int):
             raise Wrong("this number must not depend on the input", node)
-        return found
+        return number
 
     def _spend(self) -> None:
         self.spent += 1
@@ -193,10 +193,12 @@ class Evaluator:
         try:
             if node.kind not in _SIGNS:
                 return _KINDS[node.kind](self, node.parts, scope)
-            found = _SIGNS[node.kind](*(self.value(each, scope) for each in node.parts))
-            small = not isinstance(found, int) or abs(found) < LARGEST
+            result = _SIGNS[node.kind](
+                *(self.value(each, scope) for each in node.parts)
+            )
+            small = not isinstance(result, int) or abs(result) < LARGEST
             demand(small, "a number is too large")
-            return found
+            return result
         except Wrong as wrong:
             wrong.node = wrong.node or node
             raise
@@ -221,8 +223,8 @@ class Evaluator:
         return known[name]
 
     def _cell(self, parts: tuple[Any, ...], scope: Scope) -> Value:
-        name, *told = parts
-        at = [self.value(each, scope) for each in told]
+        name, *indices = parts
+        at = [self.value(each, scope) for each in indices]
         if name in self.arrays:
             return self.arrays[name].at(at, self.program.alphabet)
         if name not in self.tables:
@@ -231,7 +233,7 @@ class Evaluator:
         demand(
             not letter, f"an index of {name!r} is a number, not a letter; {NUMBERED}"
         )
-        if not fixed(*at):
+        if not are_fixed(*at):
             hint = "; where the input decides, a condition before can keep it inside: "
             hint += "if … then … else …"
             return self._by_cases(at, partial(self._read, name, hint=hint))
@@ -246,28 +248,28 @@ class Evaluator:
         """
         for each in at:
             numbers(each)
-        told = cases(at, self.held)
-        if not told:
+        indices = cases(at, self.held)
+        if not indices:
             raise Never("no input leads here")
-        values = [read_at(index) for index in told]
+        values = [read_at(index) for index in indices]
         letters = [isinstance(v, Term) and v.is_letter for v in values]
         if all(letters):
             values = [position(v, 0) for v in values if isinstance(v, Term)]
-        found, *others = numbers(*values)
-        for index, new in zip(told[1:], others, strict=True):
-            same = new.low == new.high == found.low == found.high
-            if not (same or new.cell == found.cell is not None):
-                here = reduce(both, map(partial(compared, "=="), at, index))
-                number = choose(here, new, found)
-                found = self.program.write(number, so_far(self.cell))
-        return letter_at(found) if all(letters) else found
+        result, *others = numbers(*values)
+        for index, new in zip(indices[1:], others, strict=True):
+            same = new.low == new.high == result.low == result.high
+            if not (same or new.cell == result.cell is not None):
+                here = reduce(both, map(partial(compare_values, "=="), at, index))
+                number = choose(here, new, result)
+                result = self.program.write(number, so_far(self.cell))
+        return letter_at(result) if all(letters) else result
 
     def _read(self, name: str, index: Index, hint: str = "") -> Value:
         table = self.tables[name]
         sides = len(next(iter(self.indices[name])))
         demand(len(index) == sides, f"{name!r} has {sides} indices, not {len(index)}")
         inside = index in self.indices[name]
-        demand(inside, f"{table.called(index)} is outside of {name!r}{hint}")
+        demand(inside, f"{table.name_cell(index)} is outside of {name!r}{hint}")
         if index in table.cells:
             return table.cells[index]
         if self.missing is None:
@@ -279,19 +281,19 @@ class Evaluator:
         """Why there is no table of a name."""
         if name not in self.to_come:
             return "is not there"
-        told = f"is not there yet: its line 'table {name}[…]' is"
+        reason = f"is not there yet: its line 'table {name}[…]' is"
         if not self.to_come[name]:
-            return f"{told} missing"
+            return f"{reason} missing"
         own = self.cell.partition("[")[0]
-        told += f" line {self.to_come[name]}, which is later"
+        reason += f" line {self.to_come[name]}, which is later"
         together = (
             f"; tables that read each other are filled together: table {own}, {name}[…]"
         )
-        return told + together * (own in self.tables)
+        return reason + together * (own in self.tables)
 
-    def _compared(self, parts: tuple[Node, str, Node], scope: Scope) -> Value:
+    def _compare_values(self, parts: tuple[Node, str, Node], scope: Scope) -> Value:
         left, sign, right = parts
-        return compared(sign, self.value(left, scope), self.value(right, scope))
+        return compare_values(sign, self.value(left, scope), self.value(right, scope))
 
     def _if(self, parts: tuple[Node, Node, Node], scope: Scope) -> Value:
         condition = self.value(parts[0], scope)
@@ -306,10 +308,10 @@ class Evaluator:
     @staticmethod
     def _some(*values: Value | None) -> Value:
         """The one that some input leads to."""
-        found = next((v for v in values if v is not None), None)
-        if found is None:
+        value = next((v for v in values if v is not None), None)
+        if value is None:
             raise Never("no input leads here")
-        return found
+        return value
 
     def _where(
         self, condition: Value, holds: int, node: Node, scope: Scope
@@ -342,7 +344,7 @@ class Evaluator:
     def _absolute(self, parts: tuple[Node], scope: Scope) -> Value:
         return absolute(self.value(parts[0], scope))
 
-    def _divided(
+    def _divide_values(
         self,
         parts: tuple[Node, Node],
         scope: Scope,
@@ -354,22 +356,22 @@ class Evaluator:
             return divide(left, right)
         return self._by_cases([right], lambda divisor: divide(left, divisor[0]))
 
-    def _fold(self, parts: tuple[Any, ...], scope: Scope) -> Value:
-        how, *told = parts
-        items = [x for each in told for x in self._items(each.parts, scope)]
-        if any(len(each.parts) > 1 for each in told):
+    def _fold_items(self, parts: tuple[Any, ...], scope: Scope) -> Value:
+        how, *groups = parts
+        items = [x for each in groups for x in self._items(each.parts, scope)]
+        if any(len(each.parts) > 1 for each in groups):
             known = [x for x in items if x[1] is not None]
             if how == "sum":
                 known = [(0, None), *known]
             given = [x if c is None else (x, c) for x, c in items]
             start: list[Value] = [0] if how == "sum" else []
-            if fixed(*(x for x, _ in items)) and all(c is None for _, c in items):
+            if are_fixed(*(x for x, _ in items)) and all(c is None for _, c in items):
                 plain = [*start, *(x for x, _ in items)]
                 demand(
                     bool(plain),
                     f"{how} of an empty list; say a first number, as in {how}(0, …)",
                 )
-                return reduce(lambda x, y: joined(how, x, y), plain)
+                return reduce(lambda x, y: join_values(how, x, y), plain)
             return self.program.chain(how, [*start, *given], so_far(self.cell))
         values = [x for x, _ in items]
         if how == "sum":
@@ -380,15 +382,15 @@ class Evaluator:
         self, parts: tuple[Any, ...], scope: Scope
     ) -> Iterator[tuple[Value, Value | None]]:
         """The numbers of a fold, each with its condition if it depends on the input."""
-        said, loops, condition = parts if len(parts) > 1 else (*parts, None, None)
+        body, loops, condition = parts if len(parts) > 1 else (*parts, None, None)
         for inner in self.scopes(loops.parts if loops else (), scope):
             holds = 1 if condition is None else bit(self.value(condition, inner))
             if not isinstance(holds, int):
-                found = self._where(holds, 1, said, inner)
-                if found is not None:
-                    yield found, holds
+                value = self._where(holds, 1, body, inner)
+                if value is not None:
+                    yield value, holds
             elif holds:
-                yield self.value(said, inner), None
+                yield self.value(body, inner), None
 
     def _not_here(self, parts: tuple[Node, ...], scope: Scope) -> Value:
         raise Refused("a list or a range is no number")
@@ -440,14 +442,14 @@ _KINDS: dict[str, Callable[..., Value]] = {
     "letter": Evaluator._letter,
     "name": Evaluator._name,
     "cell": Evaluator._cell,
-    "compared": Evaluator._compared,
+    "compared": Evaluator._compare_values,
     "if": Evaluator._if,
     "and": Evaluator._and,
     "or": Evaluator._or,
-    "fold": Evaluator._fold,
+    "fold": Evaluator._fold_items,
     "abs": Evaluator._absolute,
-    "quotient": partial(Evaluator._divided, divide=quotient),
-    "remainder": partial(Evaluator._divided, divide=remainder),
+    "quotient": partial(Evaluator._divide_values, divide=quotient),
+    "remainder": partial(Evaluator._divide_values, divide=remainder),
     "list": Evaluator._not_here,
     "range": Evaluator._not_here,
     "letters": Evaluator._not_here,

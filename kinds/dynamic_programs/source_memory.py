@@ -19,7 +19,7 @@ from krohn.program.architectures.transformer import Transformer
 from krohn.program.attention import Linear, Rectified, Softmax, Sparse
 from krohn.program.block_kinds import whatever_blocks_do
 from krohn.program.domains import FloatArray, IntArray
-from krohn.program.errors import unknown
+from krohn.program.errors import refuse_unknown
 
 BLOCKS = whatever_blocks_do("the memory of prompts")
 
@@ -78,7 +78,7 @@ def kept_numbers(shape: Transformer, prompt: int) -> int:
             case Softmax() | Rectified():
                 kept = each * prompt
             case other:
-                unknown(other, BLOCKS.who)
+                refuse_unknown(other, BLOCKS.who)
         total += block.heads * kept
     return total
 

@@ -102,11 +102,11 @@ class Filler(Evaluator):
         return done
 
     def _compute(self, table: Table, at: Index) -> None:
-        line, said, scope = self._rule(table, at)
-        called, written = table.called(at), len(self.program.written)
+        line, expression, scope = self._rule(table, at)
+        called, written = table.name_cell(at), len(self.program.written)
         self.program.where, self.cell = f"line {line}: ", called
         try:
-            table[at] = self.value(said, scope)
+            table[at] = self.value(expression, scope)
         except Later:
             del self.program.written[written:]
             raise
@@ -129,18 +129,20 @@ class Filler(Evaluator):
     def _rule(self, table: Table, at: Index) -> tuple[int, Node, Scope]:
         """The first line that is about a cell, with what its names are there."""
         for line in self.rules.get(table.name, ()):
-            _, patterns, said, condition = line.parts
+            _, patterns, expression, condition = line.parts
             if len(patterns.parts) != len(at):
                 raise Refused(f"line {line.line}: {table.name} has {len(at)} indices")
-            scope = self._matched(patterns.parts, at)
+            scope = self._match_indices(patterns.parts, at)
             if scope is None:
                 continue
             if condition is None or self.whole(condition, scope):
                 self.used.add(line.line)
-                return line.line, said, scope
-        raise Refused(f"no line defines {table.called(at)}")
+                return line.line, expression, scope
+        raise Refused(f"no line defines {table.name_cell(at)}")
 
-    def _matched(self, patterns: Sequence[Node], at: Index) -> dict[str, int] | None:
+    def _match_indices(
+        self, patterns: Sequence[Node], at: Index
+    ) -> dict[str, int] | None:
         """The names of indices, if the left side of a line is about a cell."""
         scope = dict[str, int]()
         for pattern, i in zip(patterns, at, strict=True):
@@ -155,7 +157,7 @@ class Filler(Evaluator):
     def _why(self, own: Cell, other: Cell) -> str:
         """Why a cell cannot be computed: a circle, or the order."""
         if own == other:
-            return f"{self._called(own)} reads itself"
+            return f"{self._name_cell(own)} reads itself"
         before, waiting = {other: own}, [other]
         while waiting and len(before) < MOST_PROBED:
             cell = waiting.pop(0)
@@ -166,7 +168,8 @@ class Filler(Evaluator):
                     before[each] = cell
                     waiting.append(each)
         return (
-            f"{self._called(own)} reads {self._called(other)}, which is computed later; "
+            f"{self._name_cell(own)} reads {self._name_cell(other)}, which is "
+            "computed later; "
             "choose another order of the table with 'by'"
         )
 
@@ -175,25 +178,25 @@ class Filler(Evaluator):
         back = [own, last]
         while back[-1] != own:
             back.append(before[back[-1]])
-        first, *others = map(self._called, reversed(back))
+        first, *others = map(self._name_cell, reversed(back))
         if len(others) > MOST_SHOWN:
             others[MOST_SHOWN // 2 : -MOST_SHOWN // 2] = ["…"]
-        told = ", which reads ".join(others)
-        return f"{first} reads {told}: a circle, so none of them can be computed first"
+        chain = ", which reads ".join(others)
+        return f"{first} reads {chain}: a circle, so none of them can be computed first"
 
-    def _called(self, cell: Cell) -> str:
-        return self.tables[cell[0]].called(cell[1])
+    def _name_cell(self, cell: Cell) -> str:
+        return self.tables[cell[0]].name_cell(cell[1])
 
     def _read_by(self, name: str, at: Index) -> list[Cell]:
         """The cells that a cell reads and that are not computed yet."""
         self.missing = []
         try:
-            _, said, scope = self._rule(self.tables[name], at)
-            self.value(said, scope)
+            _, expression, scope = self._rule(self.tables[name], at)
+            self.value(expression, scope)
         except Refused:
             pass
-        found, self.missing = self.missing, None
-        return found
+        missing, self.missing = self.missing, None
+        return missing
 
 
 # A dynamic program from its text: each cell of each table, in its order.
@@ -259,9 +262,9 @@ class Reader(Filler):
         except Wrong as wrong:
             raise Refused(f"{wrong.place}: {wrong}") from None
         except Refused as reason:
-            told = str(reason)
-            at = "" if told.startswith("line ") else f"line {statement.line}: "
-            raise Refused(f"{at}{told}") from None
+            message = str(reason)
+            at = "" if message.startswith("line ") else f"line {statement.line}: "
+            raise Refused(f"{at}{message}") from None
 
     def finish(self) -> None:
         """Give the program its name; all that was given must have been used."""
@@ -276,9 +279,9 @@ class Reader(Filler):
             idle = (line.line for line in lines if line.line not in self.used)
             self.program.idle_lines += idle
         sizes = ",".join(map(str, self._sized))
-        told = ":".join([f"{self._title or self.program.name}{sizes}"])
+        title = ":".join([f"{self._title or self.program.name}{sizes}"])
         self.program.name = ":".join(
-            [told, *[",".join(self._named)] * bool(self._named)]
+            [title, *[",".join(self._named)] * bool(self._named)]
         )
 
     def _new(self, name: str) -> str:
@@ -294,17 +297,17 @@ class Reader(Filler):
         """Nothing: the table reads its lines."""
 
     def _do_size(self, *definitions: Node) -> None:
-        for name, sides, said, limits in (each.parts for each in definitions):
+        for name, sides, expression, limits in (each.parts for each in definitions):
             demand(sides is None, "a size is one number")
-            usual = self.whole(said, {})
+            usual = self.whole(expression, {})
             if self.sizes:
                 usual, self.sizes = self.sizes[0], self.sizes[1:]
             self._sized.append(self._set_option(name, usual, limits))
 
     def _do_option(self, *definitions: Node) -> None:
-        for name, sides, said, limits in (each.parts for each in definitions):
+        for name, sides, expression, limits in (each.parts for each in definitions):
             demand(sides is None, "an option is one number")
-            usual = self.whole(said, {})
+            usual = self.whole(expression, {})
             if self._set_option(name, usual, limits) != usual:
                 self._named.append(f"{name}={self.constants[name]}")
 
@@ -319,13 +322,13 @@ class Reader(Filler):
         return number
 
     def _do_let(self, *definitions: Node) -> None:
-        for name, sides, said, limits in (each.parts for each in definitions):
+        for name, sides, expression, limits in (each.parts for each in definitions):
             demand(limits is None, "'in' is for sizes and options")
             if sides is None:
-                self.constants[self._new(name)] = self.whole(said, {})
+                self.constants[self._new(name)] = self.whole(expression, {})
                 continue
             indices = tuple(map(self._side, sides.parts))
-            entries = tuple(self._entries(said, indices))
+            entries = tuple(self._entries(expression, indices))
             self.arrays[self._new(name)] = NumberTable(name, indices, entries)
 
     def _side(self, node: Node) -> range | tuple[str, ...]:
@@ -368,9 +371,9 @@ class Reader(Filler):
             (name,) = node.parts[0].parts
             demand(name in self.alphabets, f"there is no alphabet {name!r}")
             return self.alphabets[name]
-        told = tuple(x for each in node.parts for x in _some(each))
-        demand(len(set(told)) == len(told), "a letter is there twice")
-        return told
+        alphabet = tuple(x for each in node.parts for x in _some(each))
+        demand(len(set(alphabet)) == len(alphabet), "a letter is there twice")
+        return alphabet
 
     def _do_input(self, name: str, ranges: Node | None, of: Node) -> None:
         sides = []
@@ -379,14 +382,14 @@ class Reader(Filler):
             sides.append(range(low, high + 1))
         first, *more = of.parts
         numbers = not more and first.kind == "range" and first.parts[0].kind != "letter"
-        found = self.program.input(
+        table = self.program.input(
             self._new(name),
             *sides,
             letters=() if numbers else self._letters(of),
             numbers=self.ends(first, {}) if numbers else None,
         )
-        self.tables[name] = found
-        self.indices[name] = dict.fromkeys(found.cells)
+        self.tables[name] = table
+        self.indices[name] = dict.fromkeys(table.cells)
 
     def _do_answer(self, said: Node) -> None:
         self.program.where = ""
@@ -394,11 +397,11 @@ class Reader(Filler):
         self.program.answer(self.value(said, {}))
 
     def _do_table(self, names: Node, binders: Node, *more: Node) -> None:
-        said = {each.kind: each.parts for each in more}
-        (limits,) = said.get("limits", (None,))
+        clauses = {each.kind: each.parts for each in more}
+        (limits,) = clauses.get("limits", (None,))
         group = [self._new(name) for name in names.parts]
         demand(len(set(group)) == len(group), "a table of a group is said twice")
-        self.fill(group, binders.parts, said.get("order", ()), limits)
+        self.fill(group, binders.parts, clauses.get("order", ()), limits)
 
 
 def _some(node: Node) -> tuple[str, ...]:

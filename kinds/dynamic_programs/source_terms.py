@@ -70,17 +70,17 @@ class Term:
     def __add__(self, other: "Value") -> "Term":
         first, second = numbers(self, other)
         low, high = first.low + second.low, first.high + second.high
-        return made("sum", (first, second), low, high)
+        return make_term("sum", (first, second), low, high)
 
     __radd__ = __add__
 
     def __mul__(self, other: "Value") -> "Value":
-        return multiplied(self, other)
+        return multiply_values(self, other)
 
     __rmul__ = __mul__
 
     def __neg__(self) -> "Term":
-        return _scaled(self, -1)
+        return _scale_term(self, -1)
 
     def __sub__(self, other: "Value") -> "Term":
         return self + -other
@@ -95,22 +95,22 @@ class Term:
         return remainder(self, other)
 
     def __eq__(self, other: object) -> "Value":  # type: ignore[override]
-        return compared("==", self, other)
+        return compare_values("==", self, other)
 
     def __ne__(self, other: object) -> "Value":  # type: ignore[override]
-        return compared("!=", self, other)
+        return compare_values("!=", self, other)
 
     def __lt__(self, other: object) -> "Value":
-        return compared("<", self, other)
+        return compare_values("<", self, other)
 
     def __le__(self, other: object) -> "Value":
-        return compared("<=", self, other)
+        return compare_values("<=", self, other)
 
     def __gt__(self, other: object) -> "Value":
-        return compared(">", self, other)
+        return compare_values(">", self, other)
 
     def __ge__(self, other: object) -> "Value":
-        return compared(">=", self, other)
+        return compare_values(">=", self, other)
 
     def __and__(self, other: "Value") -> "Value":
         return both(self, other)
@@ -163,15 +163,15 @@ Compared = {
 
 def constant(value: int) -> Term:
     """A whole number that may differ from cell to cell."""
-    return made("constant", (), value, value)
+    return make_term("constant", (), value, value)
 
 
 def read(cell: Cell, low: int, high: int) -> Term:
     """A number of the text."""
-    return made("number", (), low, high, cell=cell)
+    return make_term("number", (), low, high, cell=cell)
 
 
-def made(
+def make_term(
     kind: str,
     inner: tuple[Term, ...],
     low: int,
@@ -197,19 +197,19 @@ def numbers(*values: object) -> list[Term]:
     Raises:
         Refused: If one is a letter, or none at all.
     """
-    found = []
+    terms = []
     for value in values:
         if isinstance(value, int):
-            found.append(constant(value))
+            terms.append(constant(value))
             continue
         demand(isinstance(value, Term), f"{value!r} is no number")
         assert isinstance(value, Term)
         demand(not value.is_letter, "this is a letter, not a number")
-        found.append(value)
-    return found
+        terms.append(value)
+    return terms
 
 
-def fixed(*values: Value) -> bool:
+def are_fixed(*values: Value) -> bool:
     """Whether all are whole numbers that the indices alone decide."""
     return all(isinstance(v, int) for v in values)
 
@@ -226,15 +226,15 @@ def bit(value: Value) -> Value:
     return value
 
 
-def _scaled(term: Term, factor: int) -> Term:
+def _scale_term(term: Term, factor: int) -> Term:
     (term,) = numbers(term)
     if term.kind == "constant":
         return constant(term.low * factor)
     ends = sorted((term.low * factor, term.high * factor))
-    return made("scaled", (term,), ends[0], ends[1], factor)
+    return make_term("scaled", (term,), ends[0], ends[1], factor)
 
 
-def multiplied(left: Value, right: Value) -> Value:
+def multiply_values(left: Value, right: Value) -> Value:
     """A product; of two unknown numbers the smaller one has few values.
 
     Raises:
@@ -246,7 +246,7 @@ def multiplied(left: Value, right: Value) -> Value:
         term, factor = (right, left) if isinstance(left, int) else (left, right)
         assert isinstance(term, Term)
         assert isinstance(factor, int)
-        return _scaled(term, factor)
+        return _scale_term(term, factor)
     first, second = sorted(numbers(left, right), key=lambda t: t.high - t.low)
     demand(
         first.high - first.low <= MOST_FACTOR or first.has_digits or second.has_digits,
@@ -257,7 +257,7 @@ def multiplied(left: Value, right: Value) -> Value:
     ends = [
         x * y for x, y in product((first.low, first.high), (second.low, second.high))
     ]
-    return made("product", (first, second), min(ends), max(ends))
+    return make_term("product", (first, second), min(ends), max(ends))
 
 
 def quotient(left: Value, right: Value) -> Value:
@@ -275,7 +275,7 @@ def quotient(left: Value, right: Value) -> Value:
     least, most = _ends_of_quotient(term, divisor)
     if least == most:
         return least
-    return made("quotient", (term,), least, most, divisor)
+    return make_term("quotient", (term,), least, most, divisor)
 
 
 def remainder(left: Value, right: Value) -> Value:
@@ -293,7 +293,7 @@ def remainder(left: Value, right: Value) -> Value:
     least, most = _ends_of_quotient(term, divisor)
     if least == most:
         return term - divisor * least
-    return made("remainder", (term,), 0, divisor - 1, divisor)
+    return make_term("remainder", (term,), 0, divisor - 1, divisor)
 
 
 def _divisor(value: Value) -> int:
@@ -315,13 +315,13 @@ def _ends_of_quotient(term: Term, divisor: int) -> tuple[int, int]:
 
 def _extreme(kind: str, choose: Callable[..., int], values: Sequence[Value]) -> Value:
     """A balanced tree of minima or maxima of two."""
-    if fixed(*values) or len(values) == 1:
+    if are_fixed(*values) or len(values) == 1:
         return values[0] if len(values) == 1 else choose(values)
     half = (len(values) + 1) // 2
     sides = _extreme(kind, choose, values[:half]), _extreme(kind, choose, values[half:])
     left, right = numbers(*sides)
     low, high = choose(left.low, right.low), choose(left.high, right.high)
-    return made(kind, (left, right), low, high)
+    return make_term(kind, (left, right), low, high)
 
 
 def minimum(*values: Value) -> Value:
@@ -350,7 +350,7 @@ def either(left: Value, right: Value) -> Value:
     return minimum(bit(left) + bit(right), 1)
 
 
-def compared(sign: str, left: object, right: object) -> Value:
+def compare_values(sign: str, left: object, right: object) -> Value:
     """1 if a comparison holds, else 0.
 
     Raises:
@@ -375,14 +375,14 @@ def compared(sign: str, left: object, right: object) -> Value:
     if sign in ("<", ">="):
         one, other = other, one
     least, most = int(one.low > other.high), int(one.high > other.low)
-    above = made("greater", (one, other), least, most)
+    above = make_term("greater", (one, other), least, most)
     return above if sign in ("<", ">") else 1 - above
 
 
 def _differs(left: Term, right: Term) -> Term:
     least = int(left.low > right.high or right.low > left.high)
     most = int(not left.low == left.high == right.low == right.high)
-    return made("differs", (left, right), least, most)
+    return make_term("differs", (left, right), least, most)
 
 
 # Terms that choose: by a condition, or by a number of the input in a table.
@@ -395,10 +395,10 @@ def choose(condition: Value, one: Value, zero: Value) -> Value:
         return one if condition else zero
     flag, first, second = numbers(bit(condition), one, zero)
     low, high = min(first.low, second.low), max(first.high, second.high)
-    return made("choice", (flag, first, second), low, high)
+    return make_term("choice", (flag, first, second), low, high)
 
 
-def joined(how: str, found: Value, new: Value, condition: Value = 1) -> Value:
+def join_values(how: str, found: Value, new: Value, condition: Value = 1) -> Value:
     """``min``, ``max`` or ``sum`` of two numbers; the first where a condition fails.
 
     Raises:
@@ -414,7 +414,7 @@ def joined(how: str, found: Value, new: Value, condition: Value = 1) -> Value:
     low, high = first.low, max(first.high, second.high)
     if how == "min":
         low, high = min(first.low, second.low), first.high
-    return made(f"{how}imum-if", (flag, first, second), low, high)
+    return make_term(f"{how}imum-if", (flag, first, second), low, high)
 
 
 def entry(entries: Sequence[int], at: Value) -> Value:
@@ -431,8 +431,10 @@ def entry(entries: Sequence[int], at: Value) -> Value:
     )
     if isinstance(at, int):
         return entries[at]
-    told = entries[term.low : term.high + 1]
-    return made("entry", (term,), min(told), max(told), tuple(entries))
+    reachable_entries = entries[term.low : term.high + 1]
+    return make_term(
+        "entry", (term,), min(reachable_entries), max(reachable_entries), tuple(entries)
+    )
 
 
 def position(term: Term, first: int) -> Term:
@@ -440,12 +442,14 @@ def position(term: Term, first: int) -> Term:
     if term.kind == "letter-at":
         return term.inner[0] - first
     assert term.cell is not None
-    return made("letter-place", (term,), term.low - first, term.high - first, first)
+    return make_term(
+        "letter-place", (term,), term.low - first, term.high - first, first
+    )
 
 
 def letter_at(place: Term) -> Term:
     """The letter at a place among all letters."""
-    return made("letter-at", (place,), place.low, place.high)
+    return make_term("letter-at", (place,), place.low, place.high)
 
 
 def absolute(value: Value) -> Value:
@@ -454,4 +458,4 @@ def absolute(value: Value) -> Value:
         return abs(value)
     (term,) = numbers(value)
     low, high = max(0, term.low, -term.high), max(-term.low, term.high)
-    return made("maximum", (term, -term), low, high)
+    return make_term("maximum", (term, -term), low, high)

@@ -136,17 +136,17 @@ class ChainOfThought:
         """
         sizes = [self.rules[s.rule].size for s in self.steps if s.token is None]
         demand(sum(sizes) <= MOST_ATOMS, "the rules of all steps are too long")
-        found: list[Interval] = [(0, 0)]
+        boxes: list[Interval] = [(0, 0)]
         for low, high in self.prompt:
             contents = self.contents[low : high + 1]
-            found.append((min(contents), max(contents)))
+            boxes.append((min(contents), max(contents)))
         for i, step in enumerate(self.steps):
             if step.token is not None:
-                found.append((self.contents[step.token],) * 2)
+                boxes.append((self.contents[step.token],) * 2)
                 continue
             box = {}
             for k, (place, constant) in enumerate(step.reads):
-                low, high = found[place]
+                low, high = boxes[place]
                 box[k] = (low + constant, high + constant)
             low, high = Bounds(box).of(self.rules[step.rule])
             demand(
@@ -154,10 +154,10 @@ class ChainOfThought:
                 f"step {i}: the number can be {low} or {high}, and there are tokens for "
                 f"0 to {self.numbers - 1}",
             )
-            found.append((low, high))
-        return found
+            boxes.append((low, high))
+        return boxes
 
-    def continued(self, prompts: IntArray) -> IntArray:
+    def continue_prompts(self, prompts: IntArray) -> IntArray:
         """The whole texts, ``(batch, length)``, from prompts ``(batch, prompt)``.
 
         Raises:
@@ -232,10 +232,10 @@ class ChainOfThought:
 def _check_sizes(written: Any) -> None:
     """The sizes of a text that says the steps are numbers, though only they are read."""
     if written is not None:
-        said = written.get("given") if isinstance(written, Mapping) else None
-        if not isinstance(said, Mapping):
+        sizes = written.get("given") if isinstance(written, Mapping) else None
+        if not isinstance(sizes, Mapping):
             raise Refused("it does not say the sizes of its text")
-        for size in said.values():
+        for size in sizes.values():
             whole = type(size) is int and abs(size) < LARGEST
             demand(whole, "a size of its text is no number, or too large")
 

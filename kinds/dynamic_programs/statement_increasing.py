@@ -10,7 +10,7 @@ from itertools import product
 from typing import Any, Self
 
 from krohn.program.errors import demand
-from krohn.program.expressions import Expression, argument, greater, number, rectified
+from krohn.program.expressions import Expression, argument, greater, number, rectify
 from krohn.program.functions import Row, Select, table
 from krohn.program.operations.base import Operation
 from krohn.program.operations.earliest import Earliest
@@ -82,9 +82,11 @@ class Increasing:
         """
         demand(said["kind"] == KIND, "these are no lists of numbers")
         sizes = (int(whole(said[n], 0)) for n in ("longest", "largest"))
-        found = cls(str(said["name"]), *sizes)
-        demand(said["letters"] == list(found.tokens), "the tokens have other names")
-        return found
+        increasing = cls(str(said["name"]), *sizes)
+        demand(
+            said["letters"] == list(increasing.tokens), "the tokens have other names"
+        )
+        return increasing
 
 
 def program_of(source: Increasing) -> Program:
@@ -108,7 +110,7 @@ def _places(source: Increasing) -> dict[str, Operation]:
     """Which number of the list belongs to a place of the text, and its phase."""
     end, nothing, p = source.end, source.largest + 1, argument
     phase = p(0) - 2 * p(1) + 2
-    goal = rectified(p(0) - nothing * p(1)) + nothing * p(1)
+    goal = rectify(p(0) - nothing * p(1)) + nothing * p(1)
     return {
         "token": Token(),
         "number": _of_token(
@@ -117,12 +119,12 @@ def _places(source: Increasing) -> dict[str, Operation]:
         "separates": _of_token(source, lambda a: a == end, 0),
         "position": Position(tuple(range(source.length + 1))),
         "first": Earliest("position", "separates"),
-        "after": _numbers(p(0) - rectified(p(0) - 1), "first"),
-        "back": _numbers(rectified(p(0)), "first"),
-        "back to next": _numbers(rectified(p(0) - 1), "first"),
+        "after": _numbers(p(0) - rectify(p(0) - 1), "first"),
+        "back": _numbers(rectify(p(0)), "first"),
+        "back to next": _numbers(rectify(p(0) - 1), "first"),
         "own": ShiftBy("number", "back"),
         "wanted": ShiftBy("number", "back to next"),
-        "phase": _numbers(rectified(phase) - rectified(phase - 3), "position", "first"),
+        "phase": _numbers(rectify(phase) - rectify(phase - 3), "position", "first"),
         "last": Map(table({(k,): int(k == 2) for k in range(4)}), ("phase",)),
         "goal": _numbers(goal, "wanted", "last"),
     }
@@ -130,29 +132,29 @@ def _places(source: Increasing) -> dict[str, Operation]:
 
 def _least(source: Increasing) -> dict[str, Operation]:
     """For each v the least number so far whose longest subsequence has v numbers."""
-    found = dict[str, Operation]()
+    operations = dict[str, Operation]()
     here: dict[Row, int] = {
         (i, a): int(i == 2 or (i == 1 and a == 1)) for i, a in product(range(3), (0, 1))
     }
     for v in range(1, source.longest + 1):
-        found[f"is{v}"] = _of_token(source, v.__eq__, 2)
-        found[f"says{v}"] = Map(table(here), (f"is{v}", "after"))
-        found[f"least{v}"] = Latest("own", f"says{v}")
-    return found
+        operations[f"is{v}"] = _of_token(source, v.__eq__, 2)
+        operations[f"says{v}"] = Map(table(here), (f"is{v}", "after"))
+        operations[f"least{v}"] = Latest("own", f"says{v}")
+    return operations
 
 
 def _next(source: Increasing) -> dict[str, Operation]:
     """The next token: in each phase another one."""
     end, count = source.end, range(1, source.longest + 1)
 
-    def counted(shift: int) -> Map:
+    def count_below(shift: int) -> Map:
         below = (greater(argument(0), argument(v)) for v in count)
         read = ("goal", *(f"least{v}" for v in count))
         return _numbers(sum(below, number(shift)), *read)
 
     return {
-        "next number": counted(1),
-        "all": counted(0),
+        "next number": count_below(1),
+        "all": count_below(0),
         "separator": _of_token(source, lambda _: end, end),
         "end": _of_token(source, lambda _: end + 1, end + 1),
         "next": Map(Select(), ("phase", "next number", "separator", "all", "end")),

@@ -1,6 +1,6 @@
 """A dynamic program as networks are trained on it: they continue its texts."""
 
-from krohn.kinds.dynamic_programs.source import named
+from krohn.kinds.dynamic_programs.source import find_by_name
 from krohn.kinds.dynamic_programs.statement import ChainOfThought
 from krohn.program.retelling import told_as
 
@@ -14,5 +14,5 @@ def chain_of_thought(source: object) -> ChainOfThought | None:
     if not isinstance(source, str):
         return None
     with told_as(about=f"{source}: "):
-        program = named(source)
+        program = find_by_name(source)
     return None if program is None else program.chain_of_thought

@@ -50,15 +50,15 @@ def grammar(
         raise KrohnError("-T is for the comparison at a depth: say --depth as well")
     if seed is not None and sample is None:
         raise KrohnError("--seed is for --sample")
-    found = grammars.grammar(source)
-    print_remark(found.remark)
+    pcfg = grammars.grammar(source)
+    print_remark(pcfg.remark)
     deepest = SHOWN if depth is None else depth
-    result: dict[str, Any] = grammars.facts(found, deepest)
+    result: dict[str, Any] = grammars.facts(pcfg, deepest)
     if depth is not None:
         given = USUAL if length is None else length
-        result["cut"] = grammars.against(found, depth, given)
+        result["cut"] = grammars.against(pcfg, depth, given)
     if word:
-        result["asked"] = grammars.ask(found, word)
+        result["asked"] = grammars.ask(pcfg, word)
     if sample is not None:
-        result["sample"] = grammars.draw_sentences(found, sample, seed or 0)
+        result["sample"] = grammars.draw_sentences(pcfg, sample, seed or 0)
     emit("grammar", result, as_json, lambda: commands_text.grammar(result))

@@ -13,7 +13,7 @@ from krohn.kinds.grammars.source import (
     Words,
 )
 from krohn.kinds.grammars.source_bounded import (
-    compared,
+    compare_laws,
     cut,
     depths,
 )
@@ -30,7 +30,7 @@ def grammar(source: str | Path) -> Grammar:
     Raises:
         KrohnError: If there is none, or it is wrong.
     """
-    found = grammars.named(str(source))
+    found = grammars.find_by_name(str(source))
     if found is None:
         known = ", ".join(f"{grammars.PREFIX}{name}" for name in grammars.CATALOGUE)
         raise KrohnError(
@@ -67,7 +67,7 @@ def against(source: Grammar, depth: int, length: int) -> dict[str, Any]:
         KrohnError: If there is no such cut, or there are too many prefixes.
     """
     model = cut(source, depth)
-    rows = compared(source, model, length)
+    rows = compare_laws(source, model, length)
     mass = depths(source, depth).sentences[depth]
     return {
         "depth": depth,
@@ -89,7 +89,7 @@ def ask(source: Grammar, words: list[str]) -> dict[str, Any]:
     """
     word, exact = letters_of(source, words), Words(source, exact=True)
     if HIDDEN in word:
-        laws = exact.hidden(word)
+        laws = exact.predict_hidden(word)
         told = {
             str(at + 1): dict(zip(source.letters, map(str, law), strict=True))
             for at, law in laws.items()

@@ -42,8 +42,8 @@ __all__ = [
     "Words",
     "cut",
     "derivations",
+    "find_by_name",
     "model_named",
-    "named",
     "parse",
     "sentences",
     "shallower",
@@ -53,7 +53,7 @@ CATALOGUE = texts(__file__, SUFFIX)
 _DEPTH = re.compile(r"(?P<grammar>.+?):depth=(?P<depth>.*?)(?P<ways>:derivations)?")
 
 
-def named(text: str) -> Grammar | None:
+def find_by_name(text: str) -> Grammar | None:
     """The grammar of a name, ``pcfg:Dyck2``, or of a file; None of other names.
 
     Raises:
@@ -77,31 +77,31 @@ def model_named(text: str) -> HiddenMarkovModel | None:
     Raises:
         Refused: If the grammar cannot be read or cut; or the depth is missing or wrong.
     """
-    found = _DEPTH.fullmatch(text)
-    grammar = named(text if found is None else found["grammar"])
+    match = _DEPTH.fullmatch(text)
+    grammar = find_by_name(text if match is None else match["grammar"])
     if grammar is None:
         return None
     demand(
-        found is not None,
+        match is not None,
         f"{text} is a grammar without a bound on its depth; say one, as in "
         f"{text}:depth=3 (krohn grammar {text} shows how much the bound leaves out)",
     )
-    assert found is not None
+    assert match is not None
     demand(
-        re.fullmatch(r"\d{1,9}", found["depth"]) is not None,
-        f"a depth is from 0 to {DEEPEST}, not {found['depth'][:40]}",
+        re.fullmatch(r"\d{1,9}", match["depth"]) is not None,
+        f"a depth is from 0 to {DEEPEST}, not {match['depth'][:40]}",
     )
-    return (derivations if found["ways"] else cut)(grammar, int(found["depth"]))
+    return (derivations if match["ways"] else cut)(grammar, int(match["depth"]))
 
 
 def shallower(text: str) -> Iterator[HiddenMarkovModel]:
     """The cuts at smaller depths of a grammar that a name cuts, the deepest first."""
-    found = _DEPTH.fullmatch(text)
-    depth = found["depth"] if found else ""
+    match = _DEPTH.fullmatch(text)
+    depth = match["depth"] if match else ""
     for less in range(int(depth) - 1, -1, -1) if depth.isdecimal() else ():
-        assert found is not None
+        assert match is not None
         with suppress(Refused):  # the name of a source need not be one of a grammar
-            model = model_named(f"{found['grammar']}:depth={less}{found['ways'] or ''}")
+            model = model_named(f"{match['grammar']}:depth={less}{match['ways'] or ''}")
             if model is not None:
                 yield model
 

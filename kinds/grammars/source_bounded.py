@@ -10,7 +10,7 @@ import numpy as np
 from krohn.kinds.grammars.source_grammar import (
     END,
     Grammar,
-    closed,
+    solve_fixed_points,
 )
 from krohn.kinds.grammars.source_words import (
     Words,
@@ -65,17 +65,17 @@ class Depths:
 
     def rest(self, rest: Rest, depth: int) -> Fraction:
         """How likely the end of a rule is to stay within a depth."""
-        found = self.symbol(rest[-1], depth)
+        probability = self.symbol(rest[-1], depth)
         for name in rest[:-1]:
-            found *= self.symbol(name, depth - 1)
-        return found
+            probability *= self.symbol(name, depth - 1)
+        return probability
 
     def stack(self, stack: Stack) -> Fraction:
         """How likely it is for all that waits."""
-        found, most = Fraction(1), len(self.within) - 1
+        probability, most = Fraction(1), len(self.within) - 1
         for below, rest in enumerate(stack):
-            found *= self.rest(rest, most - below)
-        return found
+            probability *= self.rest(rest, most - below)
+        return probability
 
 
 def depths(grammar: Grammar, most: int) -> Depths:
@@ -102,11 +102,11 @@ def depths(grammar: Grammar, most: int) -> Depths:
                 matrix[at][number[rule.body[-1]]] += weight
             else:
                 constant[at] += weight
-        found = closed(matrix, [constant])
+        solution = solve_fixed_points(matrix, [constant])
         assert (
-            found is not None
+            solution is not None
         )  # its entries are no larger than those of a tight grammar
-        levels.append(dict(zip(heads, found[0], strict=True)))
+        levels.append(dict(zip(heads, solution[0], strict=True)))
     return Depths(grammar, tuple(levels))
 
 
@@ -118,7 +118,7 @@ def moves(grammar: Grammar, stack: Stack, depth: int, counts: bool = False) -> M
     Raises:
         Refused: If rules lead back to where they were without a letter.
     """
-    found, waiting = Moves(), {stack: Fraction(1)}
+    shares, waiting = Moves(), {stack: Fraction(1)}
     steps = 0
     while waiting:
         now, share = waiting.popitem()
@@ -129,18 +129,18 @@ def moves(grammar: Grammar, stack: Stack, depth: int, counts: bool = False) -> M
         )
         if not now:
             key = END, _first(grammar)
-            found[key] = found.get(key, Fraction()) + share
+            shares[key] = shares.get(key, Fraction()) + share
             continue
         name, *more = now[-1]
         below = now[:-1] + ((tuple(more),) if more else ())
         if name not in grammar.of:
-            found[name, below] = found.get((name, below), Fraction()) + share
+            shares[name, below] = shares.get((name, below), Fraction()) + share
         elif len(below) <= depth:
             for rule in grammar.of[name]:
                 after = below + ((rule.body,) if rule.body else ())
                 weight = Fraction(1) if counts else rule.weight
                 waiting[after] = waiting.get(after, Fraction()) + share * weight
-    return found
+    return shares
 
 
 def _first(grammar: Grammar) -> Stack:
@@ -166,11 +166,11 @@ def transitions(grammar: Grammar, depth: int) -> tuple[list[Stack], list[Shares]
     Raises:
         Refused: If no derivation is so shallow, or there are too many stacks.
     """
-    known, stacks, reached = _reached(grammar, depth, False)
+    known, stacks, reached = _reach_stacks(grammar, depth, False)
     rows = list[Shares]()
-    for here, found in zip(stacks, reached, strict=True):
+    for here, next_moves in zip(stacks, reached, strict=True):
         own, row = known.stack(here), Shares()
-        for (letter, after), share in found.items():
+        for (letter, after), share in next_moves.items():
             later = Fraction(1) if letter == END else known.stack(after)
             row[letter, stacks[after]] = share * later / own
         rows.append(row)
@@ -186,7 +186,7 @@ def derivations(grammar: Grammar, depth: int) -> HiddenMarkovModel:
     Raises:
         Refused: If no derivation is so shallow, or there are too many stacks.
     """
-    _, stacks, reached = _reached(grammar, depth, True)
+    _, stacks, reached = _reach_stacks(grammar, depth, True)
     size = len(stacks)
     matrices = {letter: np.zeros((size, size)) for letter in grammar.letters}
     final = np.zeros(size)
@@ -201,7 +201,7 @@ def derivations(grammar: Grammar, depth: int) -> HiddenMarkovModel:
     return HiddenMarkovModel.weighted(name, start, matrices, final, _names(stacks))
 
 
-def _reached(
+def _reach_stacks(
     grammar: Grammar, depth: int, counts: bool
 ) -> tuple[Depths, dict[Stack, int], list[Moves]]:
     """The stacks from which a derivation can end within the depth, and their moves.
@@ -303,7 +303,7 @@ class _Level:
     cut: FloatArray
 
 
-def compared(grammar: Grammar, model: HiddenMarkovModel, length: int) -> list[Row]:
+def compare_laws(grammar: Grammar, model: HiddenMarkovModel, length: int) -> list[Row]:
     """The two laws after all prefixes of up to some length.
 
     Args:
@@ -320,12 +320,12 @@ def compared(grammar: Grammar, model: HiddenMarkovModel, length: int) -> list[Ro
         own = floats(asked.following(level.words))
         cut = _following(model, level.words)
         law = own / own.sum(axis=1, keepdims=True)
-        said = cut.sum(axis=1) > 0
-        apart = np.where(said, np.abs(law - cut).sum(axis=1) / 2, 1.0)
+        possible = cut.sum(axis=1) > 0
+        apart = np.where(possible, np.abs(law - cut).sum(axis=1) / 2, 1.0)
         with np.errstate(divide="ignore", invalid="ignore"):
             gain = np.where(cut > 0, cut * np.log(cut / law), 0.0).sum(axis=1)
         reached = float(level.own.sum())
-        beyond = float(level.own[~said].sum())
+        beyond = float(level.own[~possible].sum())
         rows.append(
             Row(
                 at,

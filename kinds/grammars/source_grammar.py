@@ -80,10 +80,10 @@ class Grammar:
     @cached_property
     def of(self) -> Mapping[str, tuple[Rule, ...]]:
         """The rules of each symbol, in their order."""
-        found = dict[str, list[Rule]]()
+        by_head = dict[str, list[Rule]]()
         for rule in self.rules:
-            found.setdefault(rule.head, []).append(rule)
-        return {head: tuple(rules) for head, rules in found.items()}
+            by_head.setdefault(rule.head, []).append(rule)
+        return {head: tuple(rules) for head, rules in by_head.items()}
 
     @property
     def start(self) -> str:
@@ -112,13 +112,13 @@ class Grammar:
         )
 
     def _reachable(self, start: str) -> set[str]:
-        found, waiting = {start}, [start]
+        symbols, waiting = {start}, [start]
         while waiting:
             bodies = (rule.body for rule in self.of[waiting.pop()])
-            new = {x for body in bodies for x in body if x in self.of} - found
-            found |= new
+            new = {x for body in bodies for x in body if x in self.of} - symbols
+            symbols |= new
             waiting += new
-        return found
+        return symbols
 
     def sums(self, rows: Iterable[list[Fraction]]) -> list[list[Fraction]] | None:
         """For each row r the x with x = r + M x; M[A, B] is how often A becomes B.
@@ -133,7 +133,7 @@ class Grammar:
             for symbol in rule.body:
                 if symbol in number:
                     means[number[rule.head]][number[symbol]] += rule.weight
-        return closed(means, rows)
+        return solve_fixed_points(means, rows)
 
     @property
     def mean_length(self) -> Fraction:
@@ -143,9 +143,9 @@ class Grammar:
             for rule in rules:
                 own = sum(symbol not in self.of for symbol in rule.body)
                 letters[at] += rule.weight * own
-        found = self.sums([letters])
-        assert found is not None
-        return found[0][0]
+        solution = self.sums([letters])
+        assert solution is not None
+        return solution[0][0]
 
     @cached_property
     def vanishing(self) -> Mapping[str, Fraction]:
@@ -160,22 +160,25 @@ class Grammar:
             - nullable
         ):
             nullable |= new
-        found = dict[str, Fraction]()
-        while len(found) < len(nullable):
-            known = len(found)
-            for head in nullable - set(found):
+        probabilities = dict[str, Fraction]()
+        while len(probabilities) < len(nullable):
+            known = len(probabilities)
+            for head in nullable - set(probabilities):
                 rules = [r for r in self.of[head] if nullable.issuperset(r.body)]
-                if all(x in found for rule in rules for x in rule.body):
-                    found[head] = sum(
-                        (_product(r.weight, map(found.get, r.body)) for r in rules),
+                if all(x in probabilities for rule in rules for x in rule.body):
+                    probabilities[head] = sum(
+                        (
+                            _product(r.weight, map(probabilities.get, r.body))
+                            for r in rules
+                        ),
                         Fraction(),
                     )
-            if len(found) == known:
+            if len(probabilities) == known:
                 raise Refused(
-                    f"whether {min(nullable - set(found))} can be empty depends on "
+                    f"whether {min(nullable - set(probabilities))} can be empty depends on "
                     "itself; write the grammar without this circle"
                 )
-        return {head: found.get(head, Fraction()) for head in self.of}
+        return {head: probabilities.get(head, Fraction()) for head in self.of}
 
 
 def _product(first: Fraction, others: Iterable[Fraction | None]) -> Fraction:
@@ -185,7 +188,7 @@ def _product(first: Fraction, others: Iterable[Fraction | None]) -> Fraction:
     return first
 
 
-def closed(
+def solve_fixed_points(
     matrix: list[list[Fraction]], rows: Iterable[list[Fraction]]
 ) -> list[list[Fraction]] | None:
     """For each row r the x with x = r + matrix x, by elimination; None if there is none."""
@@ -243,19 +246,19 @@ def parse(text: str, name: str) -> Grammar:
         Refused: If the text is none; the message names the line.
     """
     demand(len(text) <= MOST_TEXT, f"{name} has more than {MOST_TEXT:,} characters")
-    found, start = list[tuple[int, str, list[Symbol], Fraction | None]](), ""
+    alternatives, start = list[tuple[int, str, list[Symbol], Fraction | None]](), ""
     for number, line in _lines(text):
         with told_as(Refused, f"{name}, line {number}: "):
             if line.startswith("%"):
                 demand(not start, "a start symbol is there already")
                 start = _start(line)
             else:
-                found += ((number, *part) for part in _alternatives(line))
-    heads = {head for _, head, _, _ in found}
+                alternatives += ((number, *part) for part in _alternatives(line))
+    heads = {head for _, head, _, _ in alternatives}
     demand(not start or start in heads, f"{name}: the start symbol {start} has no rule")
     if start:
-        found.sort(key=lambda rule: rule[1] != start)
-    for number, _, body, _ in found:
+        alternatives.sort(key=lambda rule: rule[1] != start)
+    for number, _, body, _ in alternatives:
         for word, quoted in body:
             clear = word in heads if not quoted else word not in heads
             letter = not word[0].isupper() and not quoted
@@ -268,7 +271,7 @@ def parse(text: str, name: str) -> Grammar:
                     else f"has no rule; if it is a letter, write '{word}'"
                 ),
             )
-    rules, remarks = _weighted(found, name)
+    rules, remarks = _weigh_rules(alternatives, name)
     return Grammar(name, rules, "; ".join(remarks))
 
 
@@ -281,8 +284,8 @@ def _lines(text: str) -> Iterator[tuple[int, str]]:
             continue
         parts.append(part.removesuffix("\\"))
         if not part.endswith("\\"):
-            if said := " ".join(parts).strip():
-                yield last, said
+            if content := " ".join(parts).strip():
+                yield last, content
             parts = []
     if any(parts):
         yield last, " ".join(parts)
@@ -325,34 +328,40 @@ def _is_weight(symbol: Symbol) -> bool:
 
 
 def _fraction(word: str) -> Fraction:
-    said = _WEIGHT.fullmatch(word)
+    match = _WEIGHT.fullmatch(word)
     try:
-        found = None if said is None else Fraction(said[1])
+        fraction = None if match is None else Fraction(match[1])
     except ZeroDivisionError:
         raise Refused(f"{word} divides by 0") from None
-    if found is None or found > 1:
+    if fraction is None or fraction > 1:
         raise Refused(
             f"{word} is no probability between 0 and 1, as [1/4] or [0.25] with up to 18 "
             f"digits; if it is a letter, write '{word}'"
         )
-    return found
+    return fraction
 
 
-def _weighted(
+def _weigh_rules(
     found: list[tuple[int, str, list[Symbol], Fraction | None]], name: str
 ) -> tuple[tuple[Rule, ...], list[str]]:
     """Rules with their probabilities, and remarks: what is equal, and what was rounded."""
     given = dict[str, list[Fraction | None]]()
     for _, head, _, weight in found:
         given.setdefault(head, []).append(weight)
-    equal = [head for head, said in given.items() if said[1:] and not _known(said)]
-    sums = {head: sum(_known(said), Fraction()) for head, said in given.items()}
+    equal = [
+        head
+        for head, stated in given.items()
+        if stated[1:] and not _known_weights(stated)
+    ]
+    sums = {
+        head: sum(_known_weights(stated), Fraction()) for head, stated in given.items()
+    }
     rounded = [head for head, total in sums.items() if 0 < abs(total - 1) <= KEPT]
     rules = list[Rule]()
     for number, head, body, weight in found:
         count = len(given[head])
         demand(
-            len(_known(given[head])) in (0, count),
+            len(_known_weights(given[head])) in (0, count),
             f"{name}, line {number}: some rules of {head} have a probability, and some "
             "have none",
         )
@@ -362,11 +371,13 @@ def _weighted(
     remarks = [(equal, "have no probabilities, and are taken as equally likely")]
     remarks += [(rounded, "do not quite add up to 1, and are divided by their sum")]
     return tuple(rules), [
-        f"{name}: the rules of {_few(heads)} {said}" for heads, said in remarks if heads
+        f"{name}: the rules of {_few(heads)} {stated}"
+        for heads, stated in remarks
+        if heads
     ]
 
 
-def _known(said: list[Fraction | None]) -> list[Fraction]:
+def _known_weights(said: list[Fraction | None]) -> list[Fraction]:
     return [weight for weight in said if weight is not None]
 
 

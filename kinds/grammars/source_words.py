@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from krohn.kinds.grammars.source_grammar import (
     Grammar,
-    closed,
+    solve_fixed_points,
 )
 from krohn.program.domains import FloatArray, IntArray
 from krohn.program.errors import demand
@@ -56,9 +56,9 @@ class Normal:
         for (a, b, c), weight in self.pairs.items():
             left[a][b] += weight * self.totals[c]
         units = [[Fraction(i == j) for i in range(size)] for j in range(size)]
-        found = closed(left, units)
-        assert found is not None  # a subset of what a tight grammar becomes
-        return [list(row) for row in zip(*found, strict=True)]
+        columns = solve_fixed_points(left, units)
+        assert columns is not None  # a subset of what a tight grammar becomes
+        return [list(row) for row in zip(*columns, strict=True)]
 
     def numbers(self, exact: bool) -> "Weights":
         """The weights as arrays of one type."""
@@ -67,12 +67,12 @@ class Normal:
         joined = np.full((len(a), size), Fraction(), object)
         for row, (head, weight) in enumerate(zip(a, self.pairs.values(), strict=False)):
             joined[row, head] = weight
-        said = np.full((len(self.grammar.letters), size), Fraction(), object)
+        terminals = np.full((len(self.grammar.letters), size), Fraction(), object)
         for (head, letter), weight in self.single.items():
-            said[letter, head] = weight
+            terminals[letter, head] = weight
         corners = np.array(self.corners, object).T
         return Weights(
-            b, c, joined.astype(kind), said.astype(kind), corners.astype(kind)
+            b, c, joined.astype(kind), terminals.astype(kind), corners.astype(kind)
         )
 
 
@@ -105,15 +105,15 @@ class Weights:
             By the number of letters, from 0 (empty) on: ``(words, places, symbols)``.
         """
         length = shown.shape[1]
-        found = [shown[:, :0] @ self.said, shown @ self.said]
+        by_span = [shown[:, :0] @ self.said, shown @ self.said]
         for span in range(2, length + 1):
             places, total = length - span + 1, None
             for first in range(1, span):
-                one = found[first][:, :places, self.left]
-                rest = found[span - first][:, first : first + places, self.right]
+                one = by_span[first][:, :places, self.left]
+                rest = by_span[span - first][:, first : first + places, self.right]
                 total = one * rest if total is None else total + one * rest
-            found.append(total @ self.joined)
-        return found
+            by_span.append(total @ self.joined)
+        return by_span
 
     def prefixes(self, shown: Numbers) -> Numbers:
         """``(words,)``: how likely sentences begin like this (Jelinek, Lafferty 1991).
@@ -206,7 +206,7 @@ def _without_units(
             if len(body) == 1 and body[0] in grammar.of:
                 units[number[head]][number[body[0]]] += weight
     ones = [[Fraction(i == j) for i in range(size)] for j in range(size)]
-    reach = closed(units, ones)
+    reach = solve_fixed_points(units, ones)
     assert reach is not None
     pairs = defaultdict[tuple[int, int, int], Fraction](Fraction)
     single = defaultdict[tuple[int, int], Fraction](Fraction)
@@ -266,7 +266,7 @@ class Words:
         one = np.vectorize(Fraction, otypes=[object])
         self._ones = one(ones) if exact else ones.astype(np.float64)
 
-    def shown(self, words: IntArray) -> Numbers:
+    def encode_words(self, words: IntArray) -> Numbers:
         """``(words, length, letters)`` of ``(words, length)`` numbers of letters."""
         return np.asarray(self._ones[words])
 
@@ -298,11 +298,11 @@ class Words:
         count, letters = len(words), len(self.grammar.letters)
         longer = np.repeat(words, letters, axis=0)
         letter = np.tile(np.arange(letters), count)[:, None]
-        begun = self.begun(self.shown(np.hstack([longer, letter])))
-        ends = self.inside(self.shown(words))
+        begun = self.begun(self.encode_words(np.hstack([longer, letter])))
+        ends = self.inside(self.encode_words(words))
         return np.hstack([begun.reshape(count, letters), ends[:, None]])
 
-    def hidden(self, word: Sequence[str]) -> dict[int, Numbers]:
+    def predict_hidden(self, word: Sequence[str]) -> dict[int, Numbers]:
         """The law of each hidden letter of a sentence of this length.
 
         Args:
@@ -316,17 +316,17 @@ class Words:
         """
         gaps = [i for i, letter in enumerate(word) if letter == HIDDEN]
         known = self.grammar.letters[0]
-        told = numbers_of(self.grammar, [known if x == HIDDEN else x for x in word])
-        shown = self.shown(told[None])
+        numbers = numbers_of(self.grammar, [known if x == HIDDEN else x for x in word])
+        shown = self.encode_words(numbers[None])
         shown[0, gaps] = self._ones.sum(axis=0)
-        found = dict[int, Numbers]()
+        laws = dict[int, Numbers]()
         for gap in gaps:
             each = np.repeat(shown, len(self._ones), axis=0)
             each[:, gap] = self._ones
             law = self.inside(each)
             demand(law.sum() > 0, f"{self.grammar.name} has no such sentence")
-            found[gap] = law / law.sum()
-        return found
+            laws[gap] = law / law.sum()
+        return laws
 
 
 def sentences(

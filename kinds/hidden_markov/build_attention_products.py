@@ -92,24 +92,26 @@ class Layout:
         return cls(model.size, length, stages, factors, rows, possible)
 
     @property
-    def held(self) -> int:
+    def row_count(self) -> int:
         """How many rows are held."""
         return int(self.rows.max()) + 1
 
     @property
-    def shared(self) -> bool:
+    def shares_rows(self) -> bool:
         """Whether states share rows."""
-        return self.held < self.size
+        return self.row_count < self.size
 
     @property
-    def reached(self) -> IntArray:
+    def reachable_states(self) -> IntArray:
         """The states that some letter leads to."""
         return np.flatnonzero(self.possible[:-1].any(axis=0))
 
     @property
     def answers(self) -> bool:
         """Whether states that letters lead to share rows, so that a block parts them."""
-        return len(set(self.rows[self.reached].tolist())) < len(self.reached)
+        return len(set(self.rows[self.reachable_states].tolist())) < len(
+            self.reachable_states
+        )
 
     @property
     def levels(self) -> int:
@@ -123,7 +125,7 @@ class Layout:
 
     def matrix(self, which: int) -> range:
         """One of the two places of matrices, which take turns."""
-        numbers = self.held * self.size
+        numbers = self.row_count * self.size
         return range(which * numbers, (which + 1) * numbers)
 
     def row(self, which: int, row: int) -> range:
@@ -133,7 +135,7 @@ class Layout:
     @property
     def one(self) -> int:
         """The dimension that is 1 everywhere."""
-        return 2 * self.held * self.size
+        return 2 * self.row_count * self.size
 
     def position(self, level: int | None) -> range:
         """The digits of the position 2^level before, of the own one if there is none."""
@@ -142,8 +144,8 @@ class Layout:
 
     def vector(self, stage: int) -> range:
         """A vector after so many stages."""
-        first = self.position(self.levels - 1).stop + stage * self.held
-        return range(first, first + self.held)
+        first = self.position(self.levels - 1).stop + stage * self.row_count
+        return range(first, first + self.row_count)
 
     def factor(self, which: int) -> int:
         """A number that is near the inverse of a sum."""
@@ -153,7 +155,7 @@ class Layout:
     def states(self) -> range:
         """1 for states that are possible after a letter, where states share rows."""
         first = self.factor(self.factors)
-        return range(first, first + self.size * self.shared)
+        return range(first, first + self.size * self.shares_rows)
 
     @property
     def answer(self) -> range:
@@ -200,14 +202,14 @@ def network(
             network is too large.
     """
     near = NEAR if within is None else log1p(within * SHARE_OF_SUMS) / log(2)
-    design = _designed(model, length, options.precision, near)
+    design = _design_network(model, length, options.precision, near)
     return CompiledNetwork(NAME, _network(design, options.precision), {}, None)
 
 
 def is_in_range(model: HiddenMarkovModel, length: int, precision: Precision) -> bool:
     """Whether there is a network for words of a length, as far as sizes say."""
     try:
-        _designed(model, length, precision)
+        _design_network(model, length, precision)
     except CompileError:
         return False
     return True
@@ -260,7 +262,7 @@ class _Design(NamedTuple):
     plan: Plan
 
 
-def _designed(
+def _design_network(
     model: HiddenMarkovModel, length: int, precision: Precision, near: float = NEAR
 ) -> _Design:
     """The design of a network that is small enough.
@@ -276,10 +278,10 @@ def _designed(
             f"{NAME} takes words of up to {LONGEST:,} letters; use a shorter length"
         )
     letters, start = _letters(model, precision), model.start / model.start.sum()
-    plan = _planned(model, letters, length, precision, near)
+    plan = _plan_stages(model, letters, length, precision, near)
     factors = len(plan.matrices) + len(plan.vectors)
     layout = Layout.of(model, length, len(plan.vectors), factors)
-    heads = layout.levels * (layout.held + 1) * model.size + len(plan.matrices)
+    heads = layout.levels * (layout.row_count + 1) * model.size + len(plan.matrices)
     numbers = heads * layout.width * 2 * (2 * layout.digits + 2 + model.size)
     if numbers > MOST_NUMBERS:
         raise Unsuited(
@@ -289,7 +291,7 @@ def _designed(
     return _Design(layout, letters, start, plan)
 
 
-def _planned(
+def _plan_stages(
     model: HiddenMarkovModel,
     letters: FloatArray,
     length: int,
@@ -429,18 +431,21 @@ def _network(design: _Design, precision: Precision) -> Network:
     if layout.answers:
         every.append(_answering(layout))
     for at, heads in enumerate(every):
-        told = zip(("query", "key", "value", "out"), heads, strict=True)
-        tensors |= {f"blocks.{at}.attention.{name}": each for name, each in told}
+        pairs = zip(("query", "key", "value", "out"), heads, strict=True)
+        tensors |= {f"blocks.{at}.attention.{name}": each for name, each in pairs}
         many, _, wide = heads[2].shape
         shape = {"heads": many, "d_qk": heads[0].shape[2], "d_v": wide}
         causal = {"causal": [True] * many, "attention": {"kind": "relu"}}
         blocks.append({**shape, "mlp": [], **causal})
     token, position = _embedding(layout, letters, precision.round(start))
     tensors |= {"embed.token": token, "embed.position": position}
-    said, reached = np.zeros((layout.width, layout.size)), layout.reached
+    unembedding, reached = (
+        np.zeros((layout.width, layout.size)),
+        layout.reachable_states,
+    )
     rows = reached if layout.answers else layout.rows[reached]
-    said[np.array(layout.answer)[rows], reached] = 1
-    tensors |= {"unembed.weight": said, "unembed.bias": np.zeros(layout.size)}
+    unembedding[np.array(layout.answer)[rows], reached] = 1
+    tensors |= {"unembed.weight": unembedding, "unembed.bias": np.zeros(layout.size)}
     return transformer_network(tensors, blocks, precision, True, {})
 
 
@@ -473,7 +478,7 @@ def _looking(
 
     A wrong digit is told by two products, both of which are exactly 0 at the right one.
     """
-    query = np.zeros((many, layout.width, 1 + 2 * layout.digits + layout.shared))
+    query = np.zeros((many, layout.width, 1 + 2 * layout.digits + layout.shares_rows))
     key = np.zeros_like(query)
     key[:, layout.one, 0] = 1
     for digit in range(layout.digits):
@@ -499,13 +504,13 @@ def _doubling(
     Where states share rows, a head sees only letters after which its state is possible.
     Other heads subtract the window itself, so that the next result finds zeros there.
     """
-    size, held, last = layout.size, layout.held, level == layout.levels - 1
-    query, key = _looking(layout, held * size, level, shut)
-    value = np.zeros((held * size, layout.width, 1 if last else size))
-    out = np.zeros((held * size, value.shape[2], layout.width))
-    for head, (row, state) in enumerate(np.ndindex(held, size)):
+    size, height, last = layout.size, layout.row_count, level == layout.levels - 1
+    query, key = _looking(layout, height * size, level, shut)
+    value = np.zeros((height * size, layout.width, 1 if last else size))
+    out = np.zeros((height * size, value.shape[2], layout.width))
+    for head, (row, state) in enumerate(np.ndindex(height, size)):
         query[head, layout.matrix(which)[head], 0] = 1
-        if layout.shared:
+        if layout.shares_rows:
             query[head, layout.one, -1] = -shut
             key[head, layout.one, -1], key[head, layout.states[state], -1] = 1, -1
         taken = layout.row(which, int(layout.rows[state]))
@@ -517,8 +522,8 @@ def _doubling(
             out[head][:, layout.row(1 - which, row)] = np.eye(size)
     if last:
         return query, key, value, out
-    own = np.zeros((held, layout.width, size))
-    for row in range(held):
+    own = np.zeros((height, layout.width, size))
+    for row in range(height):
         own[row, layout.row(which, row)] = np.eye(size)
     return _and_less((query, key, value, out), layout, own, shut)
 

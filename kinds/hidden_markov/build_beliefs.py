@@ -54,26 +54,26 @@ def networks(
     Raises:
         CompileError: If there are too many beliefs, or no construction serves them.
     """
-    found = _few(model)
-    vectors = vectors_of(found.laws, options.precision)
-    points = partial(_points, model.letters, found, vectors)
-    others = {CONTEXT_SCAN: points} if (found.following < 0).any() else {}
-    machine = machine_of(model, found)
-    told = partial(planning, vectors=vectors, others=others, proved=True)
-    known = told(machine, length, options)
+    beliefs = _few(model)
+    vectors = vectors_of(beliefs.laws, options.precision)
+    points = partial(_points, model.letters, beliefs, vectors)
+    others = {CONTEXT_SCAN: points} if (beliefs.following < 0).any() else {}
+    machine = machine_of(model, beliefs)
+    planner = partial(planning, vectors=vectors, others=others, proved=True)
+    known = planner(machine, length, options)
     tried = False
     for plan in known.best_first():
         if plan.cost.parameters > MOST_PARAMETERS:
             raise CompileError(
-                f"the {len(found.weights)} beliefs of {model.name} need a network of "
+                f"the {len(beliefs.weights)} beliefs of {model.name} need a network of "
                 f"{plan.cost.parameters:,} parameters ({plan.construction})"
             )
         tried, built = True, realise(plan)
-        said = {"start": 0, "transitions": found.following.tolist()}
+        statement = {"start": 0, "transitions": beliefs.following.tolist()}
         yield CompiledNetwork(
             f"{NAME}-{built.construction}",
             built.network,
-            {**built.program, "machine": said},
+            {**built.program, "machine": statement},
             built.cost,
         )
     if not tried:
@@ -86,27 +86,27 @@ def recurrent(model: HiddenMarkovModel, options: Options) -> CompiledNetwork:
     Raises:
         CompileError: If there are too many beliefs.
     """
-    found = _few(model)
-    following, count = found.following, len(found.weights)
+    beliefs = _few(model)
+    following, count = beliefs.following, len(beliefs.weights)
     states = (*(f"belief{i}" for i in range(count)), "impossible")
     complete = np.where(following < 0, count, following)
     complete = np.hstack([complete, np.full((len(complete), 1), count)])
     machine = Automaton(Semiautomaton(complete, model.letters, states), name=model.name)
-    network = speaking(machine, found.laws, options.precision)
-    said: dict[str, object] = {
+    network = speaking(machine, beliefs.laws, options.precision)
+    program: dict[str, object] = {
         "machine": {"start": 0, "transitions": following.tolist()}
     }
-    return CompiledNetwork(f"{NAME}-elman", network, said, None)
+    return CompiledNetwork(f"{NAME}-elman", network, program, None)
 
 
 def _few(model: HiddenMarkovModel) -> Beliefs:
-    found = reachable(model, MOST_BELIEFS)
-    if found is None:
+    beliefs = reachable(model, MOST_BELIEFS)
+    if beliefs is None:
         raise Unsuited(
             f"the words of {model.name} lead to more than {MOST_BELIEFS} beliefs, or to "
             "some of too many digits"
         )
-    return found
+    return beliefs
 
 
 def _points(
@@ -204,13 +204,13 @@ def context_scan(
     Raises:
         CompileError: If there are no fewer points than states.
     """
-    found, states = context_points(transitions, 0), transitions.shape[1]
-    if found.points == states:
+    context, states = context_points(transitions, 0), transitions.shape[1]
+    if context.points == states:
         raise CompileError(
             "the last letters do not reduce the number of points below that of the "
             "states"
         )
-    size, seen = len(letters), max(found.moved + 1, found.read)
+    size, seen = len(letters), max(context.moved + 1, context.read)
     if (size + 1) ** seen > MOST_ROWS:
         raise CompileError(f"tables of the last {seen} of {size} letters are too large")
     operations: dict[str, Operation] = {
@@ -219,15 +219,15 @@ def context_scan(
     }
     backs = ["letter", *(f"letter.back{by}" for by in range(1, seen))]
     operations |= {name: Shift("letter", by) for by, name in enumerate(backs) if by}
-    told = tuple(backs[: found.moved + 1]) if found.moved else ("token",)
-    for p in range(found.points):
-        images = table(dict(_images(found, transitions, p)))
-        operations[f"map0[{p}]"] = Map(images, told)
-    scanned, outputs = compose("", length, 2, found.points)
+    inputs = tuple(backs[: context.moved + 1]) if context.moved else ("token",)
+    for p in range(context.points):
+        images = table(dict(_images(context, transitions, p)))
+        operations[f"map0[{p}]"] = Map(images, inputs)
+    scanned, outputs = compose("", length, 2, context.points)
     operations |= scanned
-    kind, rows = _read_out(found, size)
-    operations["context"] = Map(table(kind), tuple(backs[: found.read]) or ("token",))
-    operations["state"] = Map(table(rows), ("context", outputs[found.of[0]]))
+    kind, rows = _read_out(context, size)
+    operations["context"] = Map(table(kind), tuple(backs[: context.read]) or ("token",))
+    operations["state"] = Map(table(rows), ("context", outputs[context.of[0]]))
     return Program(
         letters=letters,
         states=states,
@@ -280,9 +280,9 @@ def _read_out(found: ContextPoints, size: int) -> tuple[dict[Row, int], dict[Row
             kinds.append(here)
         kinds[at] = np.maximum(kinds[at], here)
         kind[row] = at
-    told: dict[Row, int] = {
+    rows: dict[Row, int] = {
         (i, p): int(max(k[p], 0))
         for i, k in enumerate(kinds)
         for p in range(found.points)
     }
-    return kind, told
+    return kind, rows

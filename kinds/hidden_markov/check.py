@@ -21,11 +21,11 @@ from krohn.verify.checker import refinement, sublayers
 from krohn.verify.checker.arithmetic import Interval
 from krohn.verify.checker.established import Established
 from krohn.verify.checker.model_file import Machine, Model, names
-from krohn.verify.checker.sublayers import walked
-from krohn.verify.checker.transformer import causal, stated
+from krohn.verify.checker.sublayers import collect_streams
+from krohn.verify.checker.transformer import causal, read_program
 
 
-def established(model: Model, said: Any, machine: Machine | None) -> Established:
+def check_claim(model: Model, said: Any, machine: Machine | None) -> Established:
     """The error that can be shown: by heads, by products of operators, or by situations.
 
     Raises:
@@ -37,7 +37,7 @@ def established(model: Model, said: Any, machine: Machine | None) -> Established
             check_attention_products as attention_products,
         )
 
-        return attention_products.shown(model)
+        return attention_products.prove_error(model)
     letters = len(names(model.source, "letters"))
     channels = model.program["channels"]
     if any(channel["op"] == "letter-matrix" for channel in channels):
@@ -45,8 +45,12 @@ def established(model: Model, said: Any, machine: Machine | None) -> Established
             check_products as belief_products,  # no other proof rests on it
         )
 
-        return belief_products.shown(model, stated(model, letters, matrices=True), said)
-    return _by_situations(model, causal(stated(model, letters, vectors=True)), said)
+        return belief_products.prove_error(
+            model, read_program(model, letters, matrices=True), said
+        )
+    return _by_situations(
+        model, causal(read_program(model, letters, vectors=True)), said
+    )
 
 
 def _by_situations(model: Model, program: Statement, said: Any) -> Established:
@@ -60,18 +64,18 @@ def _by_situations(model: Model, program: Statement, said: Any) -> Established:
     else:
         readings = refinement.check(program, said["program"], machine)
         law = beliefs(source, machine, readings)
-    streams, looks = walked(model, program, said)
+    streams, looks = collect_streams(model, program, said)
     size = model.tensors["unembed.weight"].shape[1]
     demand(size == len(source.start), "the network has not one output for each state")
     values, at = np.unique(law.value, return_inverse=True)
-    found = sublayers.values_said(model, streams[-1], values)
-    off = abs(Interval.of(found.value[at]) - law.belief) + found.total[at] + law.off
+    outputs = sublayers.values_said(model, streams[-1], values)
+    off = abs(Interval.of(outputs.value[at]) - law.belief) + outputs.total[at] + law.off
     planned = abs(Interval.of(output.vectors[law.value]) - law.belief) + law.off
-    told = {
+    facts = {
         "argument": "window" if machine is None else "beliefs",
         "model error": planned.most,
         "total variation": (off.sum(axis=1) / 2).most,
         "situations": len(values),
     }
     inputs = PossibleWords(program.length)
-    return Established(model.format, inputs, told, off.most, streams, looks)
+    return Established(model.format, inputs, facts, off.most, streams, looks)

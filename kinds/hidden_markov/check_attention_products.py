@@ -102,7 +102,7 @@ class OperatorWords(NamedTuple):
             rows = max(rows, _alike(words.each(lambda x: x.transpose(0, 2, 1))))
             apart = 2 * len(products[1:]) * spread
             contracted.append(birkhoff(words, apart) if np.isfinite(alike) else 1.0)
-        least, said = _joined(products, vectors, length)
+        least, vector_least = _extend_bounds(products, vectors, length)
         grown = 2 * ROUGH * np.arange(length + 1)  # sums of columns, as logarithms
         column, row = np.full(length + 1, columns), np.full(length + 1, rows)
         merged = letters_until_rectangles(letters, length)
@@ -111,12 +111,12 @@ class OperatorWords(NamedTuple):
             column[merged:] = np.maximum(column[merged:], entry)
             row[merged:] = np.maximum(row[merged:], entry - np.log2(size) - ROUGH)
         share = np.maximum(least - np.log2(size) - ROUGH - grown, column + row)
-        part = np.maximum(said - grown, column)
+        part = np.maximum(vector_least - grown, column)
         known = len(products)
         share[:known] = [each.share for each in products[: length + 1]]
         part[:known] = [each.share for each in vectors[: length + 1]]
         tau = contraction(contracted, length)
-        return cls(size, least, share - ROUGH, said, part - ROUGH, tau)
+        return cls(size, least, share - ROUGH, vector_least, part - ROUGH, tau)
 
     def window(self, letters: int) -> Bounds:
         """Of products of so many letters, and of fewer applied to the start n times."""
@@ -135,7 +135,7 @@ def _words(letters: FloatArray, length: int) -> "list[Interval]":
     size = letters.shape[1]
     positive = letters[letters > 0]
     digits = -float(np.log2(positive.min(initial=1.0))) + ROUGH
-    words, found = Interval.of(np.eye(size)[None]), list[Interval]()
+    words, products = Interval.of(np.eye(size)[None]), list[Interval]()
     for count in range(1, min(length, LONGEST) + 1):
         many = len(words.low) * len(letters)
         few = many <= MOST_WORDS and many * size**3 <= MOST_WORK
@@ -145,8 +145,8 @@ def _words(letters: FloatArray, length: int) -> "list[Interval]":
             lambda x: x.reshape(-1, size, size)
         )
         words = words[words.high.any(axis=(1, 2))]
-        found.append(words)
-    return found
+        products.append(words)
+    return products
 
 
 def _bounds(words: Interval, axes: tuple[int, ...]) -> Bounds:
@@ -183,21 +183,21 @@ def _alike(words: Interval) -> float:
     return _log(part.low[there])
 
 
-def _joined(
+def _extend_bounds(
     products: list[Bounds], vectors: list[Bounds], length: int
 ) -> tuple[FloatArray, FloatArray]:
     """Bounds of entries for all lengths: one of UV is at least a product of two."""
-    least, said = np.zeros(length + 1), np.zeros(length + 1)
+    least, vector_least = np.zeros(length + 1), np.zeros(length + 1)
     known = len(products)
     least[:known] = [each.least for each in products[: length + 1]]
-    said[:known] = [each.least for each in vectors[: length + 1]]
+    vector_least[:known] = [each.least for each in vectors[: length + 1]]
     for count in range(known, length + 1):
         first = np.arange(1, known)
         if not len(first):
             return np.full(length + 1, -np.inf), np.full(length + 1, -np.inf)
         least[count] = (least[first] + least[count - first]).max()
-        said[count] = (least[first] + said[count - first]).max()
-    return least, said
+        vector_least[count] = (least[first] + vector_least[count - first]).max()
+    return least, vector_least
 
 
 SLACK = 1
@@ -240,7 +240,7 @@ class Held(NamedTuple):
         return float(np.log2(self.sums.most)) + ROUGH
 
 
-def shown(model: Model) -> Established:
+def prove_error(model: Model) -> Established:
     """The error that can be shown; `established.judge` says if it is enough.
 
     Raises:
@@ -252,7 +252,7 @@ def shown(model: Model) -> Established:
     demand(length > 0, "the file claims no length")
     place, done = steps(model, source, length)
     token = model.tensors["embed.token"][:, place.matrix(0)]
-    whole = place.whole(token.reshape(len(token), place.held, place.size))
+    whole = place.whole(token.reshape(len(token), place.row_count, place.size))
     here = whole[:-1], (begun := whole[-1, :, 0])
     spread = _spread(source, *here)
     words = OperatorWords.of(*here, length, spread.letter)
@@ -263,15 +263,15 @@ def shown(model: Model) -> Established:
         if isinstance(step, Product):
             known = _product(known, step, words, spread, form)
         else:
-            known = _scaled(known, step, words.size, form)
+            known = _scale_numbers(known, step, words.size, form)
         smallest = min(smallest, known.least)
     off = abs(known.sums - 1) + known.sums * (known.columns / 4).through(np.tanh)
-    told = {
+    facts = {
         "argument": "products by attention",
         "least": 2.0**smallest,
         "spread": known.columns.most,
     }
-    return Established(form, PossibleWords(length), told, off.most)
+    return Established(form, PossibleWords(length), facts, off.most)
 
 
 class Spread(NamedTuple):
@@ -305,7 +305,7 @@ def _spread(
 def _plain(bounds: Bounds, most: float, off: Interval, columns: Interval) -> Held:
     """The numbers that are held where nothing was scaled."""
     least = bounds.least - SLACK
-    sums = Interval.of(2.0**least).joined(most * 2.0**SLACK)
+    sums = Interval.of(2.0**least).join_with(most * 2.0**SLACK)
     return Held(least, sums, bounds.share - SLACK, off, columns, True)
 
 
@@ -330,12 +330,12 @@ def _product(
     bounds = words.vector if step.last else words.window(2 * letters)
     if known.plain:
         return _plain(bounds, 1.0 if step.last else float(size), off, columns)
-    sums = Interval.of(2.0 ** (least - ROUGH)).joined(2.0 ** (most + ROUGH))
+    sums = Interval.of(2.0 ** (least - ROUGH)).join_with(2.0 ** (most + ROUGH))
     share = max(bounds.share - SLACK, least - most - ROUGH)
     return Held(least - ROUGH, sums, share, off, columns, False)
 
 
-def _scaled(known: Held, step: Scaling, size: int, form: Format) -> Held:
+def _scale_numbers(known: Held, step: Scaling, size: int, form: Format) -> Held:
     """All numbers times the same c(v), v their sum, which is near 1/v."""
     a, into, out = step.points, step.into, step.out
     for numbers in (a, into, out):
@@ -358,7 +358,7 @@ def _scaled(known: Held, step: Scaling, size: int, form: Format) -> Held:
     rounded, own = _relative(form, 1), _relative(form, len(a) + 2) + 2.0**lost
     off = known.off + rounded
     demand(off <= MOST_OFF, "errors are too large to be followed")
-    wide = sums * (1 - own).joined(1 + own + own * own)
+    wide = sums * (1 - own).join_with(1 + own + own * own)
     share = known.share - 4 * rounded.most  # entries are off by this, and their sum
     least = float(np.log2(wide.low)) - ROUGH + share - ROUGH
     fits_between(least, float(np.log2(wide.most)), form, ROOM)
@@ -387,7 +387,7 @@ def _sums(step: Scaling, sums: Interval, g: Interval) -> Interval:
     # A head whose point is just below may still see something above 0.
     near = np.where((a <= p) & (a >= p * (1 - 8 * g.most)), into, 0.0)
     bump = (Interval.of(near) * p * p * out).sum(axis=1) * (4 * g)
-    return below.min().joined((above + bump).max())
+    return below.min().join_with((above + bump).max())
 
 
 def _relative(form: Format, terms: int) -> Interval:

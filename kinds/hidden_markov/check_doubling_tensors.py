@@ -43,29 +43,31 @@ class Place(NamedTuple):
     possible: BoolArray
 
     @property
-    def held(self) -> int:
+    def row_count(self) -> int:
         """How many rows are held."""
         return int(self.rows.max()) + 1
 
     @property
-    def shared(self) -> bool:
+    def shares_rows(self) -> bool:
         """Whether states share rows; then it is said which of them is possible."""
-        return self.held < self.size
+        return self.row_count < self.size
 
     @property
-    def reached(self) -> IntArray:
+    def reachable_states(self) -> IntArray:
         """The states that some letter leads to: the others have the probability 0."""
         return np.flatnonzero(self.possible[:-1].any(axis=0))
 
     @property
     def answers(self) -> bool:
         """Whether two of these share a row; then a block at the end parts them."""
-        return len(np.unique(self.rows[self.reached])) < len(self.reached)
+        return len(np.unique(self.rows[self.reachable_states])) < len(
+            self.reachable_states
+        )
 
     @property
     def wide(self) -> int:
         """Of queries and keys."""
-        return 1 + 2 * self.digits + self.shared
+        return 1 + 2 * self.digits + self.shares_rows
 
     @property
     def levels(self) -> int:
@@ -79,7 +81,7 @@ class Place(NamedTuple):
 
     def matrix(self, which: int) -> range:
         """One of two places of matrices."""
-        count = self.held * self.size
+        count = self.row_count * self.size
         return range(which * count, (which + 1) * count)
 
     def row(self, which: int, row: int) -> range:
@@ -89,7 +91,7 @@ class Place(NamedTuple):
     @property
     def one(self) -> int:
         """The dimension that is 1 everywhere."""
-        return 2 * self.held * self.size
+        return 2 * self.row_count * self.size
 
     def position(self, level: int) -> range:
         """Digits of the position 2^level before, or of BOS; of the own one at −1."""
@@ -98,8 +100,8 @@ class Place(NamedTuple):
 
     def vector(self, stage: int) -> range:
         """The vector after so many stages."""
-        first = self.position(self.levels).start + stage * self.held
-        return range(first, first + self.held)
+        first = self.position(self.levels).start + stage * self.row_count
+        return range(first, first + self.row_count)
 
     def factor(self, which: int) -> int:
         """A number by which others are multiplied."""
@@ -109,7 +111,7 @@ class Place(NamedTuple):
     def states(self) -> range:
         """1 for states that are possible after a letter."""
         first = self.factor(self.factors)
-        return range(first, first + self.size * self.shared)
+        return range(first, first + self.size * self.shares_rows)
 
     @property
     def answer(self) -> range:
@@ -200,11 +202,11 @@ def steps(
     demand(len(source.start) > 1, "there is nothing to be multiplied")
     demand(length <= LONGEST, "words are too long to be checked")
     place = _place(model.network(Transformer), source, length)
-    found, level, which, at = list[Step](), 0, 0, 0
+    block_steps, level, which, at = list[Step](), 0, 0, 0
     bos = model.tensors["embed.token"][-1]
     begun = bos[: place.one // 2 : place.size][place.rows] * place.possible[-1]
     while at < place.levels + 2 * place.factors:
-        ahead, count = level < place.levels, len(found) - level
+        ahead, count = level < place.levels, len(block_steps) - level
         heads, shut = _heads(model, at), _shut(model, place, at)
         step: Step
         if ahead and heads["query"][0, place.one, 0] == 0:
@@ -220,16 +222,16 @@ def steps(
             stage = -1 if ahead else count + place.stages - place.factors
             shut_out = _shut(model, place, at + 1)
             step = Scaling(stage, points, into, out, shut, shut_out)
-            right = _scaled(place, step, count, which)
+            right = _build_scaling(place, step, count, which)
             which = 1 - which if ahead else which
         for each in right:
             _check_block(model, place, at, each)
             at += 1
-        found.append(step)
+        block_steps.append(step)
     if place.answers:
         _check_block(model, place, at, _answering(place, _shut(model, place, at)))
     _check_ends(model, place)
-    return place, found
+    return place, block_steps
 
 
 def _place(said: Transformer, source: StatedHiddenMarkov, length: int) -> Place:
@@ -244,7 +246,7 @@ def _place(said: Transformer, source: StatedHiddenMarkov, length: int) -> Place:
     count = len(said.blocks) - none.answers
     factors = (count - none.levels) // 2
     place = none._replace(factors=factors)
-    place = place._replace(stages=(said.d_model - place.width) // place.held)
+    place = place._replace(stages=(said.d_model - place.width) // place.row_count)
     fits = said.d_model == place.width and said.positions == length + 1
     demand(
         fits,
@@ -281,16 +283,18 @@ def _check_block(model: Model, place: Place, at: int, right: Heads) -> None:
 
 def _check_ends(model: Model, place: Place) -> None:
     """Refuse other embeddings and read-outs, but for the matrices of letters and BOS."""
-    tensors, said = model.tensors, model.network(Transformer)
+    tensors, architecture = model.tensors, model.network(Transformer)
     token, length = tensors["embed.token"], place.length + 1
-    right = replace(said, d_model=place.width, vocabulary=len(token), positions=length)
-    demand(said == replace(right, outputs=place.size, strict=True), OTHER)
+    right = replace(
+        architecture, d_model=place.width, vocabulary=len(token), positions=length
+    )
+    demand(architecture == replace(right, outputs=place.size, strict=True), OTHER)
     demand(len(token) == len(place.possible), "there are other letters")
-    told = np.zeros_like(token)
-    told[:, place.states] = place.possible[:, : len(place.states)]
+    expected = np.zeros_like(token)
+    expected[:, place.states] = place.possible[:, : len(place.states)]
     first = place.matrix(0)
-    demand(token[:, first.stop :] == told[:, first.stop :], "a letter has more")
-    begun = token[-1, first].reshape(place.held, place.size)
+    demand(token[:, first.stop :] == expected[:, first.stop :], "a letter has more")
+    begun = token[-1, first].reshape(place.row_count, place.size)
     demand(begun == begun[:, :1], "columns of BOS are not the same")
     t = np.arange(place.length + 1)
     position = np.zeros((len(t), place.width))
@@ -301,7 +305,7 @@ def _check_ends(model: Model, place: Place) -> None:
         position[:, place.position(level)] = digits
     demand(position == tensors["embed.position"], "positions are other ones")
     said_of = np.zeros((place.width, place.size))
-    reached = place.reached
+    reached = place.reachable_states
     rows = reached if place.answers else place.rows[reached]
     said_of[np.array(place.answer)[rows], reached] = 1
     demand(said_of == tensors["unembed.weight"], "the read-out is another one")
@@ -329,15 +333,15 @@ def _doubling(place: Place, step: Product, which: int, begun: FloatArray) -> Hea
 
     Where states share rows, it sees only letters after which the state k is possible.
     """
-    n, held = place.size, place.held
-    found = _looking(place, held * n, step.level, step.shut)
-    value = np.zeros((held * n, place.width, 1 if step.last else n))
-    out = np.zeros((held * n, value.shape[2], place.width))
-    for head, (i, k) in enumerate(np.ndindex(held, n)):
-        found["query"][head, place.matrix(which)[head], 0] = 1
-        if place.shared:
-            found["query"][head, place.one, -1] = -step.shut
-            found["key"][head, [place.one, place.states[k]], -1] = 1, -1
+    n, height = place.size, place.row_count
+    heads = _looking(place, height * n, step.level, step.shut)
+    value = np.zeros((height * n, place.width, 1 if step.last else n))
+    out = np.zeros((height * n, value.shape[2], place.width))
+    for head, (i, k) in enumerate(np.ndindex(height, n)):
+        heads["query"][head, place.matrix(which)[head], 0] = 1
+        if place.shares_rows:
+            heads["query"][head, place.one, -1] = -step.shut
+            heads["key"][head, [place.one, place.states[k]], -1] = 1, -1
         row = place.row(which, int(place.rows[k]))
         if step.last:
             value[head, row, 0] = begun
@@ -345,11 +349,11 @@ def _doubling(place: Place, step: Product, which: int, begun: FloatArray) -> Hea
         else:
             value[head, row] = np.eye(n)
             out[head][:, place.row(1 - which, i)] = np.eye(n)
-    found |= {"value": value, "out": out}
+    heads |= {"value": value, "out": out}
     if step.last:
-        return found
-    rows = [place.row(which, i) for i in range(held)]
-    return _all(found, *(_taking(place, place.one, r, r, -1, step.shut) for r in rows))
+        return heads
+    rows = [place.row(which, i) for i in range(height)]
+    return _all(heads, *(_taking(place, place.one, r, r, -1, step.shut) for r in rows))
 
 
 def _answering(place: Place, shut: float) -> Heads:
@@ -369,19 +373,19 @@ def _taking(
     place: Place, score: int, source: range, result: range, sign: int, shut: float
 ) -> Heads:
     """A head whose score is a number of its own position, and which takes others there."""
-    found, same = _looking(place, 1, -1, shut), np.eye(len(source))
-    found["query"][0, score, 0] = 1
+    heads, same = _looking(place, 1, -1, shut), np.eye(len(source))
+    heads["query"][0, score, 0] = 1
     value = np.zeros((1, place.width, len(source)))
     out = np.zeros((1, len(source), place.width))
     value[0, source], out[0][:, result] = same, sign * same
-    return found | {"value": value, "out": out}
+    return heads | {"value": value, "out": out}
 
 
 def _all(*heads: Heads) -> Heads:
     return {name: np.concatenate([each[name] for each in heads]) for name in MATRICES}
 
 
-def _scaled(place: Place, step: Scaling, factor: int, which: int) -> list[Heads]:
+def _build_scaling(place: Place, step: Scaling, factor: int, which: int) -> list[Heads]:
     """Head k has the score points_k − v at its own position; then one has c(v).
 
     Matrices have one head more, which subtracts.
@@ -389,16 +393,16 @@ def _scaled(place: Place, step: Scaling, factor: int, which: int) -> list[Heads]
     source, result = place.vector(step.vector), place.vector(step.vector + 1)
     if step.vector < 0:
         source, result = place.matrix(which), place.matrix(1 - which)
-    count, said = len(step.points), place.factor(factor)
-    found = _looking(place, count, -1, step.shut)
-    found["query"][:, place.one, 0] = step.points
-    found["query"][:, source, 0] = -1
+    count, channel = len(step.points), place.factor(factor)
+    heads = _looking(place, count, -1, step.shut)
+    heads["query"][:, place.one, 0] = step.points
+    heads["query"][:, source, 0] = -1
     value = np.zeros((count, place.width, 1))
     out = np.zeros((count, 1, place.width))
-    value[:, place.one, 0], out[:, 0, said] = step.into, step.out
-    found |= {"value": value, "out": out}
-    taken = _taking(place, said, source, result, 1, step.shut_out)
+    value[:, place.one, 0], out[:, 0, channel] = step.into, step.out
+    heads |= {"value": value, "out": out}
+    taken = _taking(place, channel, source, result, 1, step.shut_out)
     if step.vector >= 0:
-        return [found, taken]
+        return [heads, taken]
     less = _taking(place, place.one, source, source, -1, step.shut_out)
-    return [found, _all(taken, less)]
+    return [heads, _all(taken, less)]

@@ -14,7 +14,7 @@ from krohn.program.domains import BoolArray, FloatArray, IntArray
 from krohn.program.errors import Refused, demand
 from krohn.program.operations.normalised import Normalised
 from krohn.program.statement import Channel
-from krohn.verify.checker.arithmetic import Format, Interval, flushed, sum_error
+from krohn.verify.checker.arithmetic import Format, Interval, bound_underflow, sum_error
 from krohn.verify.checker.model_file import StrArray
 
 if TYPE_CHECKING:
@@ -60,9 +60,11 @@ class Normaliser(NamedTuple):
         fall = (one @ self.steps).where(falls, 1.0)
         top, peak = flat / (2 * fall), flat * flat / (4 * fall) / self.gates.inside
         reached = falls & (top.high >= ends[:, :-1]) & (top.low <= ends[:, 1:])
-        found = Interval.of(ends) * self.factor(Interval.of(ends))
+        products = Interval.of(ends) * self.factor(Interval.of(ends))
         most = np.where(reached, peak.high, -np.inf).max(axis=1)
-        return Interval(found.low.min(axis=1), np.maximum(found.high.max(axis=1), most))
+        return Interval(
+            products.low.min(axis=1), np.maximum(products.high.max(axis=1), most)
+        )
 
     def factor(self, mass: Interval) -> Interval:
         """The factor c of exact masses."""
@@ -73,14 +75,14 @@ class Normaliser(NamedTuple):
         """How far c can be off: by the rounding of masses of terms up to ``high``."""
         count = len(self.vector) ** 2 + 2
         off = sum_error(form, count, high[:, None] + np.abs(self.points))
-        return (off + flushed(1)) @ self.steps / self.gates.inside
+        return (off + bound_underflow(1)) @ self.steps / self.gates.inside
 
 
 class MassErrors(MatrixErrors):
     """Errors of positive matrices, which a mass says how to normalise."""
 
     @abstractmethod
-    def normalised(
+    def bound_normalisation(
         self, name: str, noise: FloatArray, units: Normaliser, form: Format
     ) -> FloatArray:
         """The noise of matrices that are made to have mass 1.
@@ -90,7 +92,7 @@ class MassErrors(MatrixErrors):
         """
 
 
-def written(mlp: "Mlp", channel: Channel) -> FloatArray:
+def bound_noise(mlp: "Mlp", channel: Channel) -> FloatArray:
     """The noise of matrices that are made to have mass 1."""
     mlp.check_fresh(channel)
     stream, operation = mlp.stream, channel.operation

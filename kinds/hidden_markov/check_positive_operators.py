@@ -8,7 +8,7 @@ import numpy as np
 
 from krohn.program.domains import BoolArray, FloatArray, IntArray
 from krohn.program.errors import demand
-from krohn.verify.checker.arithmetic import Interval, Operand, flushed
+from krohn.verify.checker.arithmetic import Interval, Operand, bound_underflow
 
 MOST_WORDS, MOST_WORK = 2**10, 2**26
 """How many words of one length there are at most whose operators are multiplied out, and
@@ -54,17 +54,19 @@ class PositiveOperators:
         demand((start >= 0) & (start.sum() > 0), "the start has no mass")
         demand(ordinary(operators) & ordinary(start[start > 0]).all(), EXTREME)
         zero, ends = start == 0, list[float]()
-        found, words = list[tuple[Interval, ...]](), list(_words(operators, length))
+        ranges, words = list[tuple[Interval, ...]](), list(_words(operators, length))
         for x in words:
             sums = x / (x @ start)[:, :, None]
             parts = x / x.sum(axis=1)[:, None]
             beside = x @ (1.0 * zero) / (x @ (1.0 * ~zero))
             each = ((sums, (0, 1)), (parts, (0, 2)), (beside, (0, 1)))
-            found.append(tuple(_range(*one) for one in each))
+            ranges.append(tuple(_range(*one) for one in each))
             ends.append(birkhoff(x))
-        high, often, others = (Interval.stacked(x) for x in zip(*found, strict=True))
+        high, often, others = (
+            Interval.stack_intervals(x) for x in zip(*ranges, strict=True)
+        )
         entries = often[:, :, None] * high[:, None]
-        near = np.isfinite(entries.high) & (entries > flushed(1))
+        near = np.isfinite(entries.high) & (entries > bound_underflow(1))
         demand(near, "entries of operators are too far apart")
         columns = _range(high, (1,))
         tau = contraction(ends, length)
@@ -118,12 +120,15 @@ def contraction(known: Sequence[float], length: int) -> FloatArray:
 
     Of these the parts contract one after the other.
     """
-    found, most = np.ones(length + 1), len(known)
-    found[1 : most + 1] = known
+    coefficients, most = np.ones(length + 1), len(known)
+    coefficients[1 : most + 1] = known
     for count in range(most + 1, length + 1):
-        parts = Interval.of(found[1 : most + 1]) * found[count - most : count][::-1]
-        found[count] = parts.high.min(initial=1.0)
-    return found
+        parts = (
+            Interval.of(coefficients[1 : most + 1])
+            * coefficients[count - most : count][::-1]
+        )
+        coefficients[count] = parts.high.min(initial=1.0)
+    return coefficients
 
 
 def ordinary(numbers: FloatArray) -> BoolArray:

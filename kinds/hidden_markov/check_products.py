@@ -20,8 +20,8 @@ from krohn.kinds.hidden_markov.check_positive_operators import (
 from krohn.kinds.hidden_markov.statement import StatedHiddenMarkov
 from krohn.kinds.hidden_markov.statement_inputs import PossibleWords
 from krohn.kinds.linear_systems.check import (
-    applied,
     check_window,
+    find_output_channel,
 )
 from krohn.kinds.linear_systems.check_product_gates import (
     ROUNDED,
@@ -35,14 +35,14 @@ from krohn.verify.checker.arithmetic import (
     INSIDE,
     Format,
     Interval,
+    bound_underflow,
     fits,
-    flushed,
     sum_error,
 )
 from krohn.verify.checker.established import Established
 from krohn.verify.checker.model_file import Model
 from krohn.verify.checker.residual_stream import Stream
-from krohn.verify.checker.sublayers import walked
+from krohn.verify.checker.sublayers import collect_streams
 
 
 class Held(NamedTuple):
@@ -78,10 +78,10 @@ class Held(NamedTuple):
         return self._replace(spread=self.spread + more, columns=self.columns + more)
 
     @property
-    def grown(self) -> Interval:
+    def spread_range(self) -> Interval:
         """From e^−D to e^D."""
         most = self.spread.through(np.exp)
-        return most.joined(1 / most)
+        return most.join_with(1 / most)
 
     def noise(self, name: str) -> FloatArray:
         """As one array.
@@ -91,12 +91,12 @@ class Held(NamedTuple):
         """
         least, most = self.mass.low, self.mass.high
         above = [x.high for x in (self.spread, self.columns)]
-        found = np.array(
+        rows = np.array(
             [self.letters, self.ended, *above, least, most, self.beside.high]
         )
-        demand(np.isfinite(found) & (least > 0), f"nothing is left of {name!r}")
+        demand(np.isfinite(rows) & (least > 0), f"nothing is left of {name!r}")
         demand(self.spread < 1, f"{name!r} can be off by its own size")
-        return found
+        return rows
 
 
 class Range(NamedTuple):
@@ -141,7 +141,7 @@ class Curve(NamedTuple):
 
     def factor(self, rounded: Interval) -> Interval:
         """The factor of sums of products, if they are rounded so much, too."""
-        return (1 - self.under - rounded).joined(1 + self.over + rounded)
+        return (1 - self.under - rounded).join_with(1 + self.over + rounded)
 
     def apart(self, rounded: Interval) -> Interval:
         """How far logarithms of what they are multiplied by are apart."""
@@ -200,15 +200,15 @@ class Projective(MassErrors):
         one, none = np.arange(length + 1) > 0, Interval.of(np.zeros(length + 1))
         count = one.astype(np.float64)
         far, within = (x * count for x in spreads)
-        masses = mass.min().joined(mass.max()).where(one, whole * whole)
-        held = Held(count, ~one, far, within, masses, none)
-        return cls(len(start), products, held.noise("a letter"))
+        masses = mass.min().join_with(mass.max()).where(one, whole * whole)
+        letter_errors = Held(count, ~one, far, within, masses, none)
+        return cls(len(start), products, letter_errors.noise("a letter"))
 
-    def told(self, noise: FloatArray) -> float:
+    def describe_noise(self, noise: FloatArray) -> float:
         """The largest C: how far logarithms of errors of a column are apart."""
         return Held.of(noise).columns.most
 
-    def embedded(self) -> FloatArray:
+    def bound_embedding(self) -> FloatArray:
         """How letters were rounded."""
         return self.first
 
@@ -216,7 +216,7 @@ class Projective(MassErrors):
         """The largest entry at any position."""
         return self._range(Held.of(noise)).top.most
 
-    def fetched(
+    def bound_fetch(
         self, noise: FloatArray, by: int, leak: float, astray: float, lost: Interval
     ) -> FloatArray:
         """The error of a copy: other positions' share is compared with the least entry."""
@@ -227,11 +227,11 @@ class Projective(MassErrors):
         )
         off = astray + stray / self._range(x).bottom
         beside = (x.beside * (1 + Interval.of(astray)) + stray) * (x.letters == 0)
-        mass = x.mass * (1 - off).joined(1 + off)
-        found = x.apart(logarithms(off))._replace(beside=beside)
-        return found._replace(mass=mass.wider(2 * self._near(beside))).noise("a head")
+        mass = x.mass * (1 - off).join_with(1 + off)
+        errors = x.apart(logarithms(off))._replace(beside=beside)
+        return errors._replace(mass=mass.wider(2 * self._near(beside))).noise("a head")
 
-    def multiplied(
+    def bound_product(
         self, name: str, left: FloatArray, right: FloatArray, units: Gates, form: Format
     ) -> FloatArray:
         """The later factor on the left."""
@@ -241,23 +241,30 @@ class Projective(MassErrors):
         a, b, inside = self._range(x), self._range(y), 1 if units.exact else 3
         reach, curve = (a.top + b.top).max(), Curve.of(units.inside, a, b)
         each = rounding(units, reach, (inside, 4 * self.size), form)
-        lost = 4 * self.size * flushed(8 * Interval.of(units.outside) + 2) / units.gain
+        lost = (
+            4
+            * self.size
+            * bound_underflow(8 * Interval.of(units.outside) + 2)
+            / units.gain
+        )
         mixed, astray = (
-            self._mixed(x, y, curve, each, lost),
+            self._bound_with_start(x, y, curve, each, lost),
             units.astray(4 * self.size, form),
         )
-        moved = self._rounded(x, y, each, lost).where(y.letters > 0, mixed)
+        moved = self._bound_rounding(x, y, each, lost).where(y.letters > 0, mixed)
         moved = moved + astray * (1 + curve.over + moved)
         beside = self._beside(x, y, curve, each, lost) * (1 + astray)
         mass = self._sums(x) * y.mass.wider(self._near(y.beside)) * curve.factor(moved)
         mass = mass.wider(self._near(beside)) * units.gain
-        columns = self._passed(x, y.columns.minimum(y.spread)) + curve.apart(moved)
+        columns = self._contract_columns(x, y.columns.minimum(y.spread)) + curve.apart(
+            moved
+        )
         spread = x.spread + y.spread + curve.apart(moved)
         letters, ended = x.letters + y.letters, x.ended | y.ended
         beside = beside * units.gain
         return Held(letters, ended, spread, columns, mass, beside).noise(name)
 
-    def normalised(
+    def bound_normalisation(
         self, name: str, noise: FloatArray, units: Normaliser, form: Format
     ) -> FloatArray:
         """Every entry times one number: only gates move entries apart."""
@@ -271,7 +278,7 @@ class Projective(MassErrors):
         a = self._range(x)
         curve, reach = Curve.of(gates.inside, a, factor), (a.top + factor.top).max()
         each = rounding(gates, reach, (units.terms, 4), form)
-        lost = (units.terms + 8) * flushed(Interval.of(gates.outside) + 2) * 4
+        lost = (units.terms + 8) * bound_underflow(Interval.of(gates.outside) + 2) * 4
         lost = lost / gates.gain
         rounded = each * (1 / a.bottom).maximum(1 / factor.bottom)
         rounded = rounded + lost / (a.bottom * factor.bottom)
@@ -282,8 +289,8 @@ class Projective(MassErrors):
         beside = beside * (1 + astray) * np.asarray(x.letters == 0)
         mass = product * curve.factor(rounded)
         mass = mass.wider(2 * self._near(beside)) * gates.gain
-        found = x.apart(curve.apart(rounded))._replace(mass=mass)
-        return found._replace(beside=beside * gates.gain).noise(name)
+        errors = x.apart(curve.apart(rounded))._replace(mass=mass)
+        return errors._replace(beside=beside * gates.gain).noise(name)
 
     def belief(self, noise: FloatArray) -> tuple[Interval, Interval]:
         """Of what a held matrix makes of the start, after at least one letter.
@@ -292,8 +299,8 @@ class Projective(MassErrors):
             How far logarithms of what it is off by are apart; the mass.
         """
         x = Held.of(noise[:, 1:])
-        passed = self._passed(x, Interval.of(0.0))
-        return passed.max(), x.mass.min().joined(x.mass.max())
+        passed = self._contract_columns(x, Interval.of(0.0))
+        return passed.max(), x.mass.min().join_with(x.mass.max())
 
     def _near(self, beside: Interval) -> Interval:
         """The mass of what is where a matrix is 0."""
@@ -307,7 +314,7 @@ class Projective(MassErrors):
         """
         near, exact = self._near(x.beside), self._exact(x)
         least = exact.low.min(axis=(1, 2), initial=np.inf, where=exact.low > 0)
-        ends = Interval(least, exact.high.max(axis=(1, 2))) * x.grown
+        ends = Interval(least, exact.high.max(axis=(1, 2))) * x.spread_range
         bottom = (Interval.of(x.mass.low) - near) * ends.low
         floor = (x.mass.high - near).maximum(0.0) * ends.low
         top = (x.mass.high + near) * ends.high
@@ -328,9 +335,9 @@ class Projective(MassErrors):
         exact, whole = self.products, Interval.of(self.products.start).sum()
         sums = exact.columns[exact.at(x.letters)]
         sums = (1 / whole).where(x.ended, sums)
-        return sums * x.mass.wider(self._near(x.beside)) * x.grown
+        return sums * x.mass.wider(self._near(x.beside)) * x.spread_range
 
-    def _passed(self, x: Held, apart: Interval) -> Interval:
+    def _contract_columns(self, x: Held, apart: Interval) -> Interval:
         """How far apart a column becomes that is multiplied by x (Lemma W13e)."""
         tau = self.products.contraction[x.letters.astype(np.int64)]
         own = x.columns.minimum(x.spread)
@@ -338,10 +345,12 @@ class Projective(MassErrors):
 
     def _entries(self, x: Held) -> Interval:
         """``(T + 1, n, n)``: entries as they are held."""
-        scale = x.mass.wider(self._near(x.beside)) * x.grown
+        scale = x.mass.wider(self._near(x.beside)) * x.spread_range
         return self._exact(x) * scale[:, None, None]
 
-    def _rounded(self, x: Held, y: Held, each: Interval, lost: Interval) -> Interval:
+    def _bound_rounding(
+        self, x: Held, y: Held, each: Interval, lost: Interval
+    ) -> Interval:
         """By how much of themselves entries are rounded if both factors are positive.
 
         A sum of k larger factors, in units of that of k products, is at most the largest
@@ -358,7 +367,7 @@ class Projective(MassErrors):
         least = Interval.of(made.low.min(axis=(1, 2)))
         return each * share + lost / least
 
-    def _mixed(
+    def _bound_with_start(
         self, x: Held, y: Held, curve: Curve, each: Interval, lost: Interval
     ) -> Interval:
         """The distance if the right factor is that of BOS, which may have rows near 0."""
@@ -366,10 +375,10 @@ class Projective(MassErrors):
         rows = a[:, :, start].sum(axis=2).low
         lowest = rows.min(axis=1, initial=np.inf, where=rows > 0)
         least = b.bottom * Interval.of(lowest)
-        held = int(np.count_nonzero(start))
-        none = Interval.of(Fraction(self.size - held, held))
+        support = int(np.count_nonzero(start))
+        none = Interval.of(Fraction(self.size - support, support))
         others = none.where(x.ended, self.products.others[self.products.at(x.letters)])
-        others = others * x.grown
+        others = others * x.spread_range
         share = (1 + others) / b.bottom + self.size * b.top / least
         mixed = others * y.beside * (1 + curve.over) / b.bottom
         return each * share + lost / least + mixed
@@ -379,13 +388,13 @@ class Projective(MassErrors):
     ) -> Interval:
         """The error of entries where the product at BOS is 0."""
         top = self._range(y).top + x.beside
-        column = (y.mass + self._near(y.beside)) * y.grown
+        column = (y.mass + self._near(y.beside)) * y.spread_range
         column = column / Interval.of(self.products.start).sum() + self.size * y.beside
         beside = x.beside * column * (1 + curve.over) + each * self.size * top + lost
         return beside * np.asarray((x.letters == 0) & ~self.products.start.all())
 
 
-def shown(model: Model, program: Statement, said: Any) -> Established:
+def prove_error(model: Model, program: Statement, said: Any) -> Established:
     """The error that can be shown.
 
     Raises:
@@ -400,12 +409,12 @@ def shown(model: Model, program: Statement, said: Any) -> Established:
     letters = [o for o in operations if isinstance(o, LetterMatrix)]
     demand(len(letters) == 1, "letters have matrices in several channels")
     demand(letters[0].start == program.vector, "a word starts elsewhere")
-    held = letters[0].rows[:-1]
-    metric = Projective.of(source.operators, start, held, program.length)
-    streams, looks = walked(model, program, said, metric)
+    rows = letters[0].rows[:-1]
+    metric = Projective.of(source.operators, start, rows, program.length)
+    streams, looks = collect_streams(model, program, said, metric)
     error = _read_out(model, streams[-1], begun, metric).most
-    inputs, told = PossibleWords(program.length), metric.facts
-    return Established(model.format, inputs, told, error, streams, looks)
+    inputs, facts = PossibleWords(program.length), metric.facts
+    return Established(model.format, inputs, facts, error, streams, looks)
 
 
 def _read_out(
@@ -413,7 +422,7 @@ def _read_out(
 ) -> Interval:
     """How far any output can be off; ``begun`` is how far the start is, in the metric."""
     start = metric.products.start
-    channel = applied(model, stream, start)
+    channel = find_output_channel(model, stream, start)
     off, mass = metric.belief(stream.noise[channel.name])
     fits(mass, stream.form, "an output", INSIDE)
     rounded = sum_error(stream.form, int(np.count_nonzero(start)), mass)

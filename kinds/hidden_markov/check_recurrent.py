@@ -11,7 +11,7 @@ import numpy as np
 
 from krohn.architectures.recurrent.check import (
     Network,
-    opened,
+    open_network,
 )
 from krohn.kinds.hidden_markov import check_situations as situations
 from krohn.kinds.hidden_markov.statement import StatedHiddenMarkov
@@ -28,7 +28,7 @@ from krohn.verify.checker.arithmetic import (
 )
 from krohn.verify.checker.established import Established
 from krohn.verify.checker.model_file import Machine, Model
-from krohn.verify.checker.simulation import simulated
+from krohn.verify.checker.simulation import check_simulation
 from krohn.verify.checker.sparse_matrix import Sparse
 
 
@@ -86,7 +86,7 @@ class Says(Network):
         return apart + own + sum_error(form, most, total) + stored
 
 
-def followed(model: Model) -> Beliefs:
+def follow_beliefs(model: Model) -> Beliefs:
     """The situations that the file of an RNN states, with their beliefs.
 
     Raises:
@@ -120,16 +120,16 @@ def says(network: Network, beliefs: Beliefs) -> Says:
     return Says(**vars(network), laws=beliefs.laws)
 
 
-def established(model: Model, said: Any, machine: Machine | None) -> Established:
+def check_claim(model: Model, said: Any, machine: Machine | None) -> Established:
     """The error that can be shown of an RNN.
 
     Raises:
         Refused: If the network says no beliefs.
     """
-    beliefs = followed(model)
-    network = says(opened(model, evidence := said["simulation"]), beliefs)
-    pairs, least = simulated(network, evidence, beliefs.machine)
+    beliefs = follow_beliefs(model)
+    network = says(open_network(model, evidence := said["simulation"]), beliefs)
+    pairs, least = check_simulation(network, evidence, beliefs.machine)
     error = Interval.of(max(off := -least, 0.0)) + beliefs.off
     demand(np.isfinite(off), "an output has no bound")
-    told = {"argument": "hidden states", "situations": beliefs.count, "pairs": pairs}
-    return Established(model.format, PossibleWords(None), told, error.most)
+    facts = {"argument": "hidden states", "situations": beliefs.count, "pairs": pairs}
+    return Established(model.format, PossibleWords(None), facts, error.most)

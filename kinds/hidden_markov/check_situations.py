@@ -120,30 +120,30 @@ def window(program: Statement, output: Channel, source: StatedHiddenMarkov) -> L
     width, letters = len(output.inputs), program.letters
     for back, name in enumerate(output.inputs):
         demand(_back(program, name) == back, f"{name!r} is not the letter {back} back")
-    size, seen = len(source.start), _seen(program, width, source)
+    size, seen = len(source.start), _count_letters(program, width, source)
     product, words = Interval.of(np.eye(size)[None]), np.zeros((1, 0), np.int64)
-    found = list[tuple[IntArray, Interval]]()
+    vertices = list[tuple[IntArray, Interval]]()
     for length in range(min(seen, program.length) + 1):
         columns = (product @ source.start)[:, :, None] if length < seen else product
         bos = np.full((len(words), max(width - length, 0)), letters)
         value = output.table([*np.hstack([words[:, :width], bos]).T])
-        found.append(_vertices(value, columns))
+        vertices.append(_vertices(value, columns))
         if length < seen:  # the letter before stands on the right
             product = product[:, None] @ source.operators
             product = product.each(lambda x: x.reshape(-1, size, size))
             before = np.tile(np.arange(letters), len(words))[:, None]
             words = np.hstack([np.repeat(words, letters, axis=0), before])
-    value = np.concatenate([values for values, _ in found])
+    value = np.concatenate([values for values, _ in vertices])
     demand(len(value) > 0, "no word is possible")
     every = Interval(
-        np.concatenate([x.low for _, x in found]),
-        np.concatenate([x.high for _, x in found]),
+        np.concatenate([x.low for _, x in vertices]),
+        np.concatenate([x.high for _, x in vertices]),
     )
     belief = (every.low + every.high) / 2
     return Law(value, belief, abs(every - belief).most)
 
 
-def _seen(program: Statement, width: int, source: StatedHiddenMarkov) -> int:
+def _count_letters(program: Statement, width: int, source: StatedHiddenMarkov) -> int:
     """How many letters are looked at: those of the table, and some before them.
 
     Raises:

@@ -73,7 +73,7 @@ from krohn.source_kinds.base import (
     sizes_of,
 )
 from krohn.source_kinds.kind import Answers, Example, few
-from krohn.source_kinds.real_outputs import Reference, held, outputs
+from krohn.source_kinds.real_outputs import Reference, outputs, simulate_words
 from krohn.verify.checker.established import Established
 from krohn.verify.proof import shown_of
 from krohn.verify.search.find import MARGIN
@@ -156,14 +156,16 @@ class HiddenMarkovModels(ReadableKind[HiddenMarkovModel]):
     def of_name(self, text: str) -> HiddenMarkovModel | None:
         """The model of a name or a file; None if it is of none."""
         path = Path(text)
-        found = hidden_markov.named(text) or family_source(self.wire, text)
-        return files.read(path) if found is None and path.suffix else found
+        model = hidden_markov.find_by_name(text) or family_source(self.wire, text)
+        return files.read(path) if model is None and path.suffix else model
 
-    def taken(self, source: Any) -> HiddenMarkovModel | None:
+    def take_object(self, source: Any) -> HiddenMarkovModel | None:
         """A model itself, arrays in a dict, or a fitted object of hmmlearn."""
         if self.owns(source):
             return source  # type: ignore[no-any-return]
-        return source_weighted.given(source) or source_arrays.given(source)
+        return source_weighted.take_automaton(source) or source_arrays.take_arrays(
+            source
+        )
 
     def machine(self, source: HiddenMarkovModel) -> Automaton:
         """The machine of its beliefs, if they are finitely many."""
@@ -189,7 +191,7 @@ class HiddenMarkovModels(ReadableKind[HiddenMarkovModel]):
         built, claim = choice.found
         return replace(built, tried=(*choice.tried, *built.tried)), claim
 
-    def made(
+    def make_network(
         self, source: HiddenMarkovModel, asked: Asked
     ) -> tuple[HiddenMarkovModel, str, Built]:
         """The network of the model, or of a truncation that the format can multiply.
@@ -198,15 +200,15 @@ class HiddenMarkovModels(ReadableKind[HiddenMarkovModel]):
             CompileError: If there is none; the message says with what there is one.
         """
         try:
-            found, remark, built = self._nearest(source, asked)
-            return found, "; ".join(filter(None, (source.remark, remark))), built
+            nearest, remark, built = self._nearest(source, asked)
+            return nearest, "; ".join(filter(None, (source.remark, remark))), built
         except CompileError as error:
             refused = error
         each = (self._working(ways) for ways in self._easier(source, asked))
         works = [option for options in each for option in islice(options, 1)]
         if works:
             raise CompileError(f"{refused}{there_is(works)}")
-        if self._multiplied(asked):
+        if self._may_multiply(asked):
             raise CompileError(f"{refused}; there is none for shorter words, either")
         raise refused
 
@@ -222,9 +224,9 @@ class HiddenMarkovModels(ReadableKind[HiddenMarkovModel]):
             return source, "", self.build(source, asked)
         except CompileError as error:
             refused = error
-        if self._multiplied(asked) and not _in_range(source, asked):
-            found = _truncations(source, asked)
-            ranged = (less for less in found if _in_range(less.model, asked))
+        if self._may_multiply(asked) and not _in_range(source, asked):
+            truncated_models = _truncations(source, asked)
+            ranged = (less for less in truncated_models if _in_range(less.model, asked))
             only = replace(asked, construction=attention_products.NAME)
             for less in islice(ranged, TRIES):
                 with suppress(CompileError):
@@ -245,7 +247,7 @@ class HiddenMarkovModels(ReadableKind[HiddenMarkovModel]):
                 Alternative(source, each, f"--within {each.within:g}")
                 for each in looser
             )
-        if self._multiplied(asked):
+        if self._may_multiply(asked):
             yield self._shorter(source, asked)
             yield (
                 Alternative(less, asked, less.name)
@@ -276,7 +278,7 @@ class HiddenMarkovModels(ReadableKind[HiddenMarkovModel]):
                     source, replace(asked, length=shorter), f"-T {shorter}"
                 )
 
-    def _multiplied(self, asked: Asked) -> bool:
+    def _may_multiply(self, asked: Asked) -> bool:
         """Whether heads that multiply operators are among what may be tried."""
         return attention_products.NAME in self._constructions(asked)
 
@@ -289,7 +291,7 @@ class HiddenMarkovModels(ReadableKind[HiddenMarkovModel]):
         if how.within is not None and not 0 < how.within < 1:
             raise CompileError(f"--within is between 0 and 1, not {how.within}")
         if how.arch != "transformer":
-            how.made({"rnn": beliefs.NAME})
+            how.choose_construction({"rnn": beliefs.NAME})
             if how.length is not None:
                 raise CompileError(
                     "-T is for Transformers; an RNN of finitely many beliefs is for words "
@@ -306,7 +308,9 @@ class HiddenMarkovModels(ReadableKind[HiddenMarkovModel]):
             )
         return {how.construction: CONSTRUCTIONS[how.construction]}
 
-    def told(self, source: HiddenMarkovModel, asked: Asked) -> dict[str, Any]:
+    def describe_source(
+        self, source: HiddenMarkovModel, asked: Asked
+    ) -> dict[str, Any]:
         """The facts of a hidden Markov model, and its network if there is one."""
         from krohn.kinds.hidden_markov.commands_facts import facts
 
@@ -325,7 +329,7 @@ class HiddenMarkovModels(ReadableKind[HiddenMarkovModel]):
     def _network(self, source: HiddenMarkovModel, asked: Asked) -> dict[str, Any]:
         """The sizes of the network; or the reason why there is none."""
         try:
-            _, remark, (built, claim) = self.made(source, asked)
+            _, remark, (built, claim) = self.make_network(source, asked)
         except CompileError as reason:
             known = {"remark": source.remark} if source.remark else {}
             return {**known, "construction": None, "reason": str(reason)}
@@ -345,7 +349,7 @@ class HiddenMarkovModels(ReadableKind[HiddenMarkovModel]):
             KrohnError: If it is of another kind, or names letters or states otherwise.
         """
         if source is not None:
-            whole = self.wanted(source)
+            whole = self.require_source(source)
             try:
                 own = self.of_file(file)
             except KrohnError:  # it states more than a model: the other is the claim
@@ -378,12 +382,12 @@ class HiddenMarkovModels(ReadableKind[HiddenMarkovModel]):
         """The belief after each letter, and the law of the next one."""
         source = self.of_file(file)
         word = letters_in(words, source.name, source.letters)
-        said = outputs(file, word[None], network)[0]
-        laws = source.predict(said)
+        belief_rows = outputs(file, word[None], network)[0]
+        laws = source.predict(belief_rows)
         possible = source.possible(word[None])[0].tolist()
         after = [f"next letter {_likeliest(source.letters, law)}" for law in laws]
         weighed = source.final is not None
-        values = source.weights(word, said) if weighed else np.empty(0)
+        values = source.weights(word, belief_rows) if weighed else np.empty(0)
         never = "no weight from here on" if weighed else "never said here"
         if weighed:
             after = [f"weight {value:.6g}" for value in values]
@@ -395,12 +399,12 @@ class HiddenMarkovModels(ReadableKind[HiddenMarkovModel]):
                 else f"{never}, so nothing is claimed"
             )
             for o, belief, more, heard in zip(
-                word.tolist(), said, after, possible, strict=True
+                word.tolist(), belief_rows, after, possible, strict=True
             )
         ]
         result = {
             "word": [source.letters[o] for o in word.tolist()],
-            "outputs": said.tolist(),
+            "outputs": belief_rows.tolist(),
             "next": laws.tolist(),
             **({"weights": values.tolist()} if weighed else {}),
             "possible": possible,
@@ -408,7 +412,9 @@ class HiddenMarkovModels(ReadableKind[HiddenMarkovModel]):
         }
         return Answers(result, range(1, len(word) + 1), possible)
 
-    def drawn(self, file: ModelFile, count: int, rng: np.random.Generator) -> IntArray:
+    def sample_inputs(
+        self, file: ModelFile, count: int, rng: np.random.Generator
+    ) -> IntArray:
         """Words that the model says, and words of uniform letters, half of each."""
         source = self.of_file(file)
         length = file.claim.length or SAMPLED
@@ -421,10 +427,14 @@ class HiddenMarkovModels(ReadableKind[HiddenMarkovModel]):
         words, _ = self.of_file(file).sample(1, few(file), np.random.default_rng(0))
         return Example(words[0].tolist(), 1)
 
-    def held(self, file: ModelFile, inputs: IntArray, progress: Progress) -> Simulation:
+    def simulate_inputs(
+        self, file: ModelFile, inputs: IntArray, progress: Progress
+    ) -> Simulation:
         """Hold beliefs against those of the filter."""
         source = self.of_file(file)
-        return held(file, source.letters, _reference(source), inputs, progress)
+        return simulate_words(
+            file, source.letters, _reference(source), inputs, progress
+        )
 
 
 @dataclass(frozen=True)
@@ -450,7 +460,7 @@ class Wanted:
         """T of a Transformer."""
         return self.asked.longest(NEEDS)
 
-    def shown(self, built: CompiledNetwork) -> Established:
+    def check_network(self, built: CompiledNetwork) -> Established:
         """The facts that the checker shows of a network.
 
         Raises:
@@ -460,7 +470,7 @@ class Wanted:
         file = self.kind.file(self.source, built, claim, self.options)
         return shown_of(file)
 
-    def accepted(self, error: float) -> None:
+    def check_error(self, error: float) -> None:
         """Nothing, if an error is one that a belief may have.
 
         Raises:
@@ -482,11 +492,11 @@ class Wanted:
             Refused: If there is none.
             CompileError: If its error is larger than it may be.
         """
-        shown = self.shown(built)
-        self.accepted(shown.error * MARGIN)
-        return self.claimed(built, shown)
+        shown = self.check_network(built)
+        self.check_error(shown.error * MARGIN)
+        return self.add_claim(built, shown)
 
-    def claimed(self, built: CompiledNetwork, shown: Established) -> Built:
+    def add_claim(self, built: CompiledNetwork, shown: Established) -> Built:
         """The network with its claim."""
         model = {}
         if isfinite(shown.model):
@@ -518,8 +528,8 @@ def _recurrent(asked: Wanted) -> Built:
         Refused: If it cannot be proved.
     """
     built = beliefs.recurrent(asked.source, asked.options)
-    claim = asked.kind.proved(asked.source, built, {"length": None}, asked.options)
-    asked.accepted(claim["error"])
+    claim = asked.kind.prove_claim(asked.source, built, {"length": None}, asked.options)
+    asked.check_error(claim["error"])
     return built, claim
 
 
@@ -539,30 +549,32 @@ def _window(asked: Wanted) -> Built:
         )
     target, beside, model, reached = within, 0.0, 0.0, dict[float, str]()
     for _ in range(TRIES):
-        found = contexts(asked.source, target)
-        finest = found.error > target
-        if reached and finest and found.error + beside > within:
+        window = contexts(asked.source, target)
+        finest = window.error > target
+        if reached and finest and window.error + beside > within:
             break  # none is nearer, and what is beside contexts stays about the same
-        if found.error > within and not reached:
+        if window.error > within and not reached:
             pasts = does_not_forget(Structure(asked.source))
             raise Unsuited(
-                f"{asked.source.name} does not forget fast enough: {found.told} still "
-                f"leave an error of {found.error:.2g}" + (f"; {pasts}" if pasts else "")
+                f"{asked.source.name} does not forget fast enough: "
+                f"{window.description} still "
+                f"leave an error of {window.error:.2g}"
+                + (f"; {pasts}" if pasts else "")
             )
-        _check_smallest(asked, beliefs.least_parameters(asked.source, found))
+        _check_smallest(asked, beliefs.least_parameters(asked.source, window))
         built = beliefs.window_network(
-            asked.source, found, asked.longest, asked.options
+            asked.source, window, asked.longest, asked.options
         )
         assert built.cost is not None
         _check_smallest(asked, built.cost.parameters)
-        shown = asked.shown(built)
+        shown = asked.check_network(built)
         if shown.error * MARGIN <= within:
-            return asked.claimed(built, shown)
-        model, beside = shown.model, shown.error - found.error
+            return asked.add_claim(built, shown)
+        model, beside = shown.model, shown.error - window.error
         rounded = shown.error - model
         reached[shown.error] = (
-            f"the nearest window is off by {shown.error:.3g}: {found.told} leave "
-            f"{found.error:.3g} as the compiler bounds it, {model:.3g} as the checker "
+            f"the nearest window is off by {shown.error:.3g}: {window.description} leave "
+            f"{window.error:.3g} as the compiler bounds it, {model:.3g} as the checker "
             f"does in {asked.options.precision.name}; roundings add {rounded:.2g}"
         )
         if finest or rounded >= within:
@@ -625,8 +637,8 @@ def _attention_products(asked: Wanted) -> Built:
 
 def _by_heads(asked: Wanted) -> CompiledNetwork:
     within = asked.asked.within
-    told = asked.source, asked.longest, asked.options, within
-    return attention_products.network(*told)
+    arguments = asked.source, asked.longest, asked.options, within
+    return attention_products.network(*arguments)
 
 
 CONSTRUCTIONS: dict[str, Callable[[Wanted], Built]] = {
@@ -669,5 +681,7 @@ def _reference(source: HiddenMarkovModel) -> Reference:
 def _likeliest(names: tuple[str, ...], law: FloatArray) -> str:
     """The likeliest names, each apart from its number, as names may be numbers, too."""
     most = np.argsort(-law, kind="stable")[:LIKELY]
-    told = [f"{write_letter(names[i])} = {law[i]:.4f}" for i in most if law[i] >= SMALL]
-    return ", ".join(told)
+    texts = [
+        f"{write_letter(names[i])} = {law[i]:.4f}" for i in most if law[i] >= SMALL
+    ]
+    return ", ".join(texts)

@@ -25,7 +25,7 @@ from krohn.kinds.hidden_markov.source_beliefs import (
 from krohn.kinds.hidden_markov.source_structure import (
     Structure,
     mixing_time,
-    observed,
+    observation_operator,
     rank,
 )
 from krohn.kinds.hidden_markov.source_truncation import Truncated
@@ -77,11 +77,11 @@ def machine_of(model: HiddenMarkovModel, beliefs: Beliefs) -> Automaton:
 
 
 def _names(model: HiddenMarkovModel, beliefs: Beliefs) -> tuple[str, ...]:
-    found = []
+    names = []
     for number, weights in enumerate(beliefs.weights):
         likely = [name for name, w in zip(model.states, weights, strict=True) if w]
-        found.append(likely[0] if len(likely) == 1 else f"belief{number}")
-    return tuple(found)
+        names.append(likely[0] if len(likely) == 1 else f"belief{number}")
+    return tuple(names)
 
 
 # How observable a hidden Markov model is: γ, by linear programs.
@@ -128,9 +128,9 @@ def _nearest(laws: FloatArray, signs: FloatArray) -> float:
     sums = np.zeros((2, states + words))
     sums[0, :states], sums[1, :states] = signs > 0, signs < 0
     costs = np.repeat([0.0, 0.5], [states, words])
-    found = linprog(costs, above, np.zeros(2 * words), sums, [1, 1], method="highs")
-    assert found.fun is not None, "two polytopes have a distance"
-    return max(0.0, float(found.fun))
+    solution = linprog(costs, above, np.zeros(2 * words), sums, [1, 1], method="highs")
+    assert solution.fun is not None, "two polytopes have a distance"
+    return max(0.0, float(solution.fun))
 
 
 # The facts that `krohn explain` says of a hidden Markov model beside its network.
@@ -211,13 +211,13 @@ def _observability(structure: Structure) -> dict[str, Any] | None:
     model, steps = structure.model, 0
     if model.size > MOST_STATES or structure.linear:
         return None
-    found, letters = 0.0, len(model.letters)
-    while found <= OBSERVABLE and steps < MOST_STEPS:
+    observability, letters = 0.0, len(model.letters)
+    while observability <= OBSERVABLE and steps < MOST_STEPS:
         if letters ** (steps + 1) > MOST_WORDS:
             break
         steps += 1
-        found = gamma(observed(model, steps))
-    return {"gamma": found, "steps": steps} if steps else None
+        observability = gamma(observation_operator(model, steps))
+    return {"gamma": observability, "steps": steps} if steps else None
 
 
 def _depth(
@@ -260,12 +260,12 @@ def _depth(
 
 def does_not_forget(structure: Structure) -> str | None:
     """The sentence that shows two pasts; None if none are found."""
-    found = structure.two_pasts
-    if found is None:
+    pasts = structure.two_pasts
+    if pasts is None:
         return None
     one, other, again = (
         join_letters([structure.model.letters[a] for a in word]) or "nothing"
-        for word in (found.one, found.other, found.again)
+        for word in (pasts.one, pasts.other, pasts.again)
     )
     return (
         f"it does not forget. After {one}, and after {other}, beliefs have no state in "
@@ -284,8 +284,8 @@ def _of_products(structure: Structure, made: str | None) -> str:
     if made in (normalised.NAME, attention_products.NAME):
         return f"{what}; {made} below does this"
     unmade = "such a network cannot be compiled for this model"
-    said = f"it was not tried, because {made} serves" if made else unmade
-    return f"in theory {what}; {said}"
+    reason = f"it was not tried, because {made} serves" if made else unmade
+    return f"in theory {what}; {reason}"
 
 
 def _of_machine(model: HiddenMarkovModel, beliefs: Beliefs) -> Iterator[str]:

@@ -7,7 +7,7 @@ import numpy as np
 from krohn.algebra.automaton import Automaton
 from krohn.compiler import CompileError
 from krohn.kinds.hidden_markov.commands_facts import facts
-from krohn.kinds.hidden_markov.source import HiddenMarkovModel, driven
+from krohn.kinds.hidden_markov.source import HiddenMarkovModel, drive_system
 from krohn.kinds.linear_systems.commands import letter_matrices
 from krohn.kinds.linear_systems.source import LinearSystem
 from krohn.program.domains import LARGEST_MATRIX
@@ -44,7 +44,7 @@ def facts_of_chain(system: LinearSystem) -> dict[str, Any]:
     Raises:
         Refused: If its letters are not stochastic.
     """
-    return facts(driven(system))
+    return facts(drive_system(system))
 
 
 def draw_chain(system: LinearSystem) -> "Figure":
@@ -55,4 +55,4 @@ def draw_chain(system: LinearSystem) -> "Figure":
     """
     from krohn.kinds.hidden_markov.draw import draw_hidden_markov
 
-    return draw_hidden_markov(driven(system))
+    return draw_hidden_markov(drive_system(system))

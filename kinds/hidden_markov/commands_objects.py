@@ -6,14 +6,14 @@ from krohn.algebra.errors import KrohnError
 from krohn.kinds.hidden_markov.commands_machines import as_model
 from krohn.kinds.hidden_markov.source import (
     HiddenMarkovModel,
-    driven,
+    drive_system,
 )
 from krohn.kinds.linear_systems.source import LinearSystem
 from krohn.machine_reading import MachineKeywords, MachineReading
 from krohn.machines import machine_of, with_outputs
 from krohn.option_rules import refuse_others
 from krohn.program.retelling import told_as
-from krohn.source_kinds import named
+from krohn.source_kinds import find_source_to_compile
 
 
 def hidden_markov(
@@ -36,7 +36,7 @@ def hidden_markov(
     Raises:
         KrohnError: If there is none of this name, or the source states none.
     """
-    other, how = named(source), MachineReading(**reading)
+    other, how = find_source_to_compile(source), MachineReading(**reading)
     if isinstance(source, list | tuple):
         raise KrohnError(
             "a hidden Markov model is three arrays, as a dict: {'startprob': …, "
@@ -44,16 +44,16 @@ def hidden_markov(
         )
     if other is None:
         return as_model(with_outputs(machine_of(source, how), how.observe))
-    found = other[1]
+    model = other[1]
     refuse_others(how.reading_options, (), other[0].called)
     with told_as(about=f"{source} is no hidden Markov model: "):
-        if isinstance(found, LinearSystem):
-            return driven(found)
-    if not isinstance(found, HiddenMarkovModel):
+        if isinstance(model, LinearSystem):
+            return drive_system(model)
+    if not isinstance(model, HiddenMarkovModel):
         raise KrohnError(f"{source} is no hidden Markov model")
-    if found.final is not None:
+    if model.final is not None:
         raise KrohnError(
-            f"{found.name} is a weighted automaton, and its weights are no probabilities; "
+            f"{model.name} is a weighted automaton, and its weights are no probabilities; "
             "krohn.compile takes it"
         )
-    return found
+    return model

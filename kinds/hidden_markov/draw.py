@@ -28,7 +28,7 @@ from krohn.drawing.canvas import (
 from krohn.drawing.layout import Layout, arrange
 from krohn.kinds.hidden_markov.source import (
     HiddenMarkovModel,
-    undriven,
+    randomise_actions,
 )
 
 MOST_STATES, MOST_LABELS = 40, 40
@@ -52,7 +52,7 @@ def draw_hidden_markov(model: HiddenMarkovModel) -> Figure:
             f"{legible(model.name)} has {model.size} states, and a picture of a hidden "
             f"Markov model shows up to {MOST_STATES}"
         )
-    operators = undriven(model).operators
+    operators = randomise_actions(model).operators
     if model.final is not None:
         operators = operators / operators.sum(axis=0).max()
     steps = operators.sum(axis=0)
@@ -90,7 +90,7 @@ def _arcs(model: HiddenMarkovModel, operators: Points) -> list[Arc]:
 
     Labels say the probability given the action, or the weight.
     """
-    steps, found = operators.sum(axis=0), []
+    steps, arcs = operators.sum(axis=0), []
     for source, target in product(range(model.size), repeat=2):
         if steps[target, source] < LEAST:
             continue
@@ -101,8 +101,8 @@ def _arcs(model: HiddenMarkovModel, operators: Points) -> list[Arc]:
             for o, p in zip(letters, chances.tolist(), strict=True)
         )
         paired = source != target and steps[source, target] >= LEAST
-        found.append(Arc(source, target, tuple(letters), labels, paired=paired))
-    return found
+        arcs.append(Arc(source, target, tuple(letters), labels, paired=paired))
+    return arcs
 
 
 def _layout(steps: Points, start: int, radius: float) -> Layout:

@@ -34,7 +34,7 @@ def simulation(model: Model, machine: Machine | None) -> list[dict[str, Any]]:
         WrongWord: With a shortest word, if a read-out is wrong.
     """
     del machine
-    beliefs = check_recurrent.followed(model)
-    network = check_recurrent.says(recurrent.opened(model), beliefs)
-    found = walk(network, beliefs.machine, limits(network), wrong=np.isposinf)
-    return [{"simulation": simulation_evidence(found)}]
+    beliefs = check_recurrent.follow_beliefs(model)
+    network = check_recurrent.says(recurrent.open_network(model), beliefs)
+    relation = walk(network, beliefs.machine, limits(network), wrong=np.isposinf)
+    return [{"simulation": simulation_evidence(relation)}]

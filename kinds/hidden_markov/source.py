@@ -13,7 +13,7 @@ from krohn.kinds.linear_systems.source import LinearSystem
 from krohn.program.domains import LARGEST_MATRIX, FloatArray, IntArray
 from krohn.program.errors import demand
 
-__all__ = ["EXAMPLES", "FAMILIES", "HiddenMarkovModel", "named"]
+__all__ = ["EXAMPLES", "FAMILIES", "HiddenMarkovModel", "find_by_name"]
 
 
 # One process as different hidden Markov models: driven or not, said by edges or states.
@@ -29,7 +29,7 @@ __all__ = ["EXAMPLES", "FAMILIES", "HiddenMarkovModel", "named"]
 #   step further, what its filter predicts and not what it holds.
 
 
-def driven(system: LinearSystem) -> HiddenMarkovModel:
+def drive_system(system: LinearSystem) -> HiddenMarkovModel:
     """A linear system whose letters are stochastic: letters are chosen, and say nothing.
 
     Raises:
@@ -43,7 +43,7 @@ def driven(system: LinearSystem) -> HiddenMarkovModel:
     )
 
 
-def undriven(model: HiddenMarkovModel) -> HiddenMarkovModel:
+def randomise_actions(model: HiddenMarkovModel) -> HiddenMarkovModel:
     """The model that chooses its actions by itself, each as likely, at each step.
 
     Its beliefs are those of the driven model: only the likelihood of words is another.
@@ -62,15 +62,15 @@ def moore_form(model: HiddenMarkovModel) -> HiddenMarkovModel:
     P((s', o') | (s, o)) = A_{o'}[s', s], whatever o is. So the letter of the start says
     nothing; it is the first one.
     """
-    model = undriven(model)
+    model = randomise_actions(model)
     letters, states, _ = model.operators.shape
-    said = np.zeros((letters, states, letters, states, letters))
+    moves = np.zeros((letters, states, letters, states, letters))
     start = np.zeros((states, letters))
     for o in range(letters):
-        said[o, :, o] = model.operators[o][:, :, None]
+        moves[o, :, o] = model.operators[o][:, :, None]
     start[:, 0] = model.start
     size = states * letters
-    operators = said.reshape(letters, size, size)
+    operators = moves.reshape(letters, size, size)
     return HiddenMarkovModel(
         f"{model.name} (Moore)", _pairs(model), model.letters, operators, start.ravel()
     )
@@ -88,7 +88,7 @@ def paper_form(model: HiddenMarkovModel) -> HiddenMarkovModel:
     Raises:
         Refused: If a state cannot say a letter: its pair would lead nowhere.
     """
-    model = undriven(model)
+    model = randomise_actions(model)
     likely = model.operators.sum(axis=1)  # Pr(o | s): (letters, states)
     demand(likely > 0, f"a state of {model.name} cannot say one of the letters")
     onward = np.einsum("pt,ots,os->ptos", likely, model.operators, 1 / likely)
@@ -239,7 +239,7 @@ _NAME = re.compile(
 )
 
 
-def named(name: str) -> HiddenMarkovModel | None:
+def find_by_name(name: str) -> HiddenMarkovModel | None:
     """The model of a name; None if it is not of a family's form.
 
     Raises:
@@ -247,16 +247,16 @@ def named(name: str) -> HiddenMarkovModel | None:
     """
     if name in PROCESSES:
         return PROCESSES[name]()
-    found = _NAME.fullmatch(name)
-    if found is None or found["family"] not in FAMILIES:
+    match = _NAME.fullmatch(name)
+    if match is None or match["family"] not in FAMILIES:
         return None
-    states, letters = int(found["n"]), int(found["m"])
-    if found["family"] == "Cyclic-HARD":
-        alpha = ENTERED if found["alpha"] is None else float(found["alpha"])
-        return cyclic_hard(name, states, letters, int(found["seed"]), alpha)
-    if found["alpha"] is not None:
+    states, letters = int(match["n"]), int(match["m"])
+    if match["family"] == "Cyclic-HARD":
+        alpha = ENTERED if match["alpha"] is None else float(match["alpha"])
+        return cyclic_hard(name, states, letters, int(match["seed"]), alpha)
+    if match["alpha"] is not None:
         return None
-    return random_model(name, states, letters, int(found["seed"]))
+    return random_model(name, states, letters, int(match["seed"]))
 
 
 def random_model(name: str, states: int, letters: int, seed: int) -> HiddenMarkovModel:
@@ -304,7 +304,7 @@ def cyclic_hard(
     few = letters >= 1 and 3 * states * letters <= LARGEST_MATRIX
     demand(few, f"{name} has more than {LARGEST_MATRIX} states, or no letters")
     demand(0 < alpha < 1, f"the alpha of {name} is a probability between 0 and 1")
-    base = linear_systems.named(f"Cyclic-DET{numbers}")
+    base = linear_systems.find_by_name(f"Cyclic-DET{numbers}")
     assert base is not None
     pairs = states * letters
     shape = (letters + 1 + states, 3, states, letters, 3, states, letters)

@@ -59,7 +59,7 @@ def names(said: Mapping[str, Any]) -> dict[str, str]:
     return known if {START, STEP, SAY} <= set(known) else {}
 
 
-def given(source: object) -> HiddenMarkovModel | None:
+def take_arrays(source: object) -> HiddenMarkovModel | None:
     """The model of arrays in a dict, or of a fitted object of hmmlearn; None of others.
 
     The first letter is said by a state of the law startprob, as in a file of the same
@@ -73,10 +73,10 @@ def given(source: object) -> HiddenMarkovModel | None:
         ours = names(source) or {START, f"{START}_"} & set(source)
         return model(source, "arrays") if ours else None
     keys = [f"{name}_" for name in (START, STEP, SAY)]
-    said = {key: getattr(source, key, None) for key in keys}
-    if isinstance(source, type) or said[keys[0]] is None:
+    parameters = {key: getattr(source, key, None) for key in keys}
+    if isinstance(source, type) or parameters[keys[0]] is None:
         return None if isinstance(source, type) else _of_pomegranate(source)
-    if said[keys[2]] is None:
+    if parameters[keys[2]] is None:
         _check_letters(vars(source), type(source).__name__)
         raise Refused(
             f"it has no {keys[2]}; of hmmlearn's models, only those of letters are read"
@@ -85,7 +85,7 @@ def given(source: object) -> HiddenMarkovModel | None:
     demand(
         trials == 1, "it emits several letters at once, and such models are not read"
     )
-    return model(said, type(source).__name__)
+    return model(parameters, type(source).__name__)
 
 
 def _check_letters(said: Iterable[object], name: str) -> None:
@@ -102,19 +102,21 @@ def _check_letters(said: Iterable[object], name: str) -> None:
 
 def _of_pomegranate(source: object) -> HiddenMarkovModel | None:
     """The model of a DenseHMM, all of whose distributions are of letters."""
-    said = {key: getattr(source, key, None) for key in ("starts", "edges", "ends")}
+    parameters = {
+        key: getattr(source, key, None) for key in ("starts", "edges", "ends")
+    }
     laws = getattr(source, "distributions", None)
-    if not laws or said["starts"] is None or said["edges"] is None:
+    if not laws or parameters["starts"] is None or parameters["edges"] is None:
         return None
     for law in laws:
         kind = type(law).__name__
         _check_letters([k for k in EMISSIONS if hasattr(law, k)], kind)
         demand(kind == "Categorical", f"a state has a {kind}, which says no letters")
-    said["probs"] = [np.asarray(law.probs).tolist() for law in laws]
-    return model({k: v for k, v in said.items() if v is not None}, "arrays")
+    parameters["probs"] = [np.asarray(law.probs).tolist() for law in laws]
+    return model({k: v for k, v in parameters.items() if v is not None}, "arrays")
 
 
-def unpacked(data: bytes) -> dict[str, Any]:
+def unpack_arrays(data: bytes) -> dict[str, Any]:
     """The arrays of an ``.npz`` file.
 
     Raises:
@@ -124,8 +126,8 @@ def unpacked(data: bytes) -> dict[str, Any]:
         with zipfile.ZipFile(BytesIO(data)) as archive:
             size = sum(member.file_size for member in archive.infolist())
         demand(size <= MOST_BYTES, "its arrays are larger than 64 MiB")
-        with np.load(BytesIO(data), allow_pickle=False) as found:
-            return {name: found[name] for name in found.files}
+        with np.load(BytesIO(data), allow_pickle=False) as arrays:
+            return {name: arrays[name] for name in arrays.files}
     except Refused:
         raise
     except Exception:  # numpy and zipfile raise many kinds of it on damaged files
@@ -166,16 +168,16 @@ def model(said: Mapping[str, Any], name: str) -> HiddenMarkovModel:
     demand(few, f"{say.shape[1]} letters of {size} states are too many")
     ends = real_array(said["ends"], "ends") if "ends" in said else np.zeros(1)
     demand((ends == 0) | np.isneginf(ends), "it can end, and such models are not read")
-    found = HiddenMarkovModel.of(
+    hmm = HiddenMarkovModel.of(
         str(said.get("name", name)),
         laws(step, STEP).T,
         laws(say, SAY).T,
         first=laws(start[None], START)[0],
-        states=_named(said, "states", size),
-        letters=_named(said, "letters", say.shape[1]),
+        states=_read_names(said, "states", size),
+        letters=_read_names(said, "letters", say.shape[1]),
     )
     read = {known[START], known[STEP], known[SAY], *NAMING}
-    return replace(found, remark=_unread(said, read, found.name))
+    return replace(hmm, remark=_unread(said, read, hmm.name))
 
 
 def _unread(said: Mapping[str, Any], read: set[str], name: str) -> str:
@@ -204,8 +206,8 @@ def laws(rows: FloatArray, what: str) -> FloatArray:
         abs(sums[worst] - 1) <= KEPT,
         f"row {worst + 1} of {what} adds up to {sums[worst]:.9g}, not to 1",
     )
-    found: FloatArray = rows / sums[:, None]
-    return found
+    probabilities: FloatArray = rows / sums[:, None]
+    return probabilities
 
 
 def _of_tensors(say: FloatArray) -> bool:
@@ -213,7 +215,7 @@ def _of_tensors(say: FloatArray) -> bool:
     return say.ndim == 3 and say.shape[1] == 1
 
 
-def _named(said: Mapping[str, Any], what: str, count: int) -> list[str]:
+def _read_names(said: Mapping[str, Any], what: str, count: int) -> list[str]:
     if what not in said:
         return [str(i) for i in range(count)]
     given = said[what].tolist() if isinstance(said[what], np.ndarray) else said[what]
@@ -275,6 +277,6 @@ def _law(distribution: Mapping[str, Any]) -> dict[str, float]:
     """The probability of each letter."""
     kind = distribution["name"]
     instead = COUNTS if kind == "PoissonDistribution" else VECTORS
-    said = f"a state has a {kind}, which says no letters: {instead}"
-    demand(kind == "DiscreteDistribution", said)
+    reason = f"a state has a {kind}, which says no letters: {instead}"
+    demand(kind == "DiscreteDistribution", reason)
     return {str(k): float(v) for k, v in distribution["parameters"][0].items()}

@@ -67,7 +67,7 @@ def reachable(
     if np.count_nonzero(model.operators) > work // LEAST_BELIEFS:
         return None
     edges = [_edges(operator) for operator in model.operators]
-    first = _reduced(_whole(model.start))
+    first = _reduce_weights(_whole(model.start))
     assert first is not None
     weights, number = [first], {first: 0}
     following: list[list[int]] = []
@@ -78,7 +78,7 @@ def reachable(
         if size > digits or work < 0:
             return None
         for letter in edges:
-            after = _reduced(_applied(letter, belief))
+            after = _reduce_weights(_apply_letter(letter, belief))
             if after is not None and after not in number:
                 number[after] = len(weights)
                 weights.append(after)
@@ -103,14 +103,14 @@ def _whole(numbers: FloatArray) -> list[int]:
     return [above * (scale // below) for above, below in ratios]
 
 
-def _applied(letter: list[tuple[int, int, int]], belief: Weights) -> list[int]:
+def _apply_letter(letter: list[tuple[int, int, int]], belief: Weights) -> list[int]:
     after = [0] * len(belief)
     for into, outof, weight in letter:
         after[into] += weight * belief[outof]
     return after
 
 
-def _reduced(weights: Sequence[int]) -> Weights | None:
+def _reduce_weights(weights: Sequence[int]) -> Weights | None:
     """Without a common divisor; None if all are 0."""
     divisor = gcd(*weights)
     return tuple(w // divisor for w in weights) if divisor else None
@@ -143,7 +143,7 @@ class Contexts:
     error: float
 
     @property
-    def told(self) -> str:
+    def description(self) -> str:
         """How many there are, and how long."""
         return f"{len(self.laws)} contexts of up to {self.width} letters"
 
@@ -189,7 +189,7 @@ def contexts(model: HiddenMarkovModel, error: float) -> Contexts:
                 heapq.heappush(todo, _Node(-radius, (*node.word, letter), product))
     leaves |= {node.word: _middle(node.product @ before)[0] for node in todo}
     largest = max((-node.key for node in todo), default=0.0)
-    return _listed(leaves, inner, size, largest)
+    return _list_contexts(leaves, inner, size, largest)
 
 
 def _before(model: HiddenMarkovModel) -> FloatArray:
@@ -198,13 +198,13 @@ def _before(model: HiddenMarkovModel) -> FloatArray:
     They are those after a few more letters, or after few letters from the start.
     """
     columns, first = np.eye(model.size), model.start[:, None]
-    found = list[FloatArray]()
+    blocks = list[FloatArray]()
     for _ in range(MOST_BEFORE):
         if columns.shape[1] * len(model.letters) > MOST_COLUMNS:
             break
-        found.append(first)
+        blocks.append(first)
         columns, first = (_applied_to_columns(model, each) for each in (columns, first))
-    return np.hstack([*found, columns])
+    return np.hstack([*blocks, columns])
 
 
 def _applied_to_columns(model: HiddenMarkovModel, columns: FloatArray) -> FloatArray:
@@ -241,7 +241,7 @@ def _middle(product: FloatArray) -> tuple[FloatArray, float]:
     return law, float(np.abs(columns - law[:, None]).max())
 
 
-def _listed(
+def _list_contexts(
     leaves: dict[tuple[int, ...], FloatArray],
     inner: list[tuple[int, ...]],
     letters: int,
@@ -296,14 +296,14 @@ class Sizes(NamedTuple):
         what share an entry has of the sum is bounded for all lengths.
         """
         least, share = [0.0], [-np.log2(len(start))]
-        said, part = [_least(start)], [_least(start)]
+        vector_least, part = [_least(start)], [_least(start)]
         column = row = -np.inf
         alike = letters_until_rectangles(letters, length)
         for words in _words(letters, length):
             vectors = words @ start
             least.append(_least(words))
             share.append(_least(words / words.sum(axis=(1, 2), keepdims=True)))
-            said.append(_least(vectors))
+            vector_least.append(_least(vectors))
             total = vectors.sum(axis=1, keepdims=True)
             part.append(_least(vectors[total[:, 0] > 0] / total[total[:, 0] > 0]))
             column = max(column, _alike(words))
@@ -314,13 +314,17 @@ class Sizes(NamedTuple):
             least.append(
                 max((least[a] + least[count - a] for a in parts), default=-1e9)
             )
-            said.append(max((least[a] + said[count - a] for a in parts), default=-1e9))
+            vector_least.append(
+                max((least[a] + vector_least[count - a] for a in parts), default=-1e9)
+            )
             if alike is not None and count >= alike:
                 column = max(column, least[alike])
                 row = max(row, least[alike] - np.log2(len(start)))
             share.append(max(least[-1] - np.log2(len(start)), column + row))
-            part.append(max(said[-1], column))
-        return cls(*(np.array(x[: length + 1]) for x in (least, share, said, part)))
+            part.append(max(vector_least[-1], column))
+        return cls(
+            *(np.array(x[: length + 1]) for x in (least, share, vector_least, part))
+        )
 
     def window(self, letters: int) -> tuple[float, float]:
         """The least entry and share of a product of so many operators.

@@ -59,9 +59,9 @@ def read(path: Path) -> HiddenMarkovModel | None:
 
 def text(model: HiddenMarkovModel) -> str:
     """A model as Krohn's JSON, which `read` gives back with the same numbers."""
-    said = model.to_wire()
-    del said["classes"]
-    rows = {key: json.dumps(value, ensure_ascii=False) for key, value in said.items()}
+    fields = model.to_wire()
+    del fields["classes"]
+    rows = {key: json.dumps(value, ensure_ascii=False) for key, value in fields.items()}
     return "{\n" + ",\n".join(f' "{key}": {row}' for key, row in rows.items()) + "\n}\n"
 
 
@@ -70,7 +70,7 @@ def _pomdp(path: Path) -> HiddenMarkovModel:
 
 
 def _npz(path: Path) -> HiddenMarkovModel:
-    return arrays.model(arrays.unpacked(read_bytes(path)), path.stem)
+    return arrays.model(arrays.unpack_arrays(read_bytes(path)), path.stem)
 
 
 def _json(path: Path) -> HiddenMarkovModel | None:
@@ -78,21 +78,21 @@ def _json(path: Path) -> HiddenMarkovModel | None:
     if not any(sign in content for sign in SIGNS):
         return None
     try:
-        said = strict_json.read(content, finite=False)
+        data = strict_json.read(content, finite=False)
     except ValueError:
         return None  # the reader of machines says what is wrong with it
-    if not isinstance(said, dict):
+    if not isinstance(data, dict):
         return None
-    if said.get("kind") == HiddenMarkovModel.kind:
-        return _own(said)
-    if said.get("class") == arrays.SAVED_CLASS:
-        return arrays.saved_model(said, path.stem)
-    if weighted.KEYS <= set(said):
-        return weighted.model(said, path.stem)
-    return arrays.model(said, path.stem) if arrays.names(said) else None
+    if data.get("kind") == HiddenMarkovModel.kind:
+        return _read_own_json(data)
+    if data.get("class") == arrays.SAVED_CLASS:
+        return arrays.saved_model(data, path.stem)
+    if weighted.KEYS <= set(data):
+        return weighted.model(data, path.stem)
+    return arrays.model(data, path.stem) if arrays.names(data) else None
 
 
-def _own(said: dict[str, Any]) -> HiddenMarkovModel:
+def _read_own_json(said: dict[str, Any]) -> HiddenMarkovModel:
     """A model in Krohn's JSON, in which names may be numbers, and other keys are notes."""
     try:
         stated = {

@@ -37,8 +37,8 @@ def stationary(transitions: FloatArray, near: float | None = None) -> FloatArray
     law, _, rank, _ = np.linalg.lstsq(system, np.eye(size + 1)[size], rcond=None)
     demand(rank == size, "the chain has more than one stationary law")
     positive = np.maximum(law, 0)
-    found: FloatArray = positive / positive.sum()
-    return found
+    stationary_law: FloatArray = positive / positive.sum()
+    return stationary_law
 
 
 def reversed_chain(transitions: FloatArray, prior: FloatArray) -> FloatArray:
@@ -67,8 +67,8 @@ def given_state(
     def steps(start: int, end: int) -> FloatArray:
         """The law of h_end in each state of h_start."""
         step = transitions if end > start else reversed_chain(transitions, prior)
-        found: FloatArray = np.linalg.matrix_power(step, abs(end - start))
-        return found
+        power: FloatArray = np.linalg.matrix_power(step, abs(end - start))
+        return power
 
     given, first, last = task.given, task.predicted[0], task.predicted[-1]
     if first == last:
@@ -80,8 +80,8 @@ def given_state(
         return around
     near, far = (first, last) if given < first else (last, first)
     at, then = steps(given, near), emissions @ steps(near, far)
-    found: FloatArray = np.einsum("ij,ai,bi->jab", at, emissions, then)
-    return found if near == first else found.transpose(0, 2, 1)
+    pairs: FloatArray = np.einsum("ij,ai,bi->jab", at, emissions, then)
+    return pairs if near == first else pairs.transpose(0, 2, 1)
 
 
 def letter_posterior(emissions: FloatArray, prior: FloatArray) -> FloatArray:
@@ -92,8 +92,8 @@ def letter_posterior(emissions: FloatArray, prior: FloatArray) -> FloatArray:
     """
     joint = emissions * prior
     demand(joint.sum(axis=1) > 0, "no state says one of the letters")
-    found: FloatArray = joint / joint.sum(axis=1, keepdims=True)
-    return found
+    posterior: FloatArray = joint / joint.sum(axis=1, keepdims=True)
+    return posterior
 
 
 def predictor(
@@ -112,8 +112,10 @@ def predictor(
     """
     law = stationary(transitions) if prior is None else prior
     values = given_state(task, emissions, transitions, law)
-    found: FloatArray = np.tensordot(letter_posterior(emissions, law), values, axes=1)
-    return found
+    prediction: FloatArray = np.tensordot(
+        letter_posterior(emissions, law), values, axes=1
+    )
+    return prediction
 
 
 def factors(model: HiddenMarkovModel) -> tuple[FloatArray, FloatArray]:
@@ -172,13 +174,15 @@ def moves(
     if prior is not None:
         parts.append((prior, _sums_to_zero(k)))
 
-    def told(values: Sequence[FloatArray]) -> FloatArray:
+    def predict_all(values: Sequence[FloatArray]) -> FloatArray:
         law = values[2] if prior is not None else stationary(values[1])
         every = [predictor(task, values[0], values[1], law) for task in tasks]
-        return np.concatenate([found.ravel() for found in every])
+        return np.concatenate([prediction.ravel() for prediction in every])
 
-    found: FloatArray = np.linalg.svd(derivative(told, parts), full_matrices=False)[1]
-    return found
+    singular_values: FloatArray = np.linalg.svd(
+        derivative(predict_all, parts), full_matrices=False
+    )[1]
+    return singular_values
 
 
 def freedom(
@@ -247,19 +251,19 @@ def nearest(law: FloatArray, task: Task, parts: Parts) -> Parts:
         parts: The guess.
     """
 
-    def told(roots: Sequence[FloatArray]) -> FloatArray:
+    def compute_residuals(roots: Sequence[FloatArray]) -> FloatArray:
         return (predictor(task, *_laws(roots, task)) - law).ravel()
 
     error = float(np.abs(predictor(task, *parts) - law).max())
     if error <= len(law) * UNIT:  # no more than roundings
         return parts
     roots = [np.sqrt(np.maximum(x, error)) for x in parts[: 2 + (task.given == 1)]]
-    roots = _descended(told, roots)
-    better = np.abs(told(roots)).max() < error
+    roots = _descend_residuals(compute_residuals, roots)
+    better = np.abs(compute_residuals(roots)).max() < error
     return _laws(roots, task) if better else parts
 
 
-def _descended(told: Told, roots: list[FloatArray]) -> list[FloatArray]:
+def _descend_residuals(told: Told, roots: list[FloatArray]) -> list[FloatArray]:
     """Where the sum of squares falls no more, or hardly."""
     left, damping, slope = told(roots), DAMPING, None
     for _ in range(STEPS):

@@ -54,9 +54,9 @@ def law_before(step: FloatArray, first: FloatArray) -> FloatArray | None:
             pairs = zip(rows[i], top, strict=True)
             rows[i] = [(lead * x - by * y) // last for x, y in pairs]
         last = lead
-    found = [Fraction(row[-1], last) for row in rows]
-    total = sum(found)
-    return np.array([float(x / total) for x in found]) if min(found) >= 0 else None
+    weights = [Fraction(row[-1], last) for row in rows]
+    total = sum(weights)
+    return np.array([float(x / total) for x in weights]) if min(weights) >= 0 else None
 
 
 def with_one_before(
@@ -134,12 +134,12 @@ class HiddenMarkovModel(StatedHiddenMarkov):
         off = abs(self.start.sum() - 1)
         demand(off <= SUM, f"the start adds up to {self.start.sum():.9g}, not to 1")
         for action in sorted(set(self._actions)):
-            said = self.operators[np.array(self._actions) == action].sum(axis=(0, 1))
-            worst = int(np.abs(said - 1).argmax())
+            sums = self.operators[np.array(self._actions) == action].sum(axis=(0, 1))
+            worst = int(np.abs(sums - 1).argmax())
             demand(
-                abs(said[worst] - 1) <= SUM,
+                abs(sums[worst] - 1) <= SUM,
                 f"the probabilities from state {self.states[worst]!r} add up to "
-                f"{said[worst]:.9g}, not to 1",
+                f"{sums[worst]:.9g}, not to 1",
             )
 
     @property
@@ -330,9 +330,9 @@ class HiddenMarkovModel(StatedHiddenMarkov):
         states[:, 0] = generator.choice(n, size=count, p=self.start / self.start.sum())
         for t in range(length):
             draws = generator.random(count)[:, None]
-            found = (ladders[states[:, t]] <= draws).sum(axis=1)
-            found = np.minimum(found, len(possible) - 1)
-            words[:, t], states[:, t + 1] = np.divmod(possible[found], n)
+            indices = (ladders[states[:, t]] <= draws).sum(axis=1)
+            indices = np.minimum(indices, len(possible) - 1)
+            words[:, t], states[:, t + 1] = np.divmod(possible[indices], n)
         return words, states
 
     def possible(self, words: IntArray) -> BoolArray:
@@ -340,12 +340,12 @@ class HiddenMarkovModel(StatedHiddenMarkov):
 
         Told by which states can be reached, so that no probability is too small.
         """
-        leads, found = self.operators > 0, np.empty(words.shape, bool)
+        leads, possible = self.operators > 0, np.empty(words.shape, bool)
         there = np.broadcast_to(self.start > 0, (len(words), self.size))
         for t in range(words.shape[1]):
             there = np.asarray((leads[words[:, t]] & there[:, None]).any(axis=2))
-            found[:, t] = there.any(axis=1)
-        return found
+            possible[:, t] = there.any(axis=1)
+        return possible
 
     def ratios(self, word: Iterable[int]) -> Iterator[Ratios]:
         """The beliefs b_1, b_2, … of a word, without any error; over 0 if impossible."""
@@ -358,10 +358,10 @@ class HiddenMarkovModel(StatedHiddenMarkov):
         Raises:
             Refused: If a letter is impossible after those before it.
         """
-        found = []
+        beliefs = []
         for at, belief in enumerate(self.ratios(word)):
             name = self.letters[word[at]]
             possible = belief.under > 0
             demand(possible, f"letter {at + 1}, {name!r}, is impossible at its place")
-            found.append([Fraction(x, belief.under) for x in belief.over])
-        return found
+            beliefs.append([Fraction(x, belief.under) for x in belief.over])
+        return beliefs

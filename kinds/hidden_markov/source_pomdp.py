@@ -72,8 +72,8 @@ class _Reader:
         for key in SETS:
             demand(key in self.names, f"it does not say its {key}")
         steps, says = self._tables()
-        _checked(steps, "T", self.names["actions"], self.names["states"])
-        _checked(says, "O", self.names["actions"], self.names["states"])
+        _normalise_rows(steps, "T", self.names["actions"], self.names["states"])
+        _normalise_rows(says, "O", self.names["actions"], self.names["states"])
         operators = np.einsum("aso,ats->aost", says, steps)
         states, actions, seen = (self.names[key] for key in SETS)
         pairs = [(a, o) for a in range(len(actions)) for o in range(len(seen))]
@@ -159,9 +159,9 @@ class _Reader:
         self._written += prod(map(len, where)) * prod(shape)
         if self._written > MOST_WRITTEN:
             self._fail("its lines set the same entries too many times")
-        table[np.ix_(*where)] = self._given(shape)
+        table[np.ix_(*where)] = self._read_probabilities(shape)
 
-    def _given(self, shape: tuple[int, ...]) -> FloatArray | float:
+    def _read_probabilities(self, shape: tuple[int, ...]) -> FloatArray | float:
         """One probability, a row, a matrix, ``uniform`` or ``identity``."""
         word = self._next()
         if shape and word == "uniform":
@@ -173,8 +173,8 @@ class _Reader:
         count = prod(shape)
         if self._at + count > len(self._words):
             self._fail(f"{count} probabilities are expected, and the file ends")
-        found = np.array([self._number(self._word()) for _ in range(count)])
-        return found.reshape(shape) if shape else float(found[0])
+        numbers = np.array([self._number(self._word()) for _ in range(count)])
+        return numbers.reshape(shape) if shape else float(numbers[0])
 
     def _tables(self) -> tuple[FloatArray, FloatArray]:
         states, actions, seen = (len(self._of(key)) for key in SETS)
@@ -208,10 +208,10 @@ class _Reader:
 
     def _list(self) -> list[str]:
         """The words up to a line that begins with a word and a colon, or with start."""
-        found = []
+        words = []
         while self._at < len(self._words) and not self._begins(self._next()):
-            found.append(self._word())
-        return found
+            words.append(self._word())
+        return words
 
     def _skip(self) -> None:
         """Leave out all up to the next statement."""
@@ -251,7 +251,7 @@ def _letter(action: str, seen: list[str], observation: int) -> str:
     return action if len(seen) == 1 else f"{action}/{seen[observation]}"
 
 
-def _checked(
+def _normalise_rows(
     table: FloatArray, key: str, actions: list[str], states: list[str]
 ) -> None:
     """Make rows add up to 1 that do so but for rounding.

@@ -7,7 +7,7 @@ from itertools import permutations
 
 import numpy as np
 
-from krohn.kinds.hidden_markov.source import undriven
+from krohn.kinds.hidden_markov.source import randomise_actions
 from krohn.kinds.hidden_markov.source_beliefs import (
     Beliefs,
     reachable,
@@ -105,9 +105,9 @@ class Structure:
             support = waiting.pop()
             if support.bit_count() == 1:
                 return True
-            found = {letter.image(support) for letter in letters} - seen - {0}
-            seen |= found
-            waiting.extend(found)
+            images = {letter.image(support) for letter in letters} - seen - {0}
+            seen |= images
+            waiting.extend(images)
         return None if waiting else False
 
     @cached_property
@@ -331,10 +331,10 @@ class MixingTime:
         margin = NORMAL * self.errors
         return _first(self.distances - margin), _first(self.distances + margin)
 
-    def capped(self, length: int) -> tuple[int, bool]:
+    def cap_time(self, length: int) -> tuple[int, bool]:
         """The time in words of a length, and whether that is where it was cut."""
-        found = self.time
-        return (length, True) if found is None or found > length else (found, False)
+        steps = self.time
+        return (length, True) if steps is None or steps > length else (steps, False)
 
 
 def _first(distances: FloatArray) -> int | None:
@@ -415,7 +415,7 @@ def _farthest(columns: FloatArray) -> FloatArray:
     """``(batch,)``: the largest total variation between two columns that are beliefs."""
     batch, size, priors = columns.shape
     possible: BoolArray = np.asarray(columns.any(axis=1))
-    found = np.zeros(batch)
+    distances = np.zeros(batch)
     step = max(1, MOST_AT_ONCE // (size * priors))
     for first in range(priors - 1):
         for at in range(0, batch, step):
@@ -424,8 +424,8 @@ def _farthest(columns: FloatArray) -> FloatArray:
             apart = np.abs(one - others).sum(axis=1) / 2
             both = possible[part, first, None] & possible[part, first + 1 :]
             here = np.where(both, apart, 0).max(axis=1)
-            found[part] = np.maximum(found[part], here)
-    return found
+            distances[part] = np.maximum(distances[part], here)
+    return distances
 
 
 # What theorems about learning hidden Markov models in context assume, as numbers.
@@ -444,7 +444,7 @@ SAME = 1e-12
 
 def rank(model: HiddenMarkovModel) -> int:
     """A1: the rank of the transitions, d in Pr(s' | s) = ⟨μ(s'), φ(s)⟩."""
-    return int(np.linalg.matrix_rank(undriven(model).operators.sum(axis=0)))
+    return int(np.linalg.matrix_rank(randomise_actions(model).operators.sum(axis=0)))
 
 
 def emissions(model: HiddenMarkovModel) -> FloatArray | None:
@@ -453,7 +453,7 @@ def emissions(model: HiddenMarkovModel) -> FloatArray | None:
     None if it depends on the state before too: then letters are on edges only. From a
     state that is never entered all letters are said to be as likely.
     """
-    operators = undriven(model).operators
+    operators = randomise_actions(model).operators
     step = operators.sum(axis=0)
     entered = step.sum(axis=1)
     shares = np.divide(
@@ -466,7 +466,7 @@ def emissions(model: HiddenMarkovModel) -> FloatArray | None:
     return shares if off <= SAME else None
 
 
-def observed(model: HiddenMarkovModel, steps: int = 1) -> FloatArray:
+def observation_operator(model: HiddenMarkovModel, steps: int = 1) -> FloatArray:
     """``(letters^M, n)``: the law of M letters given the state, the M-step operator.
 
     The first letter is the one with which the state is entered, if that is all it depends
@@ -484,7 +484,7 @@ def observed(model: HiddenMarkovModel, steps: int = 1) -> FloatArray:
     letters = len(model.letters)
     few = letters ** min(steps, 64) * model.size <= MOST_NUMBERS
     demand(few, f"{letters}^{steps} words are too many to be listed")
-    operators, own = undriven(model).operators, emissions(model)
+    operators, own = randomise_actions(model).operators, emissions(model)
     later = np.ones((1, model.size))  # of each word, the probability from each state
     for _ in range(steps if own is None else steps - 1):
         later = np.einsum("wt,ots->ows", later, operators).reshape(-1, model.size)

@@ -75,14 +75,14 @@ def truncations(
     exponents = np.unique(np.floor(np.log10(entries[entries > 0]))).astype(int)
     some = np.linspace(0, len(exponents) - 1, min(MOST_THRESHOLDS, len(exponents)))
     for exponent in exponents[some.round().astype(int)].tolist():
-        said = f"1e{exponent + 1}"
-        below = float(said)
+        threshold = f"1e{exponent + 1}"
+        below = float(threshold)
         kept = _Kept(model.operators >= below, model.start >= below)
-        name = f"{model.name} without probabilities below {said}"
-        found = _truncated(model, kept, name, length)
-        if found is None or found.share > most:
+        name = f"{model.name} without probabilities below {threshold}"
+        truncated = _truncate_model(model, kept, name, length)
+        if truncated is None or truncated.share > most:
             return
-        yield found
+        yield truncated
 
 
 def truncation_to(
@@ -106,15 +106,15 @@ def truncation_to(
     least = min(whole[some > 0].min() for whole, some in both)
     if not 0 < gone < least:
         return None
-    found = _truncated(model, kept, left.name, length)
-    same = found is not None and (
-        np.array_equal(found.model.operators, left.operators)
-        and np.array_equal(found.model.start, left.start)
+    truncated = _truncate_model(model, kept, left.name, length)
+    same = truncated is not None and (
+        np.array_equal(truncated.model.operators, left.operators)
+        and np.array_equal(truncated.model.start, left.start)
     )
-    return found if same else None
+    return truncated if same else None
 
 
-def _truncated(
+def _truncate_model(
     model: HiddenMarkovModel, kept: _Kept, name: str, length: int
 ) -> Truncated | None:
     """The model of some entries; None if too many words may need others."""

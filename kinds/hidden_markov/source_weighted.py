@@ -25,7 +25,7 @@ TEXT = re.compile(r"(?s)(?P<path>.+\.(?:att|fst\.txt)):weights=(?P<weights>.*)")
 """The name of a file of OpenFst's text, and how weights are read."""
 
 
-def given(source: object) -> HiddenMarkovModel | None:
+def take_automaton(source: object) -> HiddenMarkovModel | None:
     """The automaton of a dict with ``start``, ``matrices`` and ``final``; None of others.
 
     Raises:
@@ -140,9 +140,9 @@ def _small(
     final: FloatArray,
     states: Iterable[str] | None,
 ) -> HiddenMarkovModel:
-    found = HiddenMarkovModel.weighted(name, start, matrices, final, states)
-    demand(found.size < LARGEST_MATRIX, MANY.format(found.size))
-    return found
+    automaton = HiddenMarkovModel.weighted(name, start, matrices, final, states)
+    demand(automaton.size < LARGEST_MATRIX, MANY.format(automaton.size))
+    return automaton
 
 
 def _number(words: list[str], read: str, one: float, line: int) -> float:
@@ -168,9 +168,10 @@ def _weights(numbers: FloatArray, read: str) -> FloatArray:
         return numbers
     demand(~np.isnan(numbers), "a weight is no number")
     with np.errstate(over="ignore", under="ignore"):
-        found = np.exp(-numbers)
-    held = np.isfinite(found) & ((found > 0) | (numbers == np.inf))
+        weights = np.exp(-numbers)
+    representable = np.isfinite(weights) & ((weights > 0) | (numbers == np.inf))
     demand(
-        held, "e to the power of minus a weight is too large or too small for float64"
+        representable,
+        "e to the power of minus a weight is too large or too small for float64",
     )
-    return found
+    return weights

@@ -58,11 +58,11 @@ class Task:
         Raises:
             Refused: If it is none.
         """
-        found = _TASK.fullmatch(text) if type(text) is str else None
+        match = _TASK.fullmatch(text) if type(text) is str else None
         known = "one time or two that ascend, given another, as 2given1 or 13given2"
-        demand(found is not None, f"{text!r} is no task; say {known}")
-        assert found is not None
-        return cls(tuple(map(int, found["predicted"])), int(found["given"]))
+        demand(match is not None, f"{text!r} is no task; say {known}")
+        assert match is not None
+        return cls(tuple(map(int, match["predicted"])), int(match["given"]))
 
 
 def check_sums(what: str, columns: FloatArray) -> None:

@@ -5,7 +5,7 @@ from typing import Literal
 
 import numpy as np
 
-from krohn.kinds.hidden_markov.source import HiddenMarkovModel, named
+from krohn.kinds.hidden_markov.source import HiddenMarkovModel, find_by_name
 from krohn.program.domains import FloatArray, IntArray
 from krohn.program.errors import KrohnError
 
@@ -63,7 +63,7 @@ def process(source: object) -> Process | None:
     Raises:
         KrohnError: If a number of a name is out of range, or it is a weighted automaton.
     """
-    model = named(source) if isinstance(source, str) else source
+    model = find_by_name(source) if isinstance(source, str) else source
     if not isinstance(model, HiddenMarkovModel):
         return None
     if model.final is not None:

@@ -104,17 +104,17 @@ def in_context(
         blocks.append(told)
 
     for into, source_row, by in _copies(rows):
-        told = {"heads": 1, "d_qk": 2, "d_v": len(into), "causal": [by < 0]}
-        found = _copying(source, rows, source_row, into, by, precision)
+        shape = {"heads": 1, "d_qk": 2, "d_v": len(into), "causal": [by < 0]}
+        weights = _copying(source, rows, source_row, into, by, precision)
         ends = into == rows.future[-1] and source.ahead > 1
         mlp = _joint(source, rows) if ends else Tensors()
-        append({**told, "mlp": [source.targets] if ends else []}, {**found, **mlp})
+        append({**shape, "mlp": [source.targets] if ends else []}, {**weights, **mlp})
     relus: dict[str, object] = {"attention": {"kind": "relu"}, "mlp": []}
     heads = 2 * source.targets
     relus |= {"heads": heads, "causal": [False] * heads}
     for _ in range(source.steps):
-        found = _descending(source, rows, flagged)
-        append({**relus, "d_qk": source.features + 2, "d_v": source.features}, found)
+        weights = _descending(source, rows, flagged)
+        append({**relus, "d_qk": source.features + 2, "d_v": source.features}, weights)
     append({**relus, "d_qk": source.features + 1, "d_v": 1}, _predicting(source, rows))
     tensors |= _ends(source, rows)
     return transformer_network(tensors, blocks, precision, True, {})

@@ -129,20 +129,22 @@ def right(
     model: Model, given: StatedInContext, place: Place, limit: float, step: float
 ) -> Tensors:
     """All tensors as they must be, with the points of positions that the file has."""
-    found = _ends(model, given, place)
+    tensors = _ends(model, given, place)
     for b in range(given.copies):
         first = b == given.window - 1  # the first that looks ahead reads the letter
         of = place.block(-1 if first else b - 1)
-        found |= _copying(model, place, b, of)
+        tensors |= _copying(model, place, b, of)
     if given.ahead > 1:
-        found |= _joint(given, place)
+        tensors |= _joint(given, place)
     once = _descending(given, place, limit, step)
     for b in range(given.copies, given.copies + given.steps):
-        found |= _named(b, once)
-    return found | _named(given.copies + given.steps, _answering(given, place, limit))
+        tensors |= _name_tensors(b, once)
+    return tensors | _name_tensors(
+        given.copies + given.steps, _answering(given, place, limit)
+    )
 
 
-def _named(block: int, matrices: tuple[FloatArray, ...]) -> Tensors:
+def _name_tensors(block: int, matrices: tuple[FloatArray, ...]) -> Tensors:
     both = zip(ATTENTION, matrices, strict=True)
     return {f"blocks.{block}.attention.{name}": matrix for name, matrix in both}
 
@@ -169,7 +171,7 @@ def _copying(model: Model, place: Place, block: int, of: range) -> Tensors:
     query[0, at] = model.tensors[f"blocks.{block}.attention.query"][0, at]
     key[0, at] = np.eye(2)
     into = one[place.block(block)]
-    return _named(block, (query, key, one[None][:, :, of], into[None]))
+    return _name_tensors(block, (query, key, one[None][:, :, of], into[None]))
 
 
 def _joint(given: StatedInContext, place: Place) -> Tensors:
@@ -227,7 +229,7 @@ def _answering(
 ROWS = 256
 
 
-def established(model: Model, said: Any, machine: Machine | None) -> Established:
+def check_claim(model: Model, said: Any, machine: Machine | None) -> Established:
     """The error that can be shown, for all prompts of the form.
 
     Raises:
@@ -244,15 +246,15 @@ def established(model: Model, said: Any, machine: Machine | None) -> Established
         demand(np.array_equal(model.tensors[name], tensor), f"{name!r} is another one")
     astray = max(_leak(model, place, *alike) for alike in _looking(model, given))
     errors = Descent(given, form, astray, limit, step).errors()
-    told: dict[str, Any] = {"argument": "gradient descent", "leak": {"copies": astray}}
-    told["noise"] = {"copies": errors.feature, "weights": errors.weights}
+    facts: dict[str, Any] = {"argument": "gradient descent", "leak": {"copies": astray}}
+    facts["noise"] = {"copies": errors.feature, "weights": errors.weights}
     sizes = (
         given.demonstrations,
         given.window + given.ahead,
         given.window,
         given.history,
     )
-    return Established(form, WholePrompts(*sizes), told, errors.answer)
+    return Established(form, WholePrompts(*sizes), facts, errors.answer)
 
 
 def _looking(model: Model, given: StatedInContext) -> Iterable[tuple[int, bool]]:
@@ -274,7 +276,7 @@ def _leak(model: Model, place: Place, block: int, back: bool) -> float:
     points = model.tensors["embed.position"][:, at]
     query = model.tensors[f"blocks.{block}.attention.query"][0, at]
     asked = product(points, query, form, "a query")
-    count, found = len(points), 0.0
+    count, worst = len(points), 0.0
     j = np.arange(count)
     # Scores are held against all at once, some rows at a time.
     for t in np.array_split(j[1:], count // ROWS + 1):
@@ -283,6 +285,6 @@ def _leak(model: Model, place: Place, block: int, back: bool) -> float:
         copied = scores.each(partial(np.take_along_axis, indices=right, axis=1))
         seen = j <= (t[:, None] if back else count)
         leaks = leak(scores, copied, seen & (j != right), count, form)
-        found = float(np.maximum(found, leaks))
-    demand(found < 0.125, f"the head of block {block} may read wrong positions")
-    return found
+        worst = float(np.maximum(worst, leaks))
+    demand(worst < 0.125, f"the head of block {block} may read wrong positions")
+    return worst

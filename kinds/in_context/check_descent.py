@@ -9,7 +9,13 @@ import numpy as np
 
 from krohn.kinds.in_context.statement import StatedInContext
 from krohn.program.errors import demand
-from krohn.verify.checker.arithmetic import Format, Interval, flushed, gamma, sum_error
+from krohn.verify.checker.arithmetic import (
+    Format,
+    Interval,
+    bound_underflow,
+    gamma,
+    sum_error,
+)
 
 
 class Errors(NamedTuple):
@@ -50,19 +56,22 @@ class Descent:
         return gamma(terms, self.form.sum_unit)
 
     @cached_property
-    def copied(self) -> tuple[Interval, Interval]:
+    def copy_errors(self) -> tuple[Interval, Interval]:
         """F and F_0: how far a 1 and a 0 of a letter can be off, after all copies."""
         one = zero = Interval.of(0.0)
         leak = 4 * Interval.of(self.leak)
         for _ in range(max(self.given.window - 1, self.given.ahead)):
-            astray, wrong = leak + 4 * self.form.sum_unit, leak * (1 + one) + flushed(2)
+            astray, wrong = (
+                leak + 4 * self.form.sum_unit,
+                leak * (1 + one) + bound_underflow(2),
+            )
             one, zero = one + (1 + one) * astray + wrong, zero + zero * astray + wrong
         return one, zero
 
     @cached_property
     def target(self) -> Interval:
         """Y: the same of an entry of the target."""
-        m, (off, _) = self.given.ahead, self.copied
+        m, (off, _) = self.given.ahead, self.copy_errors
         if m == 1:
             return off
         return m * off + sum_error(self.form, m + 1, m * (1 + off) + m - 1)
@@ -70,7 +79,7 @@ class Descent:
     @cached_property
     def window(self) -> tuple[Interval, Interval]:
         """The 2-norm of a window with its error, and of the error alone."""
-        one, zero = self.copied
+        one, zero = self.copy_errors
         off = root(self.given.window) * one + root(self.given.features) * zero
         return root(self.given.window) + off, off
 
@@ -87,23 +96,25 @@ class Descent:
         off = Interval.of(0.0)
         for t in range(self.given.steps):
             off = self._after(t, off)
-        return Errors(self.copied[0].most, off.most, self._answer(off).most)
+        return Errors(self.copy_errors[0].most, off.most, self._answer(off).most)
 
     def _after(self, t: int, off: Interval) -> Interval:
         """How far a row of W can be off in the 2-norm after step t + 1, by that before."""
         given, target, (long, astray) = self.given, self.target, self.window
         n, most = given.demonstrations, self.bound(t) + off
-        said = most * long + 1 + target
-        self._shut(said, given.features + 2)
-        open_ = self._open()
-        score = open_ + self._score(most, said + open_, given.window + 2)
+        magnitude = most * long + 1 + target
+        self._shut(magnitude, given.features + 2)
+        open_ = self._open_error()
+        score = open_ + self._score(most, magnitude + open_, given.window + 2)
         wrong = score + most * astray + target
         mean = 1 + off * root(given.window)
         drift = Interval.of(abs(Fraction(self.step) - Fraction(1, given.window * n)))
         moved = wrong * long + mean * astray
         moved += self.gamma(n + 2) * (mean + wrong + score) * long
         moved = n * (self.step * moved + drift * mean * root(given.window))
-        moved += root(given.features) * flushed(2 * n * Interval.of(self.step) + 2)
+        moved += root(given.features) * bound_underflow(
+            2 * n * Interval.of(self.step) + 2
+        )
         return off + moved + self.form.sum_unit * (self.bound(t + 1) + off + moved)
 
     def _score(self, most: Interval, said: Interval, terms: int) -> Interval:
@@ -114,22 +125,29 @@ class Descent:
             said: The sum of the absolute values of all terms.
             terms: How many there are but for those that should be 0.
         """
-        tiny = most * root(self.given.features) * self.copied[1]
-        return self.gamma(terms) * said + 4 * tiny + flushed(self.given.features + 2)
+        tiny = most * root(self.given.features) * self.copy_errors[1]
+        return (
+            self.gamma(terms) * said
+            + 4 * tiny
+            + bound_underflow(self.given.features + 2)
+        )
 
-    def _open(self) -> Interval:
+    def _open_error(self) -> Interval:
         """How far what a valid window adds to a score can be from 0."""
         terms = self.given.window + self.given.ahead + 1
-        size = self.limit * (terms - 1) * self.copied[1]
-        return (1 + self.gamma(terms)) * size + flushed(terms)
+        size = self.limit * (terms - 1) * self.copy_errors[1]
+        return (1 + self.gamma(terms)) * size + bound_underflow(terms)
 
     def _shut(self, said: Interval, terms: int) -> None:
         """No invalid window can have a score above 0."""
         parts = self.given.window + self.given.ahead + 1
-        gamma, off = self.gamma(parts), self.copied[0] + (parts - 1) * self.copied[1]
+        gamma, off = (
+            self.gamma(parts),
+            self.copy_errors[0] + (parts - 1) * self.copy_errors[1],
+        )
         least = self.limit * ((1 - gamma) * (1 - off) - 2 * gamma * off)
-        least -= flushed(parts)
-        most = (1 + self.gamma(terms)) * said + flushed(terms)
+        least -= bound_underflow(parts)
+        most = (1 + self.gamma(terms)) * said + bound_underflow(terms)
         shut = most <= (1 - self.gamma(terms)) * least
         demand(shut, "a window that is no demonstration's may be learned from")
 
@@ -137,12 +155,12 @@ class Descent:
         """How far an output can be off, if a row of W can be in the 2-norm."""
         given, (long, astray) = self.given, self.window
         most = self.bound(given.steps) + off
-        terms, said = given.features + 1, most * long
-        shut = (1 + self.gamma(terms)) * said + flushed(terms)
+        terms, magnitude = given.features + 1, most * long
+        shut = (1 + self.gamma(terms)) * magnitude + bound_underflow(terms)
         limit = (1 - self.gamma(terms)) * self.limit
         demand(shut <= limit, "another window may be asked about")
-        score = self._score(most, said, given.window)
-        read = self.form.sum_unit * (said + 2 * score)
+        score = self._score(most, magnitude, given.window)
+        read = self.form.sum_unit * (magnitude + 2 * score)
         return off * root(given.window) + most * astray + score + read
 
 

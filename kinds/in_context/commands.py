@@ -36,7 +36,7 @@ from krohn.report import Progress
 from krohn.schemas.parts import Dtype
 from krohn.source_kinds.base import Built, ReadableKind, names_in
 from krohn.source_kinds.kind import Answers, Whole
-from krohn.source_kinds.real_outputs import Reference, in_batches, judged
+from krohn.source_kinds.real_outputs import Reference, in_batches, judge_outputs
 from krohn.verify.testing.simulation_result import Simulation
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ class InContexts(ReadableKind[InContext]):
     stated_type = StatedInContext
     examples = contexts.EXAMPLES
     source = InContext
-    of_name = staticmethod(contexts.named)
+    of_name = staticmethod(contexts.find_by_name)
     claim = "within"
     takes = frozenset()
     spelled = False
@@ -105,7 +105,9 @@ class InContexts(ReadableKind[InContext]):
         network = in_context(source, options.precision)
         built = CompiledNetwork(NAME, network, {}, None)
         try:
-            return built, self.proved(source, built, {"length": source.length}, options)
+            return built, self.prove_claim(
+                source, built, {"length": source.length}, options
+            )
         except Refused as reason:
             raise CompileError(
                 f"{source.name} cannot be computed in {options.precision.name} within "
@@ -157,7 +159,7 @@ class InContexts(ReadableKind[InContext]):
             f"{at_most(left, 2)} of the way to least squares is left",
         ]
         result = {
-            "word": list(source.written(prompt)),
+            "word": list(source.write_prompt(prompt)),
             "law": rows,
             "next": dict(zip(source.letters[:-1], following, strict=True)),
             "condition": kappa,
@@ -166,13 +168,13 @@ class InContexts(ReadableKind[InContext]):
         }
         return Answers(result, [source.length])
 
-    def drawn(
+    def sample_inputs(
         self, file: ModelFile, count: int, rng: np.random.Generator
     ) -> list[Prompt]:
         """Random prompts, among them some that show one demonstration n times."""
-        return self.of_file(file).sampled(count, rng)
+        return self.of_file(file).sample_prompts(count, rng)
 
-    def listed(self, file: ModelFile, length: int) -> list[Prompt]:
+    def list_inputs(self, file: ModelFile, length: int) -> list[Prompt]:
         """Every prompt of up to so many letters, without its delimiters."""
         source = self.of_file(file)
         shapes = [
@@ -197,18 +199,18 @@ class InContexts(ReadableKind[InContext]):
             for letters in product(range(source.count), repeat=size)
         ]
 
-    def held(
+    def simulate_inputs(
         self, file: ModelFile, inputs: list[Prompt], progress: Progress
     ) -> Simulation:
         """Hold the laws that are said after prompts against gradient descent."""
-        return _simulated(file, self.of_file(file), inputs, progress)
+        return _simulate_prompts(file, self.of_file(file), inputs, progress)
 
     def whole(
         self, file: ModelFile, many: Callable[[int], int], rng: np.random.Generator
     ) -> Whole:
         """Random prompts; other words are answered by zeros."""
         source = self.of_file(file)
-        prompts = self.drawn(file, many(source.length), rng)
+        prompts = self.sample_inputs(file, many(source.length), rng)
 
         def rows(some: slice) -> IntArray:
             return source.laid_out(prompts[some])
@@ -235,7 +237,7 @@ def _prompt(source: InContext, words: list[str]) -> Prompt:
     parts = [_names(line, source) for line in lines]
     between = [[DELIMITER, *part] for part in parts]
     try:
-        prompt = source.parsed([name for part in between for name in part][1:])
+        prompt = source.parse_prompt([name for part in between for name in part][1:])
         source.laid_out([prompt])
     except Refused as reason:
         if len(words) == 1 and Path(words[0]).suffix and not os.path.exists(words[0]):
@@ -274,7 +276,7 @@ def _laws(
     return np.concatenate([run_on(opened, part)[:, -1] for part in parts])
 
 
-def _simulated(
+def _simulate_prompts(
     file: ModelFile, source: InContext, prompts: list[Prompt], progress: Progress
 ) -> Simulation:
     """Hold the laws against gradient descent: are they within the claimed error?"""
@@ -284,19 +286,24 @@ def _simulated(
         law: FloatArray = contexts.descent(problem) @ problem.asked[:, :, None]
         return law.swapaxes(1, 2)
 
-    def said(some: IntArray) -> FloatArray:
+    def answer_prompts(some: IntArray) -> FloatArray:
         return _laws(file, source, [prompts[i] for i in some.tolist()])[:, None]
 
-    def spelled(i: Any, _: int) -> tuple[str, ...]:
-        return source.written(prompts[i])
+    def spell_prompt(i: Any, _: int) -> tuple[str, ...]:
+        return source.write_prompt(prompts[i])
 
     right = Reference(run, contexts.rounding(source))
     batches = in_batches(np.arange(len(prompts)), 64, "running prompts", progress)
-    runs = ((some, run(some), said(some)) for some in batches)
-    found = judged(runs, right, file.claim.error, spelled)
-    found, wrong = replace(found, length=source.length), found.counterexample
+    runs = ((some, run(some), answer_prompts(some)) for some in batches)
+    simulation = judge_outputs(runs, right, file.claim.error, spell_prompt)
+    simulation, wrong = (
+        replace(simulation, length=source.length),
+        simulation.counterexample,
+    )
     if wrong is None:
-        return found
+        return simulation
     before = ("",) * (len(wrong.word) - 1)  # nothing is claimed of the others
     law, answer = ((*before, *x) for x in (wrong.expected, wrong.actual))
-    return replace(found, counterexample=replace(wrong, expected=law, actual=answer))
+    return replace(
+        simulation, counterexample=replace(wrong, expected=law, actual=answer)
+    )

@@ -12,7 +12,7 @@ from krohn.kinds.in_context.statement import (
     DELIMITER,
     MOST_LETTERS,
     StatedInContext,
-    numbered,
+    name_letters,
 )
 from krohn.program.domains import FloatArray, IntArray
 from krohn.program.errors import Refused, demand
@@ -80,7 +80,7 @@ class InContext(StatedInContext):
             f"{self.window} to {self.history}",
         )
 
-    def parsed(self, names: Sequence[str]) -> Prompt:
+    def parse_prompt(self, names: Sequence[str]) -> Prompt:
         """The prompt of letters by name, with delimiters between its parts.
 
         Raises:
@@ -99,16 +99,18 @@ class InContext(StatedInContext):
         *shown, history = [tuple(part) for part in parts]
         return Prompt(tuple(shown), history)
 
-    def written(self, prompt: Prompt) -> tuple[str, ...]:
+    def write_prompt(self, prompt: Prompt) -> tuple[str, ...]:
         """The names of a prompt's tokens, as `parsed` reads them."""
-        found: list[str] = []
+        names: list[str] = []
         for part in prompt.demonstrations:
-            found += [*(self.letters[a] for a in part), DELIMITER]
-        return (*found, *(self.letters[a] for a in prompt.history))
+            names += [*(self.letters[a] for a in part), DELIMITER]
+        return (*names, *(self.letters[a] for a in prompt.history))
 
-    def sampled(self, count: int, generator: np.random.Generator) -> list[Prompt]:
+    def sample_prompts(
+        self, count: int, generator: np.random.Generator
+    ) -> list[Prompt]:
         """Random prompts; some repeat one demonstration, so that the curvature is L."""
-        found = []
+        prompts = []
         for k in range(count):
             shown = 1 if k % 8 == 7 else self.demonstrations
             rows = generator.integers(self.count, size=(shown, self.segment))
@@ -117,8 +119,10 @@ class InContext(StatedInContext):
                 rows = rows[: generator.integers(1, len(rows) + 1)]
             last = generator.integers(self.window, self.history + 1)
             test = generator.integers(self.count, size=last)
-            found.append(Prompt(tuple(map(tuple, rows.tolist())), tuple(test.tolist())))
-        return found
+            prompts.append(
+                Prompt(tuple(map(tuple, rows.tolist())), tuple(test.tolist()))
+            )
+        return prompts
 
 
 def _usual(window: int) -> dict[str, int]:
@@ -127,7 +131,7 @@ def _usual(window: int) -> dict[str, int]:
     return {"demonstrations": 16, "history": history, "steps": 8, "ahead": 1}
 
 
-def named(text: str) -> InContext | None:
+def find_by_name(text: str) -> InContext | None:
     """The source of a name such as ``InContext3,2:steps=4``; None if it is of none.
 
     Raises:
@@ -135,18 +139,18 @@ def named(text: str) -> InContext | None:
     """
     if not text.startswith("InContext"):
         return None
-    found, options = _NAME.fullmatch(text), _OPTION.findall(text)
+    match, options = _NAME.fullmatch(text), _OPTION.findall(text)
     known = list(_usual(1))
     demand(
-        found is not None and all(name in known for name, _ in options),
+        match is not None and all(name in known for name, _ in options),
         f"{text!r} is no name: say InContextP,L or InContextP,L:OPTION=N,…, P letters, "
         f"a window of L, options {', '.join(known)}",
     )
-    assert found is not None
+    assert match is not None
     demand(len(dict(options)) == len(options), f"{text!r} says an option twice")
-    window, given = int(found[2]), {name: int(n) for name, n in options}
+    window, given = int(match[2]), {name: int(n) for name, n in options}
     with told_as(Refused, f"{text}: "):
-        return of_sizes(int(found[1]), window, **{**_usual(window), **given})
+        return of_sizes(int(match[1]), window, **{**_usual(window), **given})
 
 
 def of_sizes(count: int, window: int, **sizes: int) -> InContext:
@@ -166,7 +170,7 @@ def of_sizes(count: int, window: int, **sizes: int) -> InContext:
         f"{key}={sizes[key]}" for key in usual if sizes[key] != usual[key]
     )
     name = f"InContext{count},{window}" + f":{options}" * bool(options)
-    return InContext(name, numbered(count), window, **sizes)
+    return InContext(name, name_letters(count), window, **sizes)
 
 
 # The reference of a network that learns in context: T_0 exact steps of gradient descent.
@@ -199,14 +203,14 @@ class Regression:
     @property
     def covariance(self) -> FloatArray:
         """``(prompts, pL, pL)``: (1/n) Σ z zᵀ."""
-        found: FloatArray = self.windows.transpose(0, 2, 1) @ self.windows
-        return found / self.source.demonstrations
+        total: FloatArray = self.windows.transpose(0, 2, 1) @ self.windows
+        return total / self.source.demonstrations
 
     @property
     def moments(self) -> FloatArray:
         """``(prompts, p^M, pL)``: (1/n) Σ y zᵀ."""
-        found: FloatArray = self.targets.transpose(0, 2, 1) @ self.windows
-        return found / self.source.demonstrations
+        total: FloatArray = self.targets.transpose(0, 2, 1) @ self.windows
+        return total / self.source.demonstrations
 
 
 def regression(source: InContext, prompts: list[Prompt]) -> Regression:
@@ -229,8 +233,8 @@ def regression(source: InContext, prompts: list[Prompt]) -> Regression:
 
 def _one_hot(source: InContext, letters: IntArray) -> FloatArray:
     """``(…, L)`` letters to ``(…, pL)``; a delimiter is 0."""
-    found = letters[..., None] == np.arange(source.count)
-    flat: FloatArray = found.reshape(*letters.shape[:-1], -1).astype(np.float64)
+    matches = letters[..., None] == np.arange(source.count)
+    flat: FloatArray = matches.reshape(*letters.shape[:-1], -1).astype(np.float64)
     return flat
 
 
@@ -264,28 +268,28 @@ def rounding(source: InContext) -> float:
 
 def exactly(source: InContext, prompt: Prompt) -> list[Fraction]:
     """``(p^M,)``: W z of the window that is asked about, without any error."""
-    found = regression(source, [prompt])
-    windows = [np.flatnonzero(z).tolist() for z in found.windows[0]]
-    targets = [np.flatnonzero(y).tolist() for y in found.targets[0]]
+    problem = regression(source, [prompt])
+    windows = [np.flatnonzero(z).tolist() for z in problem.windows[0]]
+    targets = [np.flatnonzero(y).tolist() for y in problem.targets[0]]
     step = Fraction(1, source.window * source.demonstrations)
     weights: Exact = [[Fraction()] * source.features for _ in range(source.targets)]
     for _ in range(source.steps):
         off = [
             [sum((row[i] for i in z), Fraction()) for row in weights] for z in windows
         ]
-        for z, y, said in zip(windows, targets, off, strict=True):
+        for z, y, outputs in zip(windows, targets, off, strict=True):
             for r, row in enumerate(weights):
                 for i in z:
-                    row[i] -= step * (said[r] - (r in y))
-    asked = np.flatnonzero(found.asked[0]).tolist()
+                    row[i] -= step * (outputs[r] - (r in y))
+    asked = np.flatnonzero(problem.asked[0]).tolist()
     return [sum((row[i] for i in asked), Fraction()) for row in weights]
 
 
 def least_squares(problem: Regression) -> FloatArray:
     """``(prompts, p^M, pL)``: where gradient descent from 0 goes, the least solution."""
     inverse = np.linalg.pinv(problem.covariance, rcond=1e-10, hermitian=True)
-    found: FloatArray = problem.moments @ inverse
-    return found
+    weights: FloatArray = problem.moments @ inverse
+    return weights
 
 
 def condition(problem: Regression) -> FloatArray:
@@ -297,11 +301,11 @@ def condition(problem: Regression) -> FloatArray:
     """
     values = np.linalg.eigvalsh(problem.covariance)
     least = np.where(values > 1e-10, values, np.inf).min(axis=1)
-    found: FloatArray = problem.source.window / least
-    return found
+    ratio: FloatArray = problem.source.window / least
+    return ratio
 
 
 def marginal(source: InContext, laws: FloatArray) -> FloatArray:
     """``(…, p)``: the law of the next letter, from that of the next M."""
-    found: FloatArray = laws.reshape(*laws.shape[:-1], source.count, -1).sum(axis=-1)
-    return found
+    law: FloatArray = laws.reshape(*laws.shape[:-1], source.count, -1).sum(axis=-1)
+    return law

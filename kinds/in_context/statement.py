@@ -11,7 +11,7 @@ MOST_LETTERS, MOST_TARGETS, MOST_FEATURES = 64, 64, 256
 MOST_STEPS, MOST_POSITIONS, MOST_SCORES = 256, 4096, 2**27
 
 
-def numbered(count: int) -> tuple[str, ...]:
+def name_letters(count: int) -> tuple[str, ...]:
     """So many letters by name, and the delimiter, which is the last."""
     return (*(str(a + 1) for a in range(count)), DELIMITER)
 
@@ -53,7 +53,7 @@ class StatedInContext(StatedSource):
 
     def __post_init__(self) -> None:
         demand(2 <= self.count <= MOST_LETTERS, f"2 to {MOST_LETTERS} letters")
-        demand(self.letters == numbered(self.count), "letters have other names")
+        demand(self.letters == name_letters(self.count), "letters have other names")
         numbers = self.window, self.demonstrations, self.history, self.steps, self.ahead
         demand(all(type(n) is int and n > 0 for n in numbers), "a number is below 1")
         demand(self.ahead <= 8, "at most 8 letters are predicted at once")

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from krohn.architectures.attention_layer.build import attention_layer_network
-from krohn.architectures.attention_layer.statement import seen
+from krohn.architectures.attention_layer.statement import mark_visible
 from krohn.compiler import CompileError
 from krohn.compiler.transformer import Network
 from krohn.kinds.kernels.source import Kernel
@@ -56,15 +56,15 @@ def kernel_attention(kernel: Kernel, precision: Precision) -> Network:
     matrix, slots = kernel.matrix(), 1
     heads = _weighing(kernel, matrix, precision)
     weights = _softmax(heads.logits)
-    found = weights @ heads.code[:, -1]
-    if (matrix < 0).any() or not np.diff(found).min(initial=1.0) >= NEAREST:
+    means = weights @ heads.code[:, -1]
+    if (matrix < 0).any() or not np.diff(means).min(initial=1.0) >= NEAREST:
         slots, heads = kernel.length, _plain(kernel)
         weights = _softmax(heads.logits)
-        found = weights @ heads.code[:, -1]
+        means = weights @ heads.code[:, -1]
     taken = np.divide(matrix, weights, out=np.zeros_like(matrix), where=weights > 0)
     if slots == 1:
         taken = matrix.sum(axis=1, keepdims=True)
-    return _layer(kernel, heads, slots, taken, found, precision)
+    return _layer(kernel, heads, slots, taken, means, precision)
 
 
 def _weighing(kernel: Kernel, matrix: FloatArray, precision: Precision) -> Heads:
@@ -74,7 +74,7 @@ def _weighing(kernel: Kernel, matrix: FloatArray, precision: Precision) -> Heads
     if kernel.order is not None:
         times[list(kernel.order)] = np.arange(size)
     causal = kernel.order is None
-    shown = seen(causal, size)
+    shown = mark_visible(causal, size)
     if causal and not kernel.values and len(kernel.modes) == 1:
         ((weight, base),) = kernel.modes
         if weight.imag == base.imag == 0 and weight.real > 0 and base.real > 0:
@@ -102,15 +102,15 @@ def _plain(kernel: Kernel) -> Heads:
     times = np.arange(size, dtype=float)
     code: FloatArray = np.column_stack([np.eye(size), times])
     first = np.eye(size + 1)[:, :size]
-    shown = seen(kernel.causal, size)
+    shown = mark_visible(kernel.causal, size)
     logits = np.where(shown, np.log(2.0) * np.eye(size), -np.inf)
     return Heads(code, first, np.log(2.0) * first, logits)
 
 
 def _softmax(logits: FloatArray) -> FloatArray:
     weights = np.exp(logits - logits.max(axis=1, keepdims=True))
-    found: FloatArray = weights / weights.sum(axis=1, keepdims=True)
-    return found
+    shares: FloatArray = weights / weights.sum(axis=1, keepdims=True)
+    return shares
 
 
 def _layer(
@@ -124,9 +124,9 @@ def _layer(
     """The tensors, from the scores of positions and the weights of each slot."""
     size, most = kernel.length, kernel.largest_input
     features, code = _features(heads.code, slots, 2 * most)
-    held = heads.code.shape[1]
+    code_width = heads.code.shape[1]
     blank = np.zeros((slots, heads.query.shape[1]))
-    value = np.zeros((slots + held, slots + 1))
+    value = np.zeros((slots + code_width, slots + 1))
     value[:slots, :slots], value[-1, -1] = np.eye(slots), 1.0
     tensors = {
         "code": code,
@@ -144,23 +144,23 @@ def _features(
     code: FloatArray, slots: int, shut: float
 ) -> tuple[dict[str, FloatArray], FloatArray]:
     """f̂: the input and the code; or the input in the slot of its position, and the code."""
-    held = code.shape[1]
+    code_width = code.shape[1]
     if slots == 1:
         both = {
-            "features.0.weight": np.eye(1 + held),
-            "features.0.bias": np.zeros(1 + held),
+            "features.0.weight": np.eye(1 + code_width),
+            "features.0.bias": np.zeros(1 + code_width),
         }
         return both, code
-    ones, none = np.ones((1, slots)), np.zeros((slots, held))
+    ones, none = np.ones((1, slots)), np.zeros((slots, code_width))
     first = np.block(
         [
-            [ones, -ones, np.zeros((1, held))],
+            [ones, -ones, np.zeros((1, code_width))],
             [np.eye(slots), np.eye(slots), none],
-            [none.T, none.T, np.eye(held)],
+            [none.T, none.T, np.eye(code_width)],
         ]
     )
     second = np.block(
-        [[np.eye(slots), none], [-np.eye(slots), none], [none.T, np.eye(held)]]
+        [[np.eye(slots), none], [-np.eye(slots), none], [none.T, np.eye(code_width)]]
     )
     layers = {
         "features.0.weight": first,

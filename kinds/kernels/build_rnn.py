@@ -37,20 +37,20 @@ class Realisation(NamedTuple):
 
     def states(self, length: int) -> FloatArray:
         """``(T, n)``: W^s U, in float64."""
-        hidden, said = self.input, np.empty((length, len(self.input)))
+        hidden, rows = self.input, np.empty((length, len(self.input)))
         for s in range(length):
-            said[s] = hidden
+            rows[s] = hidden
             if self.banded:
                 near = np.stack([hidden, np.roll(hidden, 1), np.roll(hidden, -1)])
                 hidden = (self.matrix * near).sum(axis=0)
             else:
                 hidden = self.matrix @ hidden
-        return said
+        return rows
 
     def response(self, length: int) -> FloatArray:
         """``(T,)``: C W^s U, in float64."""
-        said: FloatArray = self.states(length) @ self.output
-        return said
+        values: FloatArray = self.states(length) @ self.output
+        return values
 
 
 def exact(kernel: Kernel) -> Realisation:
@@ -125,8 +125,10 @@ def network(found: Realisation, precision: Precision) -> Network:
         "inputs": 1,
         "outputs": 1,
     }
-    held = {name: precision.normal(tensor) for name, tensor in tensors.items()}
-    return Network(architecture, held, {})
+    normal_tensors = {
+        name: precision.normal(tensor) for name, tensor in tensors.items()
+    }
+    return Network(architecture, normal_tensors, {})
 
 
 # Linear RNNs of few units for measured kernels: poles by a Hankel matrix, then residues.
@@ -216,13 +218,13 @@ def modal(dense: Realisation) -> Realisation | None:
         return None
     weights = (dense.output @ vectors) * np.linalg.solve(vectors, dense.input + 0j)
     pairs = zip(weights.tolist(), bases.tolist(), strict=True)
-    told = ((complex(c), complex(b)) for c, b in pairs)
+    modes = ((complex(c), complex(b)) for c, b in pairs)
     return together(
-        [mode_units(c if not b.imag else 2 * c, b) for c, b in told if b.imag >= 0]
+        [mode_units(c if not b.imag else 2 * c, b) for c, b in modes if b.imag >= 0]
     )
 
 
-def fitted(found: Realisation, samples: FloatArray) -> Iterator[Realisation]:
+def fit_residues(found: Realisation, samples: FloatArray) -> Iterator[Realisation]:
     """The poles that were found, with residues of least squares, then of least deviations.
 
     Deviations Σ|e(s)| by least squares with weights 1/|e(s)|, over and over (Beaton and
@@ -251,17 +253,19 @@ def by_order(
     hankels: list[Hankel], samples: FloatArray, order: int
 ) -> list[Realisation]:
     """The stable realisations of an order, by modes if possible."""
-    found = list[Realisation]()
+    candidates = list[Realisation]()
     for hankel in hankels:
         if order >= len(hankel.values):
             continue
         dense = hankel.truncate(order)
         if not np.abs(np.linalg.eigvals(dense.matrix)).max() <= 1:
             continue
-        found += [each for each in (modal(dense), dense) if each is not None]
+        candidates += [each for each in (modal(dense), dense) if each is not None]
     if order <= MOST_FITTED:
-        found += [better for each in found for better in fitted(each, samples)]
-    return found
+        candidates += [
+            better for each in candidates for better in fit_residues(each, samples)
+        ]
+    return candidates
 
 
 def hankels_of(samples: FloatArray) -> list[Hankel]:
@@ -297,9 +301,9 @@ def short_realisations(
     ways, below, order = hankels_of(samples), 0, 1
 
     def near(order: int) -> Iterator[Realisation]:
-        for found in by_order(ways, samples, order):
-            if NORMS[norm](found.response(len(samples)) - samples) <= most:
-                yield found
+        for realisation in by_order(ways, samples, order):
+            if NORMS[norm](realisation.response(len(samples)) - samples) <= most:
+                yield realisation
 
     while order < len(samples) and not list(near(order)):
         below, order = order, longer(order)
@@ -321,10 +325,10 @@ def realisations(
         CompileError: If it has too many values to be shortened.
     """
     whole = exact(kernel)
-    for found in short_realisations(kernel.samples(), most, norm):
-        if len(found.input) >= len(whole.input):
+    for realisation in short_realisations(kernel.samples(), most, norm):
+        if len(realisation.input) >= len(whole.input):
             break
-        yield found
+        yield realisation
     yield whole
 
 
@@ -344,8 +348,8 @@ def errors_by_units(samples: FloatArray) -> list[dict[str, float]]:
     exact_but_for = NORMS["l1"](samples) * len(samples) * np.finfo(float).eps
     while order < len(ways[0].values) and order <= MOST_FITTED:
         errors = [
-            found.response(len(samples)) - samples
-            for found in by_order(ways, samples, order)
+            realisation.response(len(samples)) - samples
+            for realisation in by_order(ways, samples, order)
         ]
         if errors:
             least = {name: min(map(norm, errors)) for name, norm in NORMS.items()}

@@ -14,7 +14,7 @@ from krohn.architectures.attention_layer.check import (
     Layer,
     layer_of,
 )
-from krohn.architectures.attention_layer.statement import seen
+from krohn.architectures.attention_layer.statement import mark_visible
 from krohn.kinds.kernels.check_rnn import (
     deviations,
     exact_values,
@@ -27,8 +27,8 @@ from krohn.verify.checker.arithmetic import (
     STEPS,
     Format,
     Interval,
+    bound_underflow,
     fits,
-    flushed,
     gamma,
     lost,
     store_error,
@@ -42,7 +42,7 @@ PRESSED = 2.0**-10
 """More than any sum of F̂ is off by, of its absolute values."""
 
 
-def established(model: Model, said: Any, machine: Machine | None) -> Established:
+def check_claim(model: Model, said: Any, machine: Machine | None) -> Established:
     """The error of an attention layer.
 
     Raises:
@@ -56,9 +56,9 @@ def established(model: Model, said: Any, machine: Machine | None) -> Established
     slots = layer.value.shape[1] - 1
     demand(slots in (1, size), "slots are one, or one for each input")
     code = _code(layer, source, slots)
-    looked = _looked(layer, code, slots)
-    taken = _taken(layer, slots, code, looked, source)
-    return _shown(source, form, layer.causal, looked, taken)
+    looked = _attention_weights(layer, code, slots)
+    taken = _take_slots(layer, slots, code, looked, source)
+    return _bound_error(source, form, layer.causal, looked, taken)
 
 
 def _code(layer: Layer, source: StatedKernel, slots: int) -> FloatArray:
@@ -67,28 +67,35 @@ def _code(layer: Layer, source: StatedKernel, slots: int) -> FloatArray:
     Raises:
         Refused: If it does not.
     """
-    code, held = layer.code, layer.code.shape[1] - (slots if slots > 1 else 0)
-    demand(held > 0, "positions have no code")
-    demand(layer.features[0][1].size >= 1 + held, "f̂ is another network")
-    right = [np.eye(1 + held)]
+    code, code_width = layer.code, layer.code.shape[1] - (slots if slots > 1 else 0)
+    demand(code_width > 0, "positions have no code")
+    demand(layer.features[0][1].size >= 1 + code_width, "f̂ is another network")
+    right = [np.eye(1 + code_width)]
     if slots > 1:
         most = source.largest_input * (1 + 2 * layer.form.unit)
         shut, code = code[:, :slots], code[:, slots:]
         own = np.eye(slots, dtype=bool)
         demand((shut[own] == 0) & (shut[~own].max() <= -most), "a slot is left open")
         demand(code >= 0, "a code is negative")
-        ones, none = np.ones((1, slots)), np.zeros((slots, held))
-        inner = [np.eye(slots), np.eye(slots), none], [none.T, none.T, np.eye(held)]
-        outer = [np.eye(slots), none], [-np.eye(slots), none], [none.T, np.eye(held)]
+        ones, none = np.ones((1, slots)), np.zeros((slots, code_width))
+        inner = (
+            [np.eye(slots), np.eye(slots), none],
+            [none.T, none.T, np.eye(code_width)],
+        )
+        outer = (
+            [np.eye(slots), none],
+            [-np.eye(slots), none],
+            [none.T, np.eye(code_width)],
+        )
         right = [
-            np.block([[ones, -ones, np.zeros((1, held))], *inner]),
+            np.block([[ones, -ones, np.zeros((1, code_width))], *inner]),
             np.block([*outer]),
         ]
     demand(len(layer.features) == len(right), "f̂ is another network")
     for (weight, bias), matrix in zip(layer.features, right, strict=True):
         demand(np.array_equal(weight, matrix), "f̂ is another network")
         demand(not bias.any(), "f̂ is shifted")
-    value = np.zeros((slots + held, slots + 1))
+    value = np.zeros((slots + code_width, slots + 1))
     value[:slots, :slots], value[-1, -1] = np.eye(slots), 1.0
     demand(np.array_equal(layer.value, value), "it aggregates something else")
     for matrix in (layer.query, layer.key):
@@ -96,17 +103,17 @@ def _code(layer: Layer, source: StatedKernel, slots: int) -> FloatArray:
     return code
 
 
-def _looked(layer: Layer, code: FloatArray, slots: int) -> Weights:
+def _attention_weights(layer: Layer, code: FloatArray, slots: int) -> Weights:
     """Of each position at each time, by Theorem 12a."""
     asked, keys = (
         product(code, matrix[slots:], layer.form, "a query or key")
         for matrix in (layer.query, layer.key)
     )
     logits = product(asked, keys.each(np.transpose), layer.form, "a logit")
-    return weights(logits, seen(layer.causal, len(code)), layer.form)
+    return weights(logits, mark_visible(layer.causal, len(code)), layer.form)
 
 
-def _taken(
+def _take_slots(
     layer: Layer, slots: int, code: FloatArray, looked: Weights, source: StatedKernel
 ) -> FloatArray:
     """``(T, slots)``: what is taken of each slot at t: all units of other times are off.
@@ -136,7 +143,7 @@ def _taken(
     alike &= np.array_equal(press, -downs[2 * slots :])
     demand(alike and (press >= 0).all(), "units of F̂ are no pairs")
     reach = _reach(taken, slots, looked.whole, source)
-    _pressed(form, between, press, reach, looked.whole @ code[:, -1], code)
+    _check_presses(form, between, press, reach, looked.whole @ code[:, -1], code)
     return taken
 
 
@@ -145,11 +152,11 @@ def _reach(
 ) -> Interval:
     """``(T, T)``: how large the sum of the pair of one time can be at another."""
     more = 1 + 2.0**-8  # what is rounded on the way
-    held = looked.size if slots > 1 else np.ones((looked.shape[0], 1))
-    return held @ Interval.of(np.abs(taken).T) * source.largest_input * more**3
+    shares = looked.size if slots > 1 else np.ones((looked.shape[0], 1))
+    return shares @ Interval.of(np.abs(taken).T) * source.largest_input * more**3
 
 
-def _pressed(
+def _check_presses(
     form: Format,
     between: FloatArray,
     press: FloatArray,
@@ -179,12 +186,12 @@ def _pressed(
     demand(touched[own] == 0, "a unit is pressed at its own time")
     reach = Interval.of(reach.size)
     firm = pressing - reach - PRESSED * (pressing + reach)
-    least = firm.low - flushed(press.shape[0] + size).size
+    least = firm.low - bound_underflow(press.shape[0] + size).size
     demand(least[~own] > 0, "a unit may be on at another time")
     fits(pressing + reach, form, "F̂", STEPS)
 
 
-def _shown(
+def _bound_error(
     source: StatedKernel, form: Format, causal: bool, looked: Weights, taken: FloatArray
 ) -> Established:
     """The error, from what is taken of each input at each time."""
@@ -193,7 +200,7 @@ def _shown(
     rows = np.broadcast_to(taken, (size, size))
     apart = looked.share * rows - _matrix(source)
     gains = abs(looked.whole * rows).sum(axis=1)
-    slots = np.minimum(taken.shape[1], seen(causal, size).sum(axis=1))
+    slots = np.minimum(taken.shape[1], mark_visible(causal, size).sum(axis=1))
     read = gamma(slots + 2, form.sum_unit)
     below = lost(size, most) * (2 + np.abs(rows).sum(axis=1))
     sums = abs(looked.share * rows * looked.rounded).sum(axis=1)
@@ -205,8 +212,8 @@ def _shown(
     total = sum(named.values(), Interval.of(0.0)).high
     at = int(total.argmax())
     parts = {name: float(part.high[at]) for name, part in named.items()}
-    told = {**REAL, "parts": parts}
-    return Established(form, source.box, told, float(total[at]))
+    facts = {**REAL, "parts": parts}
+    return Established(form, source.box, facts, float(total[at]))
 
 
 def _matrix(source: StatedKernel) -> Interval:
@@ -215,6 +222,6 @@ def _matrix(source: StatedKernel) -> Interval:
     values = deviations(exact_values(source), [0] * size)
     back = np.subtract.outer(np.arange(size), np.arange(size))
     causal = np.where(back >= 0, values[np.maximum(back, 0)], 0.0)
-    found = np.empty_like(causal)
-    found[:, list(source.order or range(size))] = causal
-    return Interval.of(found) * Interval.of(1.0).wider(2.0**-52)
+    matrix = np.empty_like(causal)
+    matrix[:, list(source.order or range(size))] = causal
+    return Interval.of(matrix) * Interval.of(1.0).wider(2.0**-52)

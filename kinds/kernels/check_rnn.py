@@ -22,16 +22,16 @@ from krohn.verify.checker.arithmetic import (
     Format,
     Interval,
     Operand,
+    bound_all_steps,
+    bound_underflow,
     fits,
-    flushed,
     gamma,
     own_error,
-    settled,
     sum_error,
 )
 from krohn.verify.checker.established import Established, added_up
 from krohn.verify.checker.model_file import Machine, Model
-from krohn.verify.checker.simulation import listed
+from krohn.verify.checker.simulation import decode_array
 
 MOST_UNITS, MOST_STEPS, MOST_PRODUCTS = 2**12, 2**25, 2**33
 """Of units, of entries of W times T, and of products of dense powers: some seconds."""
@@ -59,12 +59,12 @@ class Recurrence(NamedTuple):
     output: FloatArray
     skip: float
 
-    def moved(self, hidden: Operand) -> Interval:
+    def move_state(self, hidden: Operand) -> Interval:
         """``(n,)``: W h."""
         terms = Interval.of(hidden)[self.columns] * self.values
-        return gathered(terms, self.rows, self.size)
+        return sum_by_place(terms, self.rows, self.size)
 
-    def transposed(self) -> "Recurrence":
+    def transpose(self) -> "Recurrence":
         """Wᵀ, with C and U exchanged."""
         return self._replace(
             rows=self.columns, columns=self.rows, input=self.output, output=self.input
@@ -103,8 +103,8 @@ def _entries(
     rows = np.tile(own, 3)
     columns = np.concatenate([own, np.roll(own, 1), np.roll(own, -1)])
     values = np.concatenate([t[name] for name in BANDS])
-    held = values != 0
-    return rows[held], columns[held], values[held]
+    nonzero = values != 0
+    return rows[nonzero], columns[nonzero], values[nonzero]
 
 
 def powers(w: Recurrence, length: int, groups: IntArray) -> Interval:
@@ -121,14 +121,14 @@ def powers(w: Recurrence, length: int, groups: IntArray) -> Interval:
     demand(length * (len(w.rows) + 2 * w.size) <= MOST_STEPS, "too long to be checked")
     apart = groups.shape == (w.size,) and groups[w.rows] == groups[w.columns]
     demand(apart, "a unit reads one of another group")
-    rough, found = _of_absolute_values(w, length), Interval.of(1.0)
+    rough, largest = _of_absolute_values(w, length), Interval.of(1.0)
     for group in np.unique(groups):
         units = np.flatnonzero(groups == group)
         own = rough[units].max()
         if not own <= LARGEST_SUM:
             own = _of_powers(w, units, length)
-        found = found.maximum(own)
-    return Interval.of(found.high)
+        largest = largest.maximum(own)
+    return Interval.of(largest.high)
 
 
 def _of_absolute_values(w: Recurrence, length: int) -> Interval:
@@ -136,7 +136,7 @@ def _of_absolute_values(w: Recurrence, length: int) -> Interval:
     wide, each, total = w.absolute(), Interval.of(np.ones(w.size)), Interval.of(0.0)
     for _ in range(length):
         total += each
-        each = Interval.of(wide.moved(each).high)
+        each = Interval.of(wide.move_state(each).high)
     return total
 
 
@@ -153,7 +153,7 @@ def _of_powers(w: Recurrence, units: IntArray, length: int) -> Interval:
     place[units] = np.arange(m)
     own = place[w.rows] >= 0
     at = place[w.rows[own]] * m + place[w.columns[own]]
-    entries = gathered(Interval.of(w.values[own]), at, m * m)
+    entries = sum_by_place(Interval.of(w.values[own]), at, m * m)
     block = entries.each(lambda x: x.reshape(m, m))
     power, total, astray = np.eye(m), Interval.of(0.0), Interval.of(0.0)
     for _ in range(length):
@@ -162,7 +162,7 @@ def _of_powers(w: Recurrence, units: IntArray, length: int) -> Interval:
         power = (after.low + after.high) / 2
         astray += _rows(after - power)
     demand(total <= LARGEST_SUM, "the powers of the recurrence grow: it is not stable")
-    return settled(lambda most: total + most * astray, 2 * total)
+    return bound_all_steps(lambda most: total + most * astray, 2 * total)
 
 
 def _rows(matrix: Interval) -> Interval:
@@ -179,12 +179,12 @@ def sums(w: Recurrence, length: int, kappa: Interval) -> Interval:
     each, total, astray = w.input, Interval.of(np.zeros(w.size)), Interval.of(0.0)
     for _ in range(length):
         total += np.abs(each)
-        after = w.moved(each)
+        after = w.move_state(each)
         each = (after.low + after.high) / 2
         astray += abs(after - each).max()
-    found = total + kappa * astray
-    demand(found <= LARGEST_SUM, "the states of the recurrence grow: it is not stable")
-    return Interval.of(found.high)
+    bound = total + kappa * astray
+    demand(bound <= LARGEST_SUM, "the states of the recurrence grow: it is not stable")
+    return Interval.of(bound.high)
 
 
 PLACES = 384
@@ -209,18 +209,18 @@ def source_of(model: Model) -> StatedKernel:
 
 def exact_values(kernel: StatedKernel) -> list[int]:
     """ρ(0), …, ρ(T − 1), in units of 2^-384."""
-    found = [_fixed(v) for v in kernel.values[: kernel.length]]
-    found += [0] * (kernel.length - len(found))
+    values = [_to_fixed_point(v) for v in kernel.values[: kernel.length]]
+    values += [0] * (kernel.length - len(values))
     for mode in kernel.modes:
-        c, d, a, b = map(_fixed, mode.to_wire())
+        c, d, a, b = map(_to_fixed_point, mode.to_wire())
         p, q = 1 << PLACES, 0
         for s in range(kernel.length):
-            found[s] += (c * p - d * q) >> PLACES
+            values[s] += (c * p - d * q) >> PLACES
             p, q = (a * p - b * q) >> PLACES, (a * q + b * p) >> PLACES
-    return found
+    return values
 
 
-def established(model: Model, said: Any, machine: Machine | None) -> Established:
+def check_claim(model: Model, said: Any, machine: Machine | None) -> Established:
     """The error of a linear recurrence.
 
     Raises:
@@ -229,26 +229,27 @@ def established(model: Model, said: Any, machine: Machine | None) -> Established
     source, form = source_of(model), model.format
     length = source.length
     demand(source.causal, "a recurrence reads its inputs in their order")
-    w, groups = recurrence_of(model), listed(said["groups"])
+    w, groups = recurrence_of(model), decode_array(said["groups"])
     kappa = powers(w, length, groups)
     response = _response(w, length, kappa)
     gain = abs(_near(deviations(response, [0] * length))).sum()
-    back = powers(w.transposed(), length, groups)
-    found = {
+    back = powers(w.transpose(), length, groups)
+    parts = {
         "kernel": worst(source, deviations(exact_values(source), response)),
         "rounding": _rounding(w, source, form, (kappa, back)),
-        "inputs": (form.unit * Interval.of(source.largest_input) + flushed(1)) * gain,
+        "inputs": (form.unit * Interval.of(source.largest_input) + bound_underflow(1))
+        * gain,
     }
-    return added_up(form, source.box, found)
+    return added_up(form, source.box, parts)
 
 
 def worst(source: StatedKernel, off: FloatArray) -> Interval:
     """The largest |Σ_{s≤t} e(s)·x(t − s)| over all inputs and all t < T (K1)."""
     low, high = map(Interval.of, source.inputs)
     middle, radius, near = (low + high) / 2, (high - low) / 2, _near(off)
-    found = (abs(middle * running(near)) + radius * running(abs(near))).max()
-    demand(np.isfinite(found.high), "the kernel is off by too much")
-    return found
+    largest = (abs(middle * running(near)) + radius * running(abs(near))).max()
+    demand(np.isfinite(largest.high), "the kernel is off by too much")
+    return largest
 
 
 def _near(numbers: FloatArray) -> Interval:
@@ -266,20 +267,20 @@ def _response(w: Recurrence, length: int, kappa: Interval) -> list[int]:
     """ρ̂(s) = C W^s U + D·[s = 0] in units of 2^-384, off by κ·‖C‖₁ units and a few."""
     size = abs(Interval.of(w.output)).sum() + 1
     demand(kappa * size * (w.size + 4) <= 2.0**100, "the recurrence is too large")
-    entries, places = _scaled(w.values)
-    outward, finer = _scaled(w.output)
+    entries, places = _scale_numbers(w.values)
+    outward, finer = _scale_numbers(w.output)
     moves = list(zip(w.rows.tolist(), w.columns.tolist(), entries, strict=True))
     reads = [(i, c) for i, c in enumerate(outward) if c]
-    hidden, found = [_fixed(u) for u in w.input.tolist()], list[int]()
+    hidden, response = [_to_fixed_point(u) for u in w.input.tolist()], list[int]()
     for _ in range(length):
-        found.append(sum(c * hidden[i] for i, c in reads) >> finer)
+        response.append(sum(c * hidden[i] for i, c in reads) >> finer)
         after = [0] * w.size
         for row, column, value in moves:
-            if held := hidden[column]:
-                after[row] += value * held
+            if state := hidden[column]:
+                after[row] += value * state
         hidden = [x >> places for x in after]
-    found[0] += _fixed(w.skip)
-    return found
+    response[0] += _to_fixed_point(w.skip)
+    return response
 
 
 def _rounding(
@@ -298,20 +299,22 @@ def _rounding(
         powers,
     )
     states, wide = sums(w, source.length, kappa) * most, w.absolute()
-    reached = sums(w.transposed(), source.length, back)
+    reached = sums(w.transpose(), source.length, back)
     terms, rounds = _rounds(w)
-    unit, lost = gamma(rounds, form.sum_unit), flushed(terms)
-    first = wide.moved(states) + most * np.abs(w.input)
+    unit, lost = gamma(rounds, form.sum_unit), bound_underflow(terms)
+    first = wide.move_state(states) + most * np.abs(w.input)
 
     def step(off: Interval) -> Interval:
         """The error that one step adds, if states are so far off."""
-        return unit * (first + wide.moved(off * np.ones(w.size))) + lost
+        return unit * (first + wide.move_state(off * np.ones(w.size))) + lost
 
-    apart = settled(lambda off: (kappa * step(off)).max(), states.max() + most)
-    held = Interval.of(np.abs(w.output)) @ (states + apart) + abs(w.skip) * most
-    for size in (states.max() + apart, held, first.max(), most):
+    apart = bound_all_steps(lambda off: (kappa * step(off)).max(), states.max() + most)
+    largest_output = (
+        Interval.of(np.abs(w.output)) @ (states + apart) + abs(w.skip) * most
+    )
+    for size in (states.max() + apart, largest_output, first.max(), most):
         fits(size, form, "a sum", STEPS)
-    read = sum_error(form, int(np.count_nonzero(w.output)) + 1, held)
+    read = sum_error(form, int(np.count_nonzero(w.output)) + 1, largest_output)
     return reached @ step(apart) + read
 
 
@@ -328,24 +331,24 @@ def _rounds(w: Recurrence) -> tuple[FloatArray, FloatArray]:
 
 def inexact(weights: FloatArray) -> FloatArray:
     """1 where a product with a weight may be rounded."""
-    found: FloatArray = np.abs(np.frexp(weights)[0]) != 0.5
-    return np.where(weights != 0, found, 0.0)
+    is_inexact: FloatArray = np.abs(np.frexp(weights)[0]) != 0.5
+    return np.where(weights != 0, is_inexact, 0.0)
 
 
-def _fixed(number: float) -> int:
+def _to_fixed_point(number: float) -> int:
     """A number in units of 2^-384, rounded down."""
     above, below = number.as_integer_ratio()
     return (above << PLACES) // below
 
 
-def _scaled(numbers: FloatArray) -> tuple[list[int], int]:
+def _scale_numbers(numbers: FloatArray) -> tuple[list[int], int]:
     """Numbers as whole ones times 2^-places, exactly."""
     ratios = [x.as_integer_ratio() for x in numbers.tolist()]
     places = max((below.bit_length() - 1 for _, below in ratios), default=0)
     return [above * (1 << places) // below for above, below in ratios], places
 
 
-def gathered(x: Interval, place: IntArray, size: int) -> Interval:
+def sum_by_place(x: Interval, place: IntArray, size: int) -> Interval:
     """``(size,)``: sums of the entries of ``(terms,)`` that have each place."""
     each = (x.low, x.high, x.size, np.ones(len(x.low)))
     low, high, most, terms = (

@@ -174,10 +174,10 @@ class Kernels(RealSequences[Kernel]):
         """The kernel of a name or a file; None if it is of another form."""
         file = Path(text)
         if file.suffix not in kernels.SUFFIXES:
-            return kernels.named(text)
+            return kernels.find_by_name(text)
         if file.suffix == ".csv":
-            said = read_text(file)
-            if table.is_table(said) or form_of_text(said) is not None:
+            content = read_text(file)
+            if table.is_table(content) or form_of_text(content) is not None:
                 return None
         return kernels.read(text)
 
@@ -190,9 +190,11 @@ class Kernels(RealSequences[Kernel]):
         """The network, and the error that the checker shows of it."""
         with told_as(CompileError):
             kernel, options = source.of_length(asked.length), asked.options
-        name = asked.made(CONSTRUCTIONS)
+        name = asked.choose_construction(CONSTRUCTIONS)
         check_one_of("--norm", asked.norm, build_rnn.NORMS)
-        if "norm" in asked.given and (asked.within is None or asked.arch != "rnn"):
+        if "norm" in asked.given_options and (
+            asked.within is None or asked.arch != "rnn"
+        ):
             raise CompileError("--norm is for --arch rnn --within E: what E is about")
         if asked.arch == "rnn" and kernel.order is not None:
             raise CompileError(
@@ -204,11 +206,11 @@ class Kernels(RealSequences[Kernel]):
             built, claim = self.with_error(kernel, name, layer, kernel.length, options)
             return built, _check_error(claim, asked.within, options)
         if asked.within is not None:
-            return self._shortened(kernel, name, options, asked)
+            return self._shorten_kernel(kernel, name, options, asked)
         network = build_rnn.network(build_rnn.exact(kernel), options.precision)
         return self.with_error(kernel, name, network, kernel.length, options)
 
-    def _shortened(
+    def _shorten_kernel(
         self, kernel: Kernel, name: str, options: Options, asked: Asked
     ) -> Built:
         """The network with the fewest units that is found to be within an error.
@@ -221,9 +223,9 @@ class Kernels(RealSequences[Kernel]):
         """
         assert asked.within is not None
         within, norm = asked.within, asked.norm
-        found = self._nearest(kernel, name, options, within, norm)
-        if found is not None:
-            return found
+        built = self._nearest(kernel, name, options, within, norm)
+        if built is not None:
+            return built
         finest = replace(options, precision=PRECISIONS["float64"])
         ways = [(f"--within {each:g}", options, each) for each in larger(within)]
         works = list[str]()
@@ -246,11 +248,11 @@ class Kernels(RealSequences[Kernel]):
         low, high = kernel.inputs
         # e(s) weighs an input of the box by (high − low)/2 at least.
         most = 2 * within / (high - low) if norm == "l1" else within
-        for found in build_rnn.realisations(kernel, most, norm):
-            network = build_rnn.network(found, options.precision)
-            told = kernel, name, network, kernel.length, options
+        for realisation in build_rnn.realisations(kernel, most, norm):
+            network = build_rnn.network(realisation, options.precision)
+            arguments = kernel, name, network, kernel.length, options
             try:
-                built, claim = self.with_error(*told)
+                built, claim = self.with_error(*arguments)
             except CompileError:
                 continue
             if norm != "l1" or claim["error"] <= within:
@@ -319,14 +321,14 @@ class Kernels(RealSequences[Kernel]):
 
         The network's own kernel is what it says of an input of 1 and then zeros.
         """
-        from krohn.source_kinds.real_sequences import said
+        from krohn.source_kinds.real_sequences import run_network
 
         low, high = source.inputs
         ends = rng.choice([low, high], (count, source.length, 1))
         if source.causal:
             impulse = np.zeros((1, source.length, 1))
             impulse[0, 0] = 1.0
-            off = said(file, impulse)[0, :, 0] - source.samples()
+            off = run_network(file, impulse)[0, :, 0] - source.samples()
             worst = np.where(off[::-1] >= 0, high, low)
             ends[0, :, 0] = worst
         return ends

@@ -4,7 +4,7 @@ import numpy as np
 
 from krohn.kinds.kernels.check_rnn import recurrence_of
 from krohn.verify.checker.model_file import Machine, Model
-from krohn.verify.search.exact_walk import packed
+from krohn.verify.search.exact_walk import pack_array
 
 
 def groups(model: Model, machine: Machine | None) -> list[dict[str, str]]:
@@ -18,4 +18,4 @@ def groups(model: Model, machine: Machine | None) -> list[dict[str, str]]:
         np.minimum.at(group, w.rows, least)
         np.minimum.at(group, w.columns, least)
         group = group[group]
-    return [{"groups": packed(group)}]
+    return [{"groups": pack_array(group)}]

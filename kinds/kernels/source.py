@@ -9,9 +9,9 @@ from random import Random
 
 from krohn.kinds.kernels.source_kernel import (
     Kernel,
-    mixed,
-    permuted,
-    swapped,
+    mix_inputs,
+    permute_inputs,
+    swap_ends,
 )
 from krohn.kinds.kernels.statement import MOST_LENGTH, MOST_VALUES, Mode
 from krohn.program.errors import Refused, demand
@@ -23,11 +23,11 @@ __all__ = [
     "SUFFIXES",
     "Kernel",
     "Mode",
-    "mixed",
-    "named",
-    "permuted",
+    "find_by_name",
+    "mix_inputs",
+    "permute_inputs",
     "read",
-    "swapped",
+    "swap_ends",
 ]
 
 
@@ -52,22 +52,22 @@ _NAME = re.compile(
 _DIGITS = Context(prec=60)
 
 
-def named(name: str) -> Kernel | None:
+def find_by_name(name: str) -> Kernel | None:
     """The kernel of a name; None if it is of another form.
 
     Raises:
         Refused: If one of its numbers is out of range.
     """
-    found = _NAME.fullmatch(name)
-    if found is None or (found["family"] == "RanKernel") != (found["seed"] is not None):
+    parts = _NAME.fullmatch(name)
+    if parts is None or (parts["family"] == "RanKernel") != (parts["seed"] is not None):
         return None
-    length, number = int(found["length"]), int(found["number"] or 1)
+    length, number = int(parts["length"]), int(parts["number"] or 1)
     demand(
         1 <= length <= MOST_LENGTH,
         f"{name}: a kernel is for 1 to {MOST_LENGTH} inputs, not {length}",
     )
     values, modes = list[float](), list[Mode]()
-    match found["family"]:
+    match parts["family"]:
         case "Exp":
             demand(number >= 1, f"{name}: the decay takes at least 1 step")
             modes = [Mode(1.0, float((Decimal(-1) / number).exp(_DIGITS)))]
@@ -84,15 +84,15 @@ def named(name: str) -> Kernel | None:
             values = [1 / number] * number
         case _:
             demand(length <= 4096, f"{name}: at most 4096 values are listed")
-            random = Random(f"RanKernel {length} {int(found['seed'])}")
+            random = Random(f"RanKernel {length} {int(parts['seed'])}")
             values = [random.random() for _ in range(length)]
     kernel = Kernel(name, tuple(values), tuple(modes), length)
-    if found["swap"]:
-        return swapped(kernel, int(found["swap"]), name)
-    if found["mix"]:
-        size, seed = int(found["mix"]), int(found["filter"])
+    if parts["swap"]:
+        return swap_ends(kernel, int(parts["swap"]), name)
+    if parts["mix"]:
+        size, seed = int(parts["mix"]), int(parts["filter"])
         demand(1 <= size <= 64, f"{name}: a filter has 1 to 64 weights")
-        return mixed(kernel, random_filter(size, seed), name)
+        return mix_inputs(kernel, random_filter(size, seed), name)
     return kernel
 
 
@@ -128,11 +128,11 @@ def read(path: str | Path) -> Kernel:
     file = Path(path)
     text = read_text(file, LARGEST_TEXT)
     with told_as(Refused, f"{path}: "):
-        kind = measured if file.suffix == ".csv" else parsed
+        kind = parse_values if file.suffix == ".csv" else parse_kernel
         return kind(text, file.stem)
 
 
-def measured(text: str, name: str) -> Kernel:
+def parse_values(text: str, name: str) -> Kernel:
     """A kernel of values alone: numbers with commas, blanks or lines between them.
 
     A first line of one word, of letters alone, is a heading; lines at the end may be empty.
@@ -162,7 +162,7 @@ def measured(text: str, name: str) -> Kernel:
     return Kernel(name, tuple(values), (), len(values))
 
 
-def parsed(text: str, name: str) -> Kernel:
+def parse_kernel(text: str, name: str) -> Kernel:
     """A kernel of a ``.kernel`` text.
 
     Raises:
@@ -230,16 +230,16 @@ def _is_number(word: str) -> bool:
 def _real(word: str) -> float:
     if not _is_number(word):
         raise Refused(f"{word[:40]!r} is no number")
-    if not isfinite(found := float(word)):
+    if not isfinite(number := float(word)):
         raise Refused(f"{word[:40]!r} is not finite")
-    return found
+    return number
 
 
 def _complex(word: str) -> complex:
     try:
-        found = complex(word)
+        number = complex(word)
     except ValueError:
         raise Refused(f"{word[:40]!r} is no number, as 0.9 or 0.9+0.3j") from None
-    if not (isfinite(found.real) and isfinite(found.imag)):
+    if not (isfinite(number.real) and isfinite(number.imag)):
         raise Refused(f"{word[:40]!r} is not finite")
-    return found
+    return number

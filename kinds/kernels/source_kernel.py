@@ -50,11 +50,11 @@ class Kernel(StatedKernel):
 
     def samples(self) -> FloatArray:
         """``(T,)``: ρ(0), ρ(1), …, each the nearest float64 but for 2^-180."""
-        totals = [_fixed(v) for v in self.values[: self.length]]
+        totals = [_to_fixed_point(v) for v in self.values[: self.length]]
         totals += [0] * (self.length - len(totals))
         for weight, base in self.modes:
-            c = _fixed(weight.real), _fixed(weight.imag)
-            a, b = _fixed(base.real), _fixed(base.imag)
+            c = _to_fixed_point(weight.real), _to_fixed_point(weight.imag)
+            a, b = _to_fixed_point(base.real), _to_fixed_point(base.imag)
             p, q = 1 << DIGITS, 0
             for s in range(self.length):
                 totals[s] += (c[0] * p - c[1] * q) >> DIGITS
@@ -68,9 +68,9 @@ class Kernel(StatedKernel):
         causal = np.where(back >= 0, self.samples()[np.maximum(back, 0)], 0.0)
         if self.order is None:
             return causal
-        found = np.empty_like(causal)
-        found[:, list(self.order)] = causal
-        return found
+        matrix = np.empty_like(causal)
+        matrix[:, list(self.order)] = causal
+        return matrix
 
     def run(self, inputs: FloatArray) -> FloatArray:
         """The right outputs, up to `rounding`.
@@ -96,16 +96,16 @@ class Kernel(StatedKernel):
         unit = terms * ROUNDED / (1 - terms * ROUNDED)
         return float(unit * np.abs(self.samples()).sum() * self.largest_input)
 
-    def sampled(self, count: int, generator: np.random.Generator) -> FloatArray:
+    def sample_inputs(self, count: int, generator: np.random.Generator) -> FloatArray:
         """``(count, T)`` inputs: a third at random, the others at the ends of the box."""
         low, high = self.inputs
-        found = generator.uniform(low, high, (count, self.length))
+        inputs = generator.uniform(low, high, (count, self.length))
         ends = generator.choice([low, high], (count, self.length))
-        found[count // 3 :] = ends[count // 3 :]
-        return found
+        inputs[count // 3 :] = ends[count // 3 :]
+        return inputs
 
 
-def _fixed(number: float) -> int:
+def _to_fixed_point(number: float) -> int:
     """A number in units of 2^-256, rounded down."""
     above, below = number.as_integer_ratio()
     return (above << DIGITS) // below
@@ -117,7 +117,7 @@ def _fixed(number: float) -> int:
 # kernel is none any more (erratum A23). Here filters read x(t − s).
 
 
-def permuted(kernel: Kernel, order: Sequence[int], name: str = "") -> Kernel:
+def permute_inputs(kernel: Kernel, order: Sequence[int], name: str = "") -> Kernel:
     """The kernel reads at time t what the network is given at time order[t].
 
     This is H̃(x∘p) = H(x): inputs are moved and outputs stay. It is causal only if no input
@@ -134,7 +134,7 @@ def permuted(kernel: Kernel, order: Sequence[int], name: str = "") -> Kernel:
     return replace(kernel, order=tuple(order), name=name or f"{kernel.name}, permuted")
 
 
-def swapped(kernel: Kernel, count: int, name: str = "") -> Kernel:
+def swap_ends(kernel: Kernel, count: int, name: str = "") -> Kernel:
     """The first inputs are exchanged with as many at the end, each group in its order.
 
     Raises:
@@ -145,10 +145,10 @@ def swapped(kernel: Kernel, count: int, name: str = "") -> Kernel:
         0 < count <= size // 2, f"of {size} inputs, 1 to {size // 2} can be exchanged"
     )
     first, last = range(count), range(size - count, size)
-    return permuted(kernel, [*last, *range(count, size - count), *first], name)
+    return permute_inputs(kernel, [*last, *range(count, size - count), *first], name)
 
 
-def mixed(kernel: Kernel, weights: Sequence[float], name: str = "") -> Kernel:
+def mix_inputs(kernel: Kernel, weights: Sequence[float], name: str = "") -> Kernel:
     """Inputs pass a causal filter before: ρ̃(s) = Σ_j θ(j)·ρ(s − j).
 
     A mode c·λ^s becomes c·(Σ_j θ(j) λ^−j)·λ^s from s = l − 1 on; what it is before is
@@ -212,17 +212,17 @@ def complexity(kernel: Kernel) -> tuple[float, float]:
     fall = inf if gamma == 0 else 1 / gamma - 1 / first
     powers = np.ones(len(kernel.modes), complex)
     weights, bases = (np.array([m[i] for m in kernel.modes], complex) for i in (0, 1))
-    found = 0.0
+    supremum = 0.0
     for t in range(MOST_STEPS):
         value = kernel.values[t] if t < len(kernel.values) else 0.0
         value += float((weights * powers).sum().real)
-        found = max(found, exp(t / first) * abs(value))
+        supremum = max(supremum, exp(t / first) * abs(value))
         powers *= bases
-        if t >= len(kernel.values) and total * exp(-t * fall) <= found:
+        if t >= len(kernel.values) and total * exp(-t * fall) <= supremum:
             break
         if t >= len(kernel.values) and not kernel.modes:
             break
-    return first, found
+    return first, supremum
 
 
 def under_mixing(kernel: Kernel, taps: int) -> float:

@@ -23,9 +23,9 @@ def scales(system: LinearSystem) -> Iterator[float]:
     """
     sizes = np.sqrt((system.start**2).sum()), np.abs(system.start).sum()
     room = [1 + 2.0**-k for k in range(8, -1, -2)]
-    for found in sorted({2 * float(size) * more for size in sizes for more in room}):
-        unit = 2.0 ** (np.frexp(found)[1] - 12)
-        yield float(np.ceil(found / unit) * unit)
+    for scale in sorted({2 * float(size) * more for size in sizes for more in room}):
+        unit = 2.0 ** (np.frexp(scale)[1] - 12)
+        yield float(np.ceil(scale / unit) * unit)
 
 
 def gated_network(

@@ -26,8 +26,8 @@ from krohn.verify.checker.arithmetic import INSIDE, Interval, fits, sum_error
 from krohn.verify.checker.established import Established
 from krohn.verify.checker.model_file import Machine, Model
 from krohn.verify.checker.residual_stream import Stream
-from krohn.verify.checker.sublayers import walked
-from krohn.verify.checker.transformer import stated
+from krohn.verify.checker.sublayers import collect_streams
+from krohn.verify.checker.transformer import read_program
 
 
 def check_program(
@@ -67,7 +67,7 @@ def check_window(program: Statement, enough: int | None = None) -> None:
         if isinstance(operation, LetterMatrix):
             windows[name] = 1
         elif isinstance(operation, MatrixProduct):
-            windows[name] = _joined(program, operation, windows)
+            windows[name] = _join_windows(program, operation, windows)
         elif isinstance(operation, Normalised):
             divided = operation.source in windows
             demand(divided, f"{name!r} divides what is no product of letters")
@@ -82,7 +82,7 @@ def check_window(program: Statement, enough: int | None = None) -> None:
     demand(not program.decode, "products of letters decode no states")
 
 
-def _joined(
+def _join_windows(
     program: Statement, product: MatrixProduct, windows: Mapping[str, int]
 ) -> int:
     """How many letters a product multiplies: its factors are neighbouring windows."""
@@ -97,17 +97,17 @@ def _joined(
     return later + windows[earlier.source]
 
 
-def established(model: Model, said: Any, machine: Machine | None) -> Established:
+def check_claim(model: Model, said: Any, machine: Machine | None) -> Established:
     """The error in the norm that evidence names.
 
     Raises:
         Refused: If the network, or its Program, is another one.
     """
     source = StatedLinearSystem.from_wire(model.source)
-    program = stated(model, len(source.matrices), matrices=True)
+    program = read_program(model, len(source.matrices), matrices=True)
     check_program(program, source)
     norm = norm_of(said, source.matrices, program.length)
-    streams, looks = walked(model, program, said, norm)
+    streams, looks = collect_streams(model, program, said, norm)
     error = sum(read_out(model, streams[-1], source, norm), Interval.of(0.0)).most
     words = Words(len(source.matrices), program.length)
     return Established(model.format, words, norm.facts, error, streams, looks)
@@ -120,15 +120,15 @@ def read_out(
 
     The first is a bound of all outputs together, in the norm of vectors.
     """
-    start, channel = source.start, applied(model, stream, source.start)
+    start, channel = source.start, find_output_channel(model, stream, source.start)
     noise = Interval.of(stream.noise[channel.name]).max()
-    held = (norm.growth + noise) * abs(Interval.of(start)).sum()
-    fits(held, stream.form, "an output", INSIDE)
-    rounded = sum_error(stream.form, int(np.count_nonzero(start)), held)
+    largest_output = (norm.growth + noise) * abs(Interval.of(start)).sum()
+    fits(largest_output, stream.form, "an output", INSIDE)
+    rounded = sum_error(stream.form, int(np.count_nonzero(start)), largest_output)
     return noise * norm.of_vectors(start), rounded
 
 
-def applied(model: Model, stream: Stream, start: FloatArray) -> Channel:
+def find_output_channel(model: Model, stream: Stream, start: FloatArray) -> Channel:
     """The output channel, if the read-out applies what it holds to the start.
 
     Raises:

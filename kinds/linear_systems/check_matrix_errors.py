@@ -12,7 +12,7 @@ from krohn.program.errors import Refused, demand
 from krohn.program.operations.letter_matrix import LetterMatrix
 from krohn.program.operations.shift import Shift
 from krohn.program.statement import Channel
-from krohn.verify.checker.arithmetic import Format, Interval, flushed
+from krohn.verify.checker.arithmetic import Format, Interval, bound_underflow
 
 if TYPE_CHECKING:
     from krohn.kinds.linear_systems.check_product_gates import Gates
@@ -36,11 +36,11 @@ class MatrixErrors(ABC):
         return {"norm": self.name}
 
     @abstractmethod
-    def told(self, noise: FloatArray) -> float:
+    def describe_noise(self, noise: FloatArray) -> float:
         """How far a channel is off, for people."""
 
     @abstractmethod
-    def embedded(self) -> FloatArray:
+    def bound_embedding(self) -> FloatArray:
         """The noise of the letters' matrices."""
 
     def codes(self, channel: Channel) -> FloatArray:
@@ -58,7 +58,7 @@ class MatrixErrors(ABC):
     def largest(self, noise: FloatArray) -> float:
         """The largest absolute value of an entry."""
 
-    def copied(
+    def bound_copies(
         self, heads: "Heads", channel: Channel, leak: float, astray: float
     ) -> FloatArray:
         """The noise of a channel whose head copies matrices (Theorems W2 and W9).
@@ -73,11 +73,11 @@ class MatrixErrors(ABC):
         largest = self.largest(noise)
         heads.check_sums(largest)
         assert isinstance(channel.operation, Shift)
-        lost = heads.below(largest) + flushed(2)
-        return self.fetched(noise, channel.operation.by, leak, astray, lost)
+        lost = heads.below(largest) + bound_underflow(2)
+        return self.bound_fetch(noise, channel.operation.by, leak, astray, lost)
 
     @abstractmethod
-    def fetched(
+    def bound_fetch(
         self, noise: FloatArray, by: int, leak: float, astray: float, lost: Interval
     ) -> FloatArray:
         """That of matrices that a head copies from ``by`` positions before.
@@ -91,7 +91,7 @@ class MatrixErrors(ABC):
         """
 
     @abstractmethod
-    def multiplied(
+    def bound_product(
         self,
         name: str,
         left: FloatArray,

@@ -14,7 +14,7 @@ from krohn.kinds.linear_systems.check_product_gates import (
 )
 from krohn.program.domains import FloatArray
 from krohn.program.errors import demand
-from krohn.verify.checker.arithmetic import Format, Interval, Operand, flushed
+from krohn.verify.checker.arithmetic import Format, Interval, Operand, bound_underflow
 
 LARGEST_GROWTH = 2.0
 """A product of letters beyond it: they have no such norm."""
@@ -68,7 +68,7 @@ class Norm(MatrixErrors):
 
     def together(self, left: Operand, right: Operand) -> Interval:
         """N of vectors with two parts, of which ``left`` and ``right`` are N."""
-        pair = Interval.stacked([left, right])
+        pair = Interval.stack_intervals([left, right])
         return self.of_vectors(pair.each(lambda x: np.moveaxis(x, 0, -1)))
 
     @property
@@ -76,11 +76,11 @@ class Norm(MatrixErrors):
         """The norm, and what products of letters have in it."""
         return {"norm": self.name, "growth": self.growth}
 
-    def told(self, noise: FloatArray) -> float:
+    def describe_noise(self, noise: FloatArray) -> float:
         """The norm of what it is off by."""
         return float(noise.max())
 
-    def embedded(self) -> FloatArray:
+    def bound_embedding(self) -> FloatArray:
         """None."""
         return np.zeros(1)
 
@@ -88,7 +88,7 @@ class Norm(MatrixErrors):
         """No entry is larger than the norm."""
         return (Interval.of(noise) + self.growth).most
 
-    def fetched(
+    def bound_fetch(
         self, noise: FloatArray, by: int, leak: float, astray: float, lost: Interval
     ) -> FloatArray:
         """Theorem W2."""
@@ -96,16 +96,16 @@ class Norm(MatrixErrors):
         stray = (4 * Interval.of(leak) * largest + lost) * self.size
         return (noise + astray * self.absolute(largest) + stray).high
 
-    def multiplied(
+    def bound_product(
         self, name: str, left: FloatArray, right: FloatArray, units: Gates, form: Format
     ) -> FloatArray:
         """Theorem W5."""
         most, x, y = self.growth, Interval.of(left), Interval.of(right)
         passed = most * (x + y) + x * y
-        found = passed + self._by_units(units, most + x, most + y, form)
-        reason = f"{name!r} can be off by {found.most:.2g}, its own size"
-        demand(found < most, reason)
-        return found.high
+        noise = passed + self._by_units(units, most + x, most + y, form)
+        reason = f"{name!r} can be off by {noise.most:.2g}, its own size"
+        demand(noise < most, reason)
+        return noise.high
 
     def _by_units(
         self, units: Gates, left: Interval, right: Interval, form: Format
@@ -129,7 +129,7 @@ class Norm(MatrixErrors):
         astray = units.gain * self.absolute(units.astray(4 * n, form) * (both + curve))
         total = abs(units.gain - 1) * (both + curve) + curve + astray
         total += ROUNDED * 4 * c * w * rounded
-        return total + 4 * n * n * flushed(8 * c + 2)
+        return total + 4 * n * n * bound_underflow(8 * c + 2)
 
 
 class Spectral(Norm):

@@ -13,8 +13,8 @@ from krohn.verify.checker.arithmetic import (
     Format,
     Interval,
     Operand,
+    bound_underflow,
     fits,
-    flushed,
     gamma,
     gelu_units,
 )
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 ROUNDED = 1 + 2.0**-10
 """The factor by which numbers of the network may exceed true ones (Theorem W4)."""
-ROOT = Interval.between(np.array(2.5066282746310002), np.array(2.506628274631001))
+ROOT = Interval.from_ends(np.array(2.5066282746310002), np.array(2.506628274631001))
 """√(2π)."""
 
 
@@ -66,7 +66,7 @@ class Gates(NamedTuple):
         (below, above), unit = terms, form.sum_unit
         size, outside = ROUNDED * Interval.of(reach) * self.inside, Interval.of(above)
         outside = outside * self.outside
-        few = above * Interval.of(unit) + flushed(outside) <= 2.0**-13
+        few = above * Interval.of(unit) + bound_underflow(outside) <= 2.0**-13
         demand(few, "a product has too many terms")
         fits(outside * size.maximum(1.0), form, "a product", STEPS)
         inner = (0.5 + 0.8 * size) * gamma(below, unit)
@@ -83,7 +83,7 @@ class Gates(NamedTuple):
         return bool(np.frexp(self.inside)[0] == 0.5)
 
 
-def written(mlp: "Mlp", channel: Channel) -> FloatArray:
+def bound_noise(mlp: "Mlp", channel: Channel) -> FloatArray:
     """The noise of a product of matrices."""
     mlp.check_fresh(channel)
     stream, errors = mlp.stream, mlp.stream.of_matrices
@@ -92,7 +92,7 @@ def written(mlp: "Mlp", channel: Channel) -> FloatArray:
     spans, noise = (left.span, right.span), stream.noise
     units = gates(mlp.layers, mlp.activations, spans, channel.span, errors.size)
     both = noise[left.name], noise[right.name]
-    return errors.multiplied(channel.name, *both, units, stream.form)
+    return errors.bound_product(channel.name, *both, units, stream.form)
 
 
 def gates(

@@ -22,10 +22,10 @@ from krohn.verify.checker.arithmetic import (
     Format,
     Interval,
     Operand,
+    bound_all_steps,
+    bound_underflow,
     fits,
-    flushed,
     gamma,
-    settled,
 )
 from krohn.verify.checker.established import Established
 from krohn.verify.checker.model_file import Machine, Model
@@ -45,7 +45,7 @@ class Gates(NamedTuple):
     matrices: FloatArray
 
 
-def established(model: Model, said: Any, machine: Machine | None) -> Established:
+def check_claim(model: Model, said: Any, machine: Machine | None) -> Established:
     """The error in the norm that evidence names.
 
     Raises:
@@ -104,7 +104,7 @@ def _error(
         half
     )
 
-    def own(off: Interval) -> Interval:
+    def step_error(off: Interval) -> Interval:
         """The error that one step adds, but for the letters' own errors."""
         read = weight * (most + off) + fall
         fits(read + beside, form, "a sum", STEPS)
@@ -113,11 +113,11 @@ def _error(
 
     def later(off: Interval) -> Interval:
         """A bound of the next error, if no earlier one exceeds ``off``."""
-        step = apart * (most + off) + own(off)
+        step = apart * (most + off) + step_error(off)
         return norm.growth * (norm.of_vectors(first) + length * step)
 
-    off = settled(later, half)
-    safe = moved * (most + off) + own(off) <= half
+    off = bound_all_steps(later, half)
+    safe = moved * (most + off) + step_error(off) <= half
     demand(safe, "the gate of another letter may let something through")
     return off + form.sum_unit * (most + off)
 
@@ -153,6 +153,6 @@ def known_sum_error(
         products: The sum of the absolute values of the products among them.
     """
     size, total = Interval.of(size), Interval.of(total)
-    astray = gamma(terms, form.sum_unit) * size + flushed(terms)
+    astray = gamma(terms, form.sum_unit) * size + bound_underflow(terms)
     sums = (terms - 2) * (size + total) / 2 + total + (terms - 1) * astray
-    return form.sum_unit * (sums + products) + flushed(terms)
+    return form.sum_unit * (sums + products) + bound_underflow(terms)

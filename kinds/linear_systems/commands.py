@@ -38,7 +38,12 @@ from krohn.source_kinds.base import (
     sizes_of,
 )
 from krohn.source_kinds.kind import Answers
-from krohn.source_kinds.real_outputs import Reference, held, known, outputs
+from krohn.source_kinds.real_outputs import (
+    Reference,
+    outputs,
+    replace_nan,
+    simulate_words,
+)
 from krohn.verify.testing.simulation_result import Simulation
 
 if TYPE_CHECKING:
@@ -91,7 +96,7 @@ class LinearSystems(ReadableKind[LinearSystem]):
                 f"{text} emits vectors of numbers, and networks read letters; from "
                 "Python, use krohn.kinds.linear_systems.source, with its Kalman filter"
             )
-        return linear_systems.named(text)
+        return linear_systems.find_by_name(text)
 
     def is_machine(self, source: LinearSystem) -> bool:
         """Whether each letter maps states to states."""
@@ -117,11 +122,13 @@ class LinearSystems(ReadableKind[LinearSystem]):
         """
         options = asked.options
         length = asked.longest("a network of a linear system needs the longest length")
-        name, reason = asked.made(CONSTRUCTIONS), ""
+        name, reason = asked.choose_construction(CONSTRUCTIONS), ""
         for network, described in _networks(source, length, asked):
             built = CompiledNetwork(name, network, described, None)
             try:
-                return built, self.proved(source, built, {"length": length}, options)
+                return built, self.prove_claim(
+                    source, built, {"length": length}, options
+                )
             except Refused as refused:
                 reason = str(refused)
         raise CompileError(
@@ -169,24 +176,28 @@ class LinearSystems(ReadableKind[LinearSystem]):
         }
         return Answers(result, range(1, len(word) + 1))
 
-    def drawn(self, file: ModelFile, count: int, rng: np.random.Generator) -> IntArray:
+    def sample_inputs(
+        self, file: ModelFile, count: int, rng: np.random.Generator
+    ) -> IntArray:
         """Random words of full length, those of one letter among them."""
         letters = len(self.of_file(file).letters)
         words = rng.integers(letters, size=(count, file.claim.longest))
         words[:letters] = np.arange(min(count, letters))[:, None]
         return words
 
-    def held(self, file: ModelFile, inputs: IntArray, progress: Progress) -> Simulation:
+    def simulate_inputs(
+        self, file: ModelFile, inputs: IntArray, progress: Progress
+    ) -> Simulation:
         """Hold outputs against the states of the system."""
         source = self.of_file(file)
-        return held(file, source.letters, reference(source), inputs, progress)
+        return simulate_words(file, source.letters, reference(source), inputs, progress)
 
 
 def reference(source: LinearSystem) -> Reference:
     """Its states, as they are held against what networks say."""
 
     def run(words: IntArray) -> FloatArray:
-        return known(source.run(words))
+        return replace_nan(source.run(words))
 
     return Reference(run, exactly=source.ratios)
 

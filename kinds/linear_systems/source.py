@@ -161,29 +161,29 @@ _NAME = re.compile(
 )
 
 
-def named(name: str) -> LinearSystem | None:
+def find_by_name(name: str) -> LinearSystem | None:
     """The system of a name; None if it is not of a family's form.
 
     Raises:
         Refused: If a number of the name is too small or too large.
     """
-    found = _NAME.fullmatch(name)
-    if found is None or found["family"] not in {*FAMILIES, STOCHASTIC}:
+    match = _NAME.fullmatch(name)
+    if match is None or match["family"] not in {*FAMILIES, STOCHASTIC}:
         return None
-    family, states, letters = found["family"], int(found["n"]), int(found["m"])
+    family, states, letters = match["family"], int(match["n"]), int(match["m"])
     few = 2 <= states <= LARGEST and 1 <= letters <= LARGEST
     demand(few, f"{name} needs 2 to {LARGEST} states and 1 to {LARGEST} letters")
     drawn = "Cyclic-DET" if family == STOCHASTIC else family
-    random = Random(f"{drawn} {states} {letters} {int(found['seed'])}")
+    random = Random(f"{drawn} {states} {letters} {int(match['seed'])}")
     matrices = np.array([FAMILIES[drawn](states, random) for _ in range(letters)])
     if family == STOCHASTIC:
-        back = BACK if found["back"] is None else float(found["back"])
+        back = BACK if match["back"] is None else float(match["back"])
         demand(states > 2, f"{name} needs 3 states: a cycle of 2 leads back anyway")
         demand(
             0 < 1 - back < 1, f"the epsilon of {name} is a probability between 0 and 1"
         )
         matrices = stochastic(matrices, back)
-    elif found["back"] is not None:
+    elif match["back"] is not None:
         return None
     symbols = tuple(str(o + 1) for o in range(letters))
     return LinearSystem(name, symbols, matrices, np.eye(states)[0])
@@ -313,11 +313,11 @@ class LinearDynamics:
 
     def variances(self, length: int) -> FloatArray:
         """``(length,)``: of each coordinate of x_t given y_1 … y_t."""
-        found, variance = np.empty(length), 0.0
+        variances, variance = np.empty(length), 0.0
         for t in range(length):
             variance = (variance + 1) / (variance + 2)
-            found[t] = variance
-        return found
+            variances[t] = variance
+        return variances
 
     def filter(self, observations: FloatArray) -> FloatArray:
         """The means of the state given what was observed so far (Kalman 1960).
@@ -379,11 +379,11 @@ def named_dynamics(name: str) -> LinearDynamics | None:
     Raises:
         Refused: If it has too few or too many states.
     """
-    found = _DYNAMICS.fullmatch(name)
-    if found is None:
+    match = _DYNAMICS.fullmatch(name)
+    if match is None:
         return None
-    size = int(found["n"])
+    size = int(match["n"])
     demand(1 <= size <= LARGEST, f"{name} needs 1 to {LARGEST} states")
-    random = Random(f"RanLDS {size} {int(found['seed'])}")
+    random = Random(f"RanLDS {size} {int(match['seed'])}")
     transition, observation = orthogonal(size, random), orthogonal(size, random)
     return LinearDynamics(name, transition, observation, np.eye(size)[0])

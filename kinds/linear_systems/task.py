@@ -5,7 +5,7 @@ from functools import cached_property
 
 import numpy as np
 
-from krohn.kinds.linear_systems.source import LinearSystem, named
+from krohn.kinds.linear_systems.source import LinearSystem, find_by_name
 from krohn.program.domains import FloatArray, IntArray
 from krohn.program.errors import KrohnError
 
@@ -67,5 +67,5 @@ def process(source: object) -> Process | None:
     Raises:
         Refused: If a number of a name is out of range.
     """
-    system = named(source) if isinstance(source, str) else source
+    system = find_by_name(source) if isinstance(source, str) else source
     return Process(system) if isinstance(system, LinearSystem) else None

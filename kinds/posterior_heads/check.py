@@ -21,15 +21,15 @@ from krohn.verify.checker.arithmetic import (
     STEPS,
     Interval,
     Operand,
+    bound_underflow,
     fits,
-    flushed,
     gamma,
     lost,
     store_error,
 )
 from krohn.verify.checker.established import Established, added_up
 from krohn.verify.checker.model_file import FloatArray, Machine, Model
-from krohn.verify.checker.softmax import mean_error, product, swayed, weights
+from krohn.verify.checker.softmax import bound_sway, mean_error, product, weights
 
 RARE, RAREST = 2.0**-50, 2.0**-800
 """Less than the probability of a state, and of a letter in one state.
@@ -67,11 +67,11 @@ def token_law(source: StatedPosteriorHead) -> Interval:
 def priors_of(source: StatedPosteriorHead) -> Interval:
     """``(k,)``: the law of the state at each of the times of the task (P1b)."""
     step = _law(source.transitions) @ source.prior / source.prior
-    drift = Interval(step.low.min(), step.high.max()).joined(1.0)
-    found = _law(source.prior[:, None])[:, 0]
+    drift = Interval(step.low.min(), step.high.max()).join_with(1.0)
+    law = _law(source.prior[:, None])[:, 0]
     for _ in range(max(*source.task.predicted, source.task.given) - 1):
-        found = found * drift
-    return found
+        law = law * drift
+    return law
 
 
 def guesses_of(source: StatedPosteriorHead) -> Interval:
@@ -79,12 +79,12 @@ def guesses_of(source: StatedPosteriorHead) -> Interval:
     emissions, prior = token_law(source), priors_of(source)
 
     def law(start: int, end: int) -> Interval:
-        found = Interval.of(np.eye(len(source.prior)))
+        power = Interval.of(np.eye(len(source.prior)))
         for _ in range(abs(end - start)):
-            found = _law(source.transitions) @ found
+            power = _law(source.transitions) @ power
         if end >= start:
-            return found
-        return prior[:, None] * found.each(np.transpose) / prior
+            return power
+        return prior[:, None] * power.each(np.transpose) / prior
 
     def both(one: Operand, other: Operand) -> Interval:
         pairs = Interval.of(one)[:, None] * Interval.of(other)[None]
@@ -92,23 +92,23 @@ def guesses_of(source: StatedPosteriorHead) -> Interval:
 
     c, a, b = source.task.given, source.task.predicted[0], source.task.predicted[-1]
     if a == b:
-        found = emissions @ law(c, a)
+        guesses = emissions @ law(c, a)
     elif a < c < b:
-        found = both(emissions @ law(c, a), emissions @ law(c, b))
+        guesses = both(emissions @ law(c, a), emissions @ law(c, b))
     elif c < a:
-        found = both(emissions, emissions @ law(a, b)) @ law(c, a)
+        guesses = both(emissions, emissions @ law(a, b)) @ law(c, a)
     else:
-        found = both(emissions @ law(b, a), emissions) @ law(c, b)
-    return found.each(np.transpose)
+        guesses = both(emissions @ law(b, a), emissions) @ law(c, b)
+    return guesses.each(np.transpose)
 
 
 def _law(columns: FloatArray) -> Interval:
     """Columns as they stand, and made to add up to 1, and all between."""
     laws = Interval.of(columns)
-    return laws.joined(laws / laws.sum(axis=0))
+    return laws.join_with(laws / laws.sum(axis=0))
 
 
-def established(model: Model, said: Any, machine: Machine | None) -> Established:
+def check_claim(model: Model, said: Any, machine: Machine | None) -> Established:
     """The error of a posterior head, on all letters, or on all points of its box.
 
     Raises:
@@ -167,11 +167,11 @@ def _points(
     reach = np.append((radius + entering).high.repeat(n), 1.0)[:, None]
     read = np.abs(np.hstack([layer.key, layer.bias[:, None]]))
     size = product(read, reach, form, "a score").max()
-    sums = gamma(n + 1, form.sum_unit) * size + flushed(n + 1)
+    sums = gamma(n + 1, form.sum_unit) * size + bound_underflow(n + 1)
     spread = (Interval.of(layer.value.max(axis=0)) - layer.value.min(axis=0)).max()
     return {
-        "scores": swayed(apart, spread),
-        "rounding": swayed(2 * sums, spread)
+        "scores": bound_sway(apart, spread),
+        "rounding": bound_sway(2 * sums, spread)
         + mean_error(form, slots, size + sums, spread, largest),
         "values": abs(layer.value - values).max(),
     }

@@ -14,7 +14,7 @@ from typing import Annotated
 import typer
 
 from krohn.commands import options as common
-from krohn.commands.options import DONE, emit, grouped
+from krohn.commands.options import DONE, emit, expand_option_groups
 from krohn.commands.progress import waiting
 from krohn.show.tables import new_table, print_table
 
@@ -47,7 +47,7 @@ class Law:
     seed: Annotated[int, typer.Option(help="Seed of the draws.")] = 0
 
 
-@grouped
+@expand_option_groups
 def decompile(
     file: Annotated[
         str,

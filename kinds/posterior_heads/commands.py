@@ -25,7 +25,7 @@ from krohn.schemas.parts import Dtype
 from krohn.source_kinds.base import Built, letters_in
 from krohn.source_kinds.kind import Answers
 from krohn.source_kinds.real_outputs import Reference
-from krohn.source_kinds.real_sequences import Box, RealSequences, said
+from krohn.source_kinds.real_sequences import Box, RealSequences, run_network
 
 PAIRWISE = tuple(map(Task.of, ("2given1", "3given1", "1given2", "1given3")))
 TOGETHER = 16
@@ -66,7 +66,7 @@ class PosteriorHeads(RealSequences[PosteriorHead]):
     instead = "; krohn decompile recovers the model behind it"
     examples = posterior_heads.EXAMPLES
     source = PosteriorHead
-    of_name = staticmethod(posterior_heads.named)
+    of_name = staticmethod(posterior_heads.find_by_name)
     takes = frozenset({"within", "construction"})
 
     def box(self, source: PosteriorHead) -> Box:
@@ -86,7 +86,7 @@ class PosteriorHeads(RealSequences[PosteriorHead]):
         """By densities and probabilities, in the widest format of the machine."""
         return Reference(source.run, source.rounding())
 
-    def sampled(
+    def sample_vectors(
         self, source: PosteriorHead, shape: tuple[int, int], rng: np.random.Generator
     ) -> FloatArray:
         """Letters; or points, half of which the model says, and all within the box."""
@@ -117,7 +117,7 @@ class PosteriorHeads(RealSequences[PosteriorHead]):
             every: FloatArray = np.eye(d)[letters]
             return every
         corners = rng.choice((-1.0, 1.0), (count - count // 2, length, d))
-        between = _between(source, (count // 2, length), rng)
+        between = _points_between(source, (count // 2, length), rng)
         points = np.concatenate([source.radius * corners, between])
         return np.asarray(np.clip(points, -source.radius, source.radius))
 
@@ -163,12 +163,12 @@ class PosteriorHeads(RealSequences[PosteriorHead]):
             word = letters_in(words, source.name, source.letters)
             rows = np.eye(len(source.letters))[word].astype(int).tolist()
             words = [",".join(map(str, row)) for row in rows]
-        said = super().answers(file, words, network)
-        result = said.result | {"classes": list(source.classes)}
+        answer = super().answers(file, words, network)
+        result = answer.result | {"classes": list(source.classes)}
         # Each vector is answered by itself, wherever it stands.
-        return Answers(result, [1] * len(said.read))
+        return Answers(result, [1] * len(answer.read))
 
-    def listed(self, file: ModelFile, length: int) -> FloatArray:
+    def list_inputs(self, file: ModelFile, length: int) -> FloatArray:
         """Every letter: each is answered by itself."""
         source = self.of_file(file)
         if source.radius is not None:
@@ -180,15 +180,15 @@ class PosteriorHeads(RealSequences[PosteriorHead]):
 def law_of(file: ModelFile, source: PosteriorHead) -> FloatArray:
     """``(d, …)``: what the network of a file says after each letter."""
     d = len(source.letters)
-    found = said(file, np.eye(d)[:, None])[:, 0]
-    return found.reshape((d,) * (1 + len(source.task.predicted)))
+    outputs = run_network(file, np.eye(d)[:, None])[:, 0]
+    return outputs.reshape((d,) * (1 + len(source.task.predicted)))
 
 
 def _unit_vectors(x: FloatArray) -> Any:
     return np.isin(x, (0, 1)).all(axis=-1) & (x.sum(axis=-1) == 1)
 
 
-def _between(
+def _points_between(
     source: PosteriorHead, shape: tuple[int, int], rng: np.random.Generator
 ) -> FloatArray:
     """Points where two states are as likely, near the middle of their means."""
@@ -198,8 +198,8 @@ def _between(
     square = np.maximum((apart**2).sum(axis=-1), np.finfo(np.float64).tiny)
     middle = (means[one] + means[other]) / 2 + rng.standard_normal(apart.shape)
     off = (middle * apart).sum(axis=-1) + bias[one] - bias[other]
-    found: FloatArray = middle - (off / square)[..., None] * apart
-    return np.where((one == other)[..., None], means[one], found)
+    points: FloatArray = middle - (off / square)[..., None] * apart
+    return np.where((one == other)[..., None], means[one], points)
 
 
 def _identifies(source: PosteriorHead) -> dict[str, str]:
@@ -220,14 +220,14 @@ def _identifies(source: PosteriorHead) -> dict[str, str]:
     model = source.emissions, source.transitions
     asked: dict[str, tuple[Task, ...]] = {str(t): (t,) for t in (PAIRWISE[0], *TRIPLE)}
     asked["all pairs of 3 letters"] = PAIRWISE
-    found = {}
+    findings = {}
     for name, tasks in asked.items():
         free = freedom(tasks, *model)
-        found[name] = (
+        findings[name] = (
             f"leaves {count(free, 'direction')} open"
             if free
             else "determines it nearby"
         )
         if not free and len(tasks) == 1 and tasks[0] in TRIPLE and all(full):
-            found[name] = "determines it"
-    return found
+            findings[name] = "determines it"
+    return findings

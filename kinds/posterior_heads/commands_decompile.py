@@ -384,10 +384,10 @@ def _points(file: ModelFile) -> PosteriorHead | None:
 
 
 def _of_points(file: ModelFile, source: PosteriorHead, seed: int) -> Recovered:
-    from krohn.source_kinds.real_sequences import said
+    from krohn.source_kinds.real_sequences import run_network
 
     def guess(x: FloatArray) -> FloatArray:
-        return said(file, x[:, None])[:, 0]
+        return run_network(file, x[:, None])[:, 0]
 
     error = file.claim.error
     found = decompiled_points(guess, len(source.letters), error, seed)

@@ -27,7 +27,7 @@ from krohn.kinds.posterior_heads.statement import (
 from krohn.program.domains import FloatArray
 from krohn.program.errors import demand
 
-__all__ = ["EXAMPLES", "PosteriorHead", "named"]
+__all__ = ["EXAMPLES", "PosteriorHead", "find_by_name"]
 
 
 # The best guess of tokens given one token: values of a softmax over the hidden states.
@@ -102,10 +102,10 @@ class PosteriorHead(StatedPosteriorHead):
 
     def biases(self) -> FloatArray:
         """``(k,)``: the score of each state without x, up to what all have in common."""
-        found: FloatArray = np.log(self.prior)
+        scores: FloatArray = np.log(self.prior)
         if self.radius is not None:
-            found = found - (self.emissions**2).sum(axis=0) / 2
-        return np.asarray(found - found.max())
+            scores = scores - (self.emissions**2).sum(axis=0) / 2
+        return np.asarray(scores - scores.max())
 
     def posterior(self, x: FloatArray) -> FloatArray:
         """``(…, k)``: the law of the hidden state after points or letters ``(…, d)``.
@@ -119,13 +119,13 @@ class PosteriorHead(StatedPosteriorHead):
         else:
             apart = ((x.astype(wide)[..., None] - means) ** 2).sum(axis=-2) / 2
             likely = np.exp(apart.min(axis=-1, keepdims=True) - apart) * prior
-        found: FloatArray = likely / likely.sum(axis=-1, keepdims=True)
-        return found
+        posterior: FloatArray = likely / likely.sum(axis=-1, keepdims=True)
+        return posterior
 
     def run(self, x: FloatArray) -> FloatArray:
         """``(…, outputs)``: what is guessed after points or unit vectors ``(…, d)``."""
-        found: FloatArray = (self.posterior(x) @ self.values).astype(np.float64)
-        return found
+        guesses: FloatArray = (self.posterior(x) @ self.values).astype(np.float64)
+        return guesses
 
     def rounding(self) -> float:
         """How far `run` can be off: digits of the values, and of the posterior.
@@ -168,24 +168,24 @@ _GAUSSIAN = re.compile(r"GaussianHMM(?P<k>\d{1,9}),(?P<d>\d{1,9})@(?P<seed>\d{1,
 _RADIUS = re.compile(r"R=(?P<radius>\d{1,9}(\.\d{1,9})?)")
 
 
-def named(name: str) -> PosteriorHead | None:
+def find_by_name(name: str) -> PosteriorHead | None:
     """The head of a name; None if it is not of a family's form.
 
     Raises:
         Refused: If a number of the name is too small or too large.
     """
     base, *options = name.split(":")
-    if (found := _GAUSSIAN.fullmatch(base)) is not None:
-        return _gaussian(name, found, *_task_and_radius(name, options, NEXT))
-    if (found := _POWER.fullmatch(base)) is not None:
-        which, power = int(found["which"]), int(found["power"])
+    if (match := _GAUSSIAN.fullmatch(base)) is not None:
+        return _gaussian(name, match, *_task_and_radius(name, options, NEXT))
+    if (match := _POWER.fullmatch(base)) is not None:
+        which, power = int(match["which"]), int(match["power"])
         ahead = Task((1 + power,), 1)
         return power_twin(name, which, power, *_task_and_radius(name, options, ahead))
     if len(options) != 1 or "given" not in options[0]:
         return None
     if base in ("Twin1", "Twin2"):
         return twin(int(base[-1]), Task.of(options[0]))
-    model = hidden_markov.named(base)
+    model = hidden_markov.find_by_name(base)
     return None if model is None else of_model(model, Task.of(options[0]))
 
 
@@ -205,8 +205,8 @@ def twin(which: int, task: Task) -> PosteriorHead:
 
     The printed transitions are symmetric, and stay so.
     """
-    said, step = PRINTED[which - 1]
-    emissions, transitions = said / said.sum(axis=0), step.copy()
+    digits, step = PRINTED[which - 1]
+    emissions, transitions = digits / digits.sum(axis=0), step.copy()
     np.fill_diagonal(transitions, 0)
     np.fill_diagonal(transitions, 1 - transitions.sum(axis=0))
     return PosteriorHead.of(f"Twin{which}:{task}", emissions, transitions, task)
@@ -277,10 +277,10 @@ def _gaussian(
     means = np.array(
         [[SPREAD * (2 * random.random() - 1) for _ in range(k)] for _ in range(d)]
     )
-    return gaussian(name, means, _mixed(k, random), task, radius)
+    return gaussian(name, means, _mix_permutations(k, random), task, radius)
 
 
-def _mixed(size: int, random: Random) -> FloatArray:
+def _mix_permutations(size: int, random: Random) -> FloatArray:
     """``(k, k)``: a mean of k + 1 permutations: rows and columns add up to 1."""
     shares = [random.random() for _ in range(size + 1)]
     matrix, total = np.zeros((size, size)), fsum(shares)

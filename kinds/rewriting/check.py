@@ -11,13 +11,13 @@ from krohn.program.program import statement_of
 from krohn.program.statement import Statement
 from krohn.verify.checker.model_file import Model
 from krohn.verify.checker.same_program import Classes, readings
-from krohn.verify.checker.transformer import Reference, causal, stated
+from krohn.verify.checker.transformer import Reference, causal, read_program
 
 
 def programs(model: Model) -> tuple[Statement, Statement]:
     """The Program of a file, and that of Theorem 5k."""
     system = Rewriting.from_wire(model.source)
-    program = causal(stated(model, len(system.tokens)))
+    program = causal(read_program(model, len(system.tokens)))
     return program, statement_of(program_of(system, program.length))
 
 
@@ -42,8 +42,8 @@ def nearby(
         classes: Which channels of the two are equal.
     """
     of_file, of_source = classes.of
-    found = said.operations.values()
-    flags = {of_source[op.where] for op in found if isinstance(op, Latest)}
+    operations = said.operations.values()
+    flags = {of_source[op.where] for op in operations if isinstance(op, Latest)}
     near = {
         name: source.longest
         for name, op in program.operations.items()

@@ -22,8 +22,8 @@ from krohn.kinds.rewriting.source_termination import (
     order,
 )
 from krohn.kinds.rewriting.source_text import (
+    find_unused_rules,
     random_line,
-    unused,
 )
 from krohn.kinds.rewriting.statement import (
     KIND,
@@ -119,7 +119,7 @@ class Rewritings(LineKind[Rewriting]):
     examples = rewriting.EXAMPLES
     source = Rewriting
     refusal = "{0}: {1}"
-    of_name = staticmethod(rewriting.named)
+    of_name = staticmethod(rewriting.find_by_name)
     called = "a rewriting system"
     claim = "generates"
     formats = BY_NEED
@@ -153,14 +153,14 @@ class Rewritings(LineKind[Rewriting]):
         """The facts of a rewriting system, and the size of its network."""
         weights, whole = order(source), rewriting.usual_length(source)
         length = asked.length or (whole if whole and whole <= MOST_TOKENS else None)
-        told: dict[str, Any] = {
+        facts: dict[str, Any] = {
             "letters": join_letters(source.letters),
             "rules": len(source.rules),
             **self.remarks(source),
             "places_read": source.widest,
             "longest_line": source.longest,
             "sparse_window": window(source),
-            "order": [w.told(source.letters) for w in weights],
+            "order": [w.describe_weight(source.letters) for w in weights],
             "steps": most_steps(weights, source.longest) if weights else None,
             "tokens": length or "say -T",
             "dtype": asked.options.precision.name,
@@ -171,18 +171,18 @@ class Rewritings(LineKind[Rewriting]):
             except CompileError:
                 continue
             assert built.cost is not None
-            return {**told, "dtype": dtype, **sizes(built.cost)}
-        return told
+            return {**facts, "dtype": dtype, **sizes(built.cost)}
+        return facts
 
     def remarks(self, source: Rewriting) -> dict[str, Any]:
         """How long texts can be, and rules that never apply, with their lines."""
-        found = unused(source)
-        told: dict[str, Any] = {"whole_texts": rewriting.usual_length(source)}
-        if found:
-            told["rules_that_never_apply"] = found
-        if found and source.lines:
-            told["lines_of_these_rules"] = [source.lines[i - 1] for i in found]
-        return told
+        idle_rules = find_unused_rules(source)
+        remarks: dict[str, Any] = {"whole_texts": rewriting.usual_length(source)}
+        if idle_rules:
+            remarks["rules_that_never_apply"] = idle_rules
+        if idle_rules and source.lines:
+            remarks["lines_of_these_rules"] = [source.lines[i - 1] for i in idle_rules]
+        return remarks
 
     def writer(self, file: ModelFile) -> Writer:
         """A line is asked for; the whole text is said."""
@@ -191,17 +191,17 @@ class Rewritings(LineKind[Rewriting]):
         def row(words: Sequence[str]) -> Row:
             return row_of(source.end, line_in(source, words), length)
 
-        def told(row: Row, text: list[int]) -> Answers:
+        def describe_text(row: Row, text: list[int]) -> Answers:
             line = row.index(source.end)
             return Answers(_text_result(source, text, line), range(line + 1, len(text)))
 
-        return Writer(source.tokens, row, told, end=source.end + 1)
+        return Writer(source.tokens, row, describe_text, end=source.end + 1)
 
     def interpreter(self, source: Rewriting) -> Callable[[list[str]], dict[str, Any]]:
         """Texts without a network."""
-        return partial(self.interpreted, source)
+        return partial(self.interpret_prompt, source)
 
-    def interpreted(self, source: Rewriting, words: list[str]) -> dict[str, Any]:
+    def interpret_prompt(self, source: Rewriting, words: list[str]) -> dict[str, Any]:
         """The text by the reference interpreter: rules, no network."""
         line = line_in(source, words)
         length = rewriting.shrinking_length(source) or MOST_LINES
@@ -223,7 +223,7 @@ class Rewritings(LineKind[Rewriting]):
             of_lines(source, rules, row.index(rules.end), np.array(text))
         )
 
-    def drawn(
+    def sample_inputs(
         self, file: ModelFile, count: int, rng: np.random.Generator
     ) -> list[Line]:
         """Lines, of which half are made by rules backwards, half of random letters."""
@@ -238,7 +238,7 @@ class Rewritings(LineKind[Rewriting]):
                 lines.append(random_line(source, rng, steps))
         return lines
 
-    def listed(self, file: ModelFile, length: int) -> list[Line]:
+    def list_inputs(self, file: ModelFile, length: int) -> list[Line]:
         """Every line of up to so many letters."""
         source = self.of_file(file)
         if length > source.longest:
@@ -261,18 +261,18 @@ def _whole_texts(source: Rewriting) -> int:
     Raises:
         CompileError: If it is not known whether texts end, or that is too much.
     """
-    found = rewriting.usual_length(source)
-    if found is None:
+    length = rewriting.usual_length(source)
+    if length is None:
         raise CompileError(
             f"texts of {source.name} may go on for ever: lines do not get shorter, and no "
             "order was found by which they get smaller; say how many tokens are read (-T)"
         )
-    if found > MOST_TOKENS:
+    if length > MOST_TOKENS:
         raise CompileError(
-            f"texts of {source.name} end, within {found:,} tokens by the order that was "
+            f"texts of {source.name} end, within {length:,} tokens by the order that was "
             "found; say how many are read (-T), or shorter lines (longest)"
         )
-    return found
+    return length
 
 
 def window(source: Rewriting) -> int:
@@ -295,24 +295,24 @@ def line_in(source: Rewriting, words: Sequence[str]) -> Line:
         KrohnError: If it is no line of the source.
     """
     names = sorted(source.letters, key=len, reverse=True)
-    found, rest = [], " ".join(words).removesuffix(source.tokens[source.end]).strip()
+    line, rest = [], " ".join(words).removesuffix(source.tokens[source.end]).strip()
     spelled = len(rest.split()) == 1 and max(map(len, names)) == 1
     while rest:
         number = re.match(r"\d+", rest)
-        told = number[0] if number and not spelled else rest
-        letter = next((name for name in names if told.startswith(name)), None)
-        if letter is None or (number and not spelled and letter != told):
-            known, wrong = join_letters(source.letters), told if number else rest[0]
+        token = number[0] if number and not spelled else rest
+        letter = next((name for name in names if token.startswith(name)), None)
+        if letter is None or (number and not spelled and letter != token):
+            known, wrong = join_letters(source.letters), token if number else rest[0]
             raise KrohnError(
                 f"{source.name} has no letter {wrong[:40]!r}; it has {known}"
             )
-        found.append(source.letters.index(letter))
+        line.append(source.letters.index(letter))
         rest = rest[len(letter) :].lstrip()
-    if not 0 < len(found) <= source.longest:
+    if not 0 < len(line) <= source.longest:
         raise KrohnError(
-            f"a line of {source.name} has 1 to {source.longest} letters, not {len(found)}"
+            f"a line of {source.name} has 1 to {source.longest} letters, not {len(line)}"
         )
-    return tuple(found)
+    return tuple(line)
 
 
 def _text_result(source: Rewriting, text: Sequence[int], prompt: int) -> dict[str, Any]:

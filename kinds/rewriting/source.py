@@ -28,7 +28,7 @@ from krohn.program.catalogue import (
 from krohn.program.errors import Refused, demand
 from krohn.program.functions import Table
 
-__all__ = ["EXAMPLES", "SUFFIX", "named", "shrinking_length", "usual_length"]
+__all__ = ["EXAMPLES", "SUFFIX", "find_by_name", "shrinking_length", "usual_length"]
 
 
 NAME = "Arithmetic"
@@ -73,15 +73,15 @@ def arithmetic(operators: int, prime: int = 11) -> Rewriting:
             if s
         ]
 
-    found = [Rule(((opening,), numbers, (closing,)), 0, 3, (Computed(1, (1,)),))]
-    found += rules((plus, minus, times, over), (opening,), (closing,))
-    found += rules((times, over), not_before, every)
-    found += rules(weak, (opening, end), (*weak, closing, end))
+    all_rules = [Rule(((opening,), numbers, (closing,)), 0, 3, (Computed(1, (1,)),))]
+    all_rules += rules((plus, minus, times, over), (opening,), (closing,))
+    all_rules += rules((times, over), not_before, every)
+    all_rules += rules(weak, (opening, end), (*weak, closing, end))
     same = np.arange(prime)
     functions = _values(prime), Table(same[:, None], same)
     longest = 4 * operators - 1
     name = f"{NAME}{operators},{prime}"
-    return Rewriting(name, letters, tuple(found), functions, longest)
+    return Rewriting(name, letters, tuple(all_rules), functions, longest)
 
 
 def longest_text(operators: int) -> int:
@@ -140,7 +140,7 @@ _FORM = re.compile(r"([A-Za-z]+)(\d{1,5})")
 _FILE = re.compile(r"(.+\.rules)(?::n=(\d{1,5}))?", re.DOTALL)
 
 
-def named(text: str) -> Rewriting | None:
+def find_by_name(text: str) -> Rewriting | None:
     """The rewriting system of a name or of a file; None if it is the name of none.
 
     Args:
@@ -151,14 +151,14 @@ def named(text: str) -> Rewriting | None:
         Refused: If a number is out of range, the file cannot be read, or its text is
             wrong.
     """
-    if found := _ARITHMETIC.fullmatch(text):
-        return arithmetic(int(found[1]), int(found[2] or 11))
-    if found := _FILE.fullmatch(text):
-        return _read(Path(found[1]), Path(found[1]).stem, found[2])
-    found = _FORM.fullmatch(text)
-    if found is None or found[1] not in CATALOGUE:
+    if match := _ARITHMETIC.fullmatch(text):
+        return arithmetic(int(match[1]), int(match[2] or 11))
+    if match := _FILE.fullmatch(text):
+        return _read(Path(match[1]), Path(match[1]).stem, match[2])
+    match = _FORM.fullmatch(text)
+    if match is None or match[1] not in CATALOGUE:
         return None
-    return _read(CATALOGUE[found[1]], text, found[2])
+    return _read(CATALOGUE[match[1]], text, match[2])
 
 
 def usual_length(system: Rewriting) -> int | None:
@@ -167,11 +167,11 @@ def usual_length(system: Rewriting) -> int | None:
     Of arithmetic all expressions with n operators count. Lines that get shorter say how
     many there are; of others an order may (`krohn.kinds.rewriting.source_termination`).
     """
-    found = shrinking_length(system)
-    if found is None and (weights := order(system)):
+    length = shrinking_length(system)
+    if length is None and (weights := order(system)):
         lines = most_steps(weights, system.longest) + 1
-        found = max(lines * (system.longest + 1) - 1, 2 * system.longest + 1)
-    return found
+        length = max(lines * (system.longest + 1) - 1, 2 * system.longest + 1)
+    return length
 
 
 def shrinking_length(system: Rewriting) -> int | None:
@@ -180,9 +180,9 @@ def shrinking_length(system: Rewriting) -> int | None:
     If each rule makes a line shorter by s letters or more, lines have at most n, n − s, …
     letters.
     """
-    n, told = system.longest, _ARITHMETIC.fullmatch(system.name)
-    if told:
-        return longest_text(int(told[1]))
+    n, match = system.longest, _ARITHMETIC.fullmatch(system.name)
+    if match:
+        return longest_text(int(match[1]))
     shrinks = min(r.stop - r.start - len(r.writes) for r in system.rules)
     if not shrinks:
         return None

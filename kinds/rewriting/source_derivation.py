@@ -14,14 +14,14 @@ from krohn.kinds.rewriting.statement import (
 
 def text_of(source: Rewriting, line: Sequence[int], most: int) -> list[int]:
     """The first tokens of the text of a line, ``most`` of them or all."""
-    now, found = tuple(line), [*line, source.end]
-    while len(found) < most:
+    now, text = tuple(line), [*line, source.end]
+    while len(text) < most:
         now = after(source, now)
         done = next(applicable_rules(source, now), None) is None
-        found += [*now, source.end + done]
+        text += [*now, source.end + done]
         if done:
             break
-    return found[:most]
+    return text[:most]
 
 
 def after(system: Rewriting, line: Line) -> Line:

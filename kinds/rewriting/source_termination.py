@@ -76,18 +76,18 @@ class Weight:
         pair = max(map(max, self.pairs))
         return int(length * max(self.letters) + length * (length - 1) // 2 * pair)
 
-    def told(self, names: Sequence[str]) -> str:
+    def describe_weight(self, names: Sequence[str]) -> str:
         """The weight in words."""
-        told = [
+        parts = [
             f"{w} for each {a}" for w, a in zip(self.letters, names, strict=True) if w
         ]
-        told += [
+        parts += [
             f"{q} for each {a} before a {b}"
             for row, a in zip(self.pairs, names, strict=True)
             for q, b in zip(row, names, strict=True)
             if q
         ]
-        return ", ".join(told)
+        return ", ".join(parts)
 
 
 def most_steps(weights: Sequence[Weight], length: int) -> int:
@@ -108,14 +108,14 @@ def order(system: Rewriting) -> tuple[Weight, ...]:
     size = system.end * (system.end + 1)
     if not steps or len(steps) * size > MOST_ENTRIES:
         return ()
-    found, left = list[Weight](), set(range(len(system.rules)))
+    weights, left = list[Weight](), set(range(len(system.rules)))
     while left:
         weight = _weight([s for s in steps if s.rule in left], left, system)
         if weight is None:
             return ()
-        found.append(weight)
+        weights.append(weight)
         left -= set(weight.rules)
-    return tuple(found)
+    return tuple(weights)
 
 
 def _steps(system: Rewriting) -> list[Step]:
@@ -187,13 +187,13 @@ def _weight(steps: list[Step], rules: set[int], system: Rewriting) -> Weight | N
     least = _least(matrix, owners, chosen, system) if chosen else None
     if least is None:
         return None
-    told = [Fraction(x).limit_denominator(DENOMINATOR) for x in np.maximum(least, 0)]
+    weights = [Fraction(x).limit_denominator(DENOMINATOR) for x in np.maximum(least, 0)]
     for row, rule in zip(matrix.tolist(), owners, strict=True):
-        added = sum(w * x for w, x in zip(told, row, strict=True) if x)
+        added = sum(w * x for w, x in zip(weights, row, strict=True) if x)
         if added > (-1 if rule in chosen else 0):
             return None
-    pairs = (tuple(told[i : i + count]) for i in range(count, len(told), count))
-    return Weight(tuple(told[:count]), tuple(pairs), tuple(sorted(chosen)))
+    pairs = (tuple(weights[i : i + count]) for i in range(count, len(weights), count))
+    return Weight(tuple(weights[:count]), tuple(pairs), tuple(sorted(chosen)))
 
 
 def _smaller(matrix: IntArray, owners: Sequence[int], rules: set[int]) -> set[int]:
@@ -209,12 +209,12 @@ def _smaller(matrix: IntArray, owners: Sequence[int], rules: set[int]) -> set[in
     size = matrix.shape[1]
     cost = np.repeat([0.0, -1.0], [size, len(names)])
     bounds = [(0, None)] * size + [(0, 1)] * len(names)
-    found = linprog(
+    solution = linprog(
         cost, np.hstack([matrix, slack]), np.zeros(len(matrix)), bounds=bounds
     )
-    if found.x is None:
+    if solution.x is None:
         return set()
-    return {name for name, s in zip(names, found.x[size:], strict=True) if s > 0.5}
+    return {name for name, s in zip(names, solution.x[size:], strict=True) if s > 0.5}
 
 
 def _least(
@@ -235,5 +235,5 @@ def _least(
     )
     # A trace of the sum, so that weights that do nothing are 0.
     cost = np.concatenate([np.full(size, 2.0**-20), [n, n * (n - 1) / 2]])
-    found = linprog(cost, system_rows, np.concatenate([below, np.zeros(size)]))
-    return None if found.x is None else np.asarray(found.x[:size], np.float64)
+    solution = linprog(cost, system_rows, np.concatenate([below, np.zeros(size)]))
+    return None if solution.x is None else np.asarray(solution.x[:size], np.float64)

@@ -140,15 +140,15 @@ class _Reading:
 
     def place(self, word: str) -> tuple[str, tuple[int, ...]]:
         """The name of a place, and the letters that it may hold: ``x:digit``, ``a|b|=``."""
-        name, colon, said = word.rpartition(":")
+        name, colon, description = word.rpartition(":")
         if word in self.letters or not colon or not name:
-            name, said = "", word
+            name, description = "", word
         demand(name not in self.letters, f"{name} is a letter")
-        parts = [said] if said in self.letters else said.split("|")
-        found = {letter for part in parts for letter in self.named(part)}
-        return name, tuple(sorted(found))
+        parts = [description] if description in self.letters else description.split("|")
+        letters = {letter for part in parts for letter in self.resolve_letters(part)}
+        return name, tuple(sorted(letters))
 
-    def named(self, part: str) -> tuple[int, ...]:
+    def resolve_letters(self, part: str) -> tuple[int, ...]:
         """A letter, all of a set, or the end of a line."""
         if part == END:
             return (len(self.letters),)
@@ -212,7 +212,7 @@ MOST_WORK = 2**20
 Window = Sequence[frozenset[int]]
 
 
-def unused(system: Rewriting) -> list[int]:
+def find_unused_rules(system: Rewriting) -> list[int]:
     """The numbers of the rules that never apply, the first one 1, whatever the line is.
 
     Wherever such a rule fits, a window of another rule ends sooner, or at the same place
@@ -284,22 +284,22 @@ def random_line(system: Rewriting, rng: np.random.Generator, steps: int) -> Line
         for _ in range(MOST_TRIES):
             rule = system.rules[rng.integers(len(system.rules))]
             at = int(rng.integers(-rule.start, len(line) + 1))
-            found = _before(system, line, rule, at, rng)
-            if found is not None and len(found) <= system.longest:
-                line = found
+            earlier = _before(system, line, rule, at, rng)
+            if earlier is not None and len(earlier) <= system.longest:
+                line = earlier
                 break
     return line
 
 
 def _letters_written(system: Rewriting) -> list[int]:
     """The letters that rules write."""
-    found = set[int]()
+    letters = set[int]()
     for written in (w for rule in system.rules for w in rule.writes):
         if isinstance(written, Computed):
-            found |= set(system.functions[written.function].values.tolist())
+            letters |= set(system.functions[written.function].values.tolist())
         else:
-            found.add(written)
-    return sorted(found)
+            letters.add(written)
+    return sorted(letters)
 
 
 def _before(

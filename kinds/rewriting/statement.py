@@ -200,9 +200,9 @@ class Rewriting:
         demand(names[-2:] == [END, LAST], "the ends of lines have other names")
         demand(type(rules) is list, "the rules are no list")
         tables = tuple(_function(rows) for rows in said["functions"])
-        found = tuple(_rule(rule) for rule in rules)
+        parsed_rules = tuple(_rule(rule) for rule in rules)
         longest = int(whole(said["longest"], 0))
-        return cls(str(said["name"]), tuple(names[:-2]), found, tables, longest)
+        return cls(str(said["name"]), tuple(names[:-2]), parsed_rules, tables, longest)
 
 
 def _function(told: Any) -> Table:
@@ -229,5 +229,5 @@ def _read_replacement(told: Any) -> int | Computed:
 
 
 def _numbers(told: Any) -> tuple[int, ...]:
-    found: IntArray = whole(told, 1)
-    return tuple(found.tolist())
+    numbers: IntArray = whole(told, 1)
+    return tuple(numbers.tolist())

@@ -19,7 +19,7 @@ from krohn.kinds.rewriting.statement import (
 )
 from krohn.program.domains import MOST, joint
 from krohn.program.errors import demand
-from krohn.program.expressions import Expression, argument, rectified
+from krohn.program.expressions import Expression, argument, rectify
 from krohn.program.functions import Row, Select, Table, table
 from krohn.program.operations.base import Operation
 from krohn.program.operations.latest import Latest
@@ -161,11 +161,11 @@ class _Channels:
                 for j, kind in enumerate(kinds)
             }
             alive = sorted(set(both.values()), key=sorted)
-            said = {fits: i for i, fits in enumerate(alive)}
+            codes = {fits: i for i, fits in enumerate(alive)}
             if not back:
                 first = {fits: min(fits) + 1 if fits else 0 for fits in alive}
-                said = {x: min(r, 1) if flag else r for x, r in first.items()}
-            rows = {row: said[fits] for row, fits in both.items()}
+                codes = {x: min(r, 1) if flag else r for x, r in first.items()}
+            rows = {row: codes[fits] for row, fits in both.items()}
             at = f"{name}{back or ''}"
             if inputs or read:
                 self.operations[at] = Map(table(rows), inputs + read)
@@ -227,27 +227,29 @@ class _Channels:
 
     def replacement_letter(self, k: int) -> str:
         """The k-th letter that the rule writes whose window ends here, if it does."""
-        said: list[int | Computed] = [0]
+        letters: list[int | Computed] = [0]
         for rule in self.source.rules:
             letter = rule.writes[k] if k < len(rule.writes) else 0
             if isinstance(letter, Computed):
                 back = (len(rule.window) - 1 - place for place in letter.places)
                 letter = Computed(letter.function, tuple(back))
-            said.append(letter)
-        found = list(
-            dict.fromkeys(x if isinstance(x, Computed) else 0 for x in said[1:])
+            letters.append(letter)
+        sources = list(
+            dict.fromkeys(x if isinstance(x, Computed) else 0 for x in letters[1:])
         )
-        fixed = [0 if isinstance(x, Computed) else x for x in said]
+        fixed = [0 if isinstance(x, Computed) else x for x in letters]
         constant = f"constant{k}"
         channels = [
             self.function_of_letters(x)
             if isinstance(x, Computed)
             else self.table(constant, ("found",), fixed.__getitem__, self.numbers)
-            for x in found
+            for x in sources
         ]
         if len(channels) == 1:
             return channels[0]
-        which = [found.index(x if isinstance(x, Computed) else 0) for x in said[1:]]
+        which = [
+            sources.index(x if isinstance(x, Computed) else 0) for x in letters[1:]
+        ]
         name = self.table(
             f"which{k}", ("found",), [0, *which].__getitem__, self.numbers
         )
@@ -277,7 +279,7 @@ class _Channels:
         known |= {f"write{k}": self.replacement_letter(k) for k in range(self.most)}
         for name, read in known.items():
             self.operations[f"{name}.line"] = Latest(read, "mark")
-        self.piecewise("room.copy", ("room.line",), rectified(argument(0)))
+        self.piecewise("room.copy", ("room.line",), rectify(argument(0)))
         carried = {name: f"{name}.line" for name in known}
         carried |= {"room": "room.copy", "letters": "letters"}
         for name, read in carried.items():
@@ -298,7 +300,7 @@ class _Channels:
         here, values = ("place", "rule.last"), (range(most + 2), self.numbers)
         self.table("gone", here, lambda i, r: less[r] * (i > size[r]), *values)
         self.table("asked", here, lambda i, r: i * (i <= size[r]), *values)
-        self.piecewise("back", ("letters.last", "gone"), rectified(p(0) - p(1)))
+        self.piecewise("back", ("letters.last", "gone"), rectify(p(0) - p(1)))
         self.operations["fetched"] = ShiftBy("letter", "back")
         self.window("following", -1, True)
         self.table(
@@ -320,4 +322,4 @@ class _Channels:
 
 def clamp(e: Expression, most: int) -> Expression:
     """min(max(e, 0), most)."""
-    return rectified(e) - rectified(e - most)
+    return rectify(e) - rectify(e - most)

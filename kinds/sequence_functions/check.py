@@ -7,7 +7,7 @@ from krohn.program.inputs import Words
 from krohn.program.statement import Statement, parse
 from krohn.verify.checker.model_file import Model, names
 from krohn.verify.checker.same_program import Classes, readings
-from krohn.verify.checker.transformer import Reference, stated
+from krohn.verify.checker.transformer import Reference, read_program
 
 
 def programs(model: Model) -> tuple[Statement, Statement]:
@@ -15,7 +15,7 @@ def programs(model: Model) -> tuple[Statement, Statement]:
     source = model.source
     named = type(source.get("classes")) is list
     demand(named, "the file does not name its outputs")
-    program = stated(model, len(names(source, "letters")))
+    program = read_program(model, len(names(source, "letters")))
     return program, parse(source["program"], program.letters, program.length)
 
 

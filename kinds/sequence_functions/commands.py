@@ -12,7 +12,7 @@ from krohn.compilation import Asked
 from krohn.compiler import CompileError
 from krohn.compiler.compiled_network import compile_program
 from krohn.compiler.cost import check_written
-from krohn.foreign import called
+from krohn.foreign import source_name
 from krohn.kinds.sequence_functions.source import (
     ProgramError,
     Realised,
@@ -30,7 +30,7 @@ from krohn.network.modelfile import (
     longest,
     names,
 )
-from krohn.network.reading import Opened, named, output_function
+from krohn.network.reading import Opened, name_chosen_classes, output_function
 from krohn.program.domains import IntArray
 from krohn.program.slices import families, family_examples, family_source, find
 from krohn.program.user_input import read_text
@@ -42,8 +42,8 @@ from krohn.source_kinds.base import (
     SourceKind,
     letters_in,
     names_in,
+    read_stated_source,
     sizes,
-    stated,
 )
 from krohn.source_kinds.kind import Answers
 from krohn.verify.testing.simulation_result import Simulation
@@ -92,7 +92,7 @@ class SequenceFunctions(SourceKind[SequenceFunction]):
     explained = 64
     takes = frozenset({"strict", "keep", "activation", "positions"})
 
-    def named(self, text: str) -> SequenceFunction | None:
+    def find_by_name(self, text: str) -> SequenceFunction | None:
         """A function of the catalogue, ``program:reverse``, or that of a file."""
         if (function := family_source(self.wire, text)) is not None:
             return function  # type: ignore[no-any-return]
@@ -108,7 +108,7 @@ class SequenceFunctions(SourceKind[SequenceFunction]):
             )
         return FUNCTIONS[name]()
 
-    def taken(self, source: Any) -> SequenceFunction | None:
+    def take_object(self, source: Any) -> SequenceFunction | None:
         """A Program, or what other slices make one of."""
         each = (find(one.taken)(source) for one in families(self.wire) if one.taken)
         made = next((function for function in each if function is not None), None)
@@ -126,25 +126,25 @@ class SequenceFunctions(SourceKind[SequenceFunction]):
 
     def to_wire(self, source: SequenceFunction, length: int | None) -> dict[str, Any]:
         """The Program as it was written, before all passes."""
-        return _realised(source, length).to_wire()
+        return _realise_function(source, length).to_wire()
 
     def build(self, source: SequenceFunction, asked: Asked) -> Built:
         """The network for words of up to T letters."""
-        program = _realised(source, asked.length).program
+        program = _realise_function(source, asked.length).program
         return compile_program(program, asked.options), {"length": program.length}
 
     def facts(self, source: SequenceFunction, asked: Asked) -> dict[str, Any]:
         """Its size, and that of its network."""
-        found = _realised(source, asked.length)
-        built = compile_program(found.program, asked.options)
+        realised = _realise_function(source, asked.length)
+        built = compile_program(realised.program, asked.options)
         assert built.cost is not None
-        operations = found.program.operations.values()
+        operations = realised.program.operations.values()
         return {
             "letters": join_letters(source.letters),
-            "outputs": len(found.names),
-            "channels": len(found.program.operations),
+            "outputs": len(realised.names),
+            "channels": len(realised.program.operations),
             "causal": all(operation.causal for operation in operations),
-            "length": found.program.length,
+            "length": realised.program.length,
             **sizes(built.cost),
         }
 
@@ -155,17 +155,21 @@ class SequenceFunctions(SourceKind[SequenceFunction]):
         _stated_program(file)  # nothing is said of a source that cannot be read
         letters, _, classes = alphabets(file)
         word = names_in(words, letters)
-        tokens = letters_in(word, called(file.header), letters)
+        tokens = letters_in(word, source_name(file.header), letters)
         check_length(len(word), longest(file))
-        said = list(named(output_function(file, network)(tokens[None])[0], classes))
+        outputs = list(
+            name_chosen_classes(
+                output_function(file, network)(tokens[None])[0], classes
+            )
+        )
         result = {
             "word": word,
-            "outputs": said,
-            "shown": " ".join(each or EMPTY for each in said),
+            "outputs": outputs,
+            "shown": " ".join(each or EMPTY for each in outputs),
         }
-        return Answers(result, range(1, len(said) + 1))
+        return Answers(result, range(1, len(outputs) + 1))
 
-    def drawn(
+    def sample_inputs(
         self, file: ModelFile, count: int, rng: np.random.Generator
     ) -> list[IntArray]:
         """Random words of random lengths, half of them as long as can be."""
@@ -179,7 +183,7 @@ class SequenceFunctions(SourceKind[SequenceFunction]):
             for n in np.unique(lengths)
         ]
 
-    def listed(self, file: ModelFile, length: int) -> list[IntArray]:
+    def list_inputs(self, file: ModelFile, length: int) -> list[IntArray]:
         """Every word of 1, 2, … letters: a shorter one may be answered otherwise."""
         source = _stated_program(file)
         letters, lengths = len(source.program.letters), range(1, length + 1)
@@ -195,11 +199,11 @@ class SequenceFunctions(SourceKind[SequenceFunction]):
             )
         return [np.array(list(product(range(letters), repeat=n))) for n in lengths]
 
-    def held(
+    def simulate_inputs(
         self, file: ModelFile, inputs: list[IntArray], progress: Progress
     ) -> Simulation:
         """Hold what the network says against the interpreter, shortest words first."""
-        return _simulated(file, _stated_program(file), inputs, progress)
+        return _simulate_words(file, _stated_program(file), inputs, progress)
 
 
 def _read(path: Path) -> SequenceFunction:
@@ -211,7 +215,7 @@ def _read(path: Path) -> SequenceFunction:
     return parse(read_text(path, MOST_BYTES), path.name)
 
 
-def _realised(source: SequenceFunction, length: int | None) -> Realised:
+def _realise_function(source: SequenceFunction, length: int | None) -> Realised:
     """The Program for a length.
 
     Raises:
@@ -223,7 +227,7 @@ def _realised(source: SequenceFunction, length: int | None) -> Realised:
         )
     check_written(length)
     try:
-        return source.realised(length)
+        return source.realise(length)
     except ProgramError as error:
         raise CompileError(str(error)) from error
 
@@ -234,10 +238,12 @@ def _stated_program(file: ModelFile) -> Realised:
     Raises:
         KrohnError: If it is damaged.
     """
-    return stated(file, lambda said: Realised.from_wire(said, file.claim.longest))
+    return read_stated_source(
+        file, lambda said: Realised.from_wire(said, file.claim.longest)
+    )
 
 
-def _simulated(
+def _simulate_words(
     file: ModelFile,
     source: Realised,
     every_length: list[IntArray],
@@ -264,8 +270,8 @@ def _simulated(
                 row = int(wrong.any(dim=1).nonzero()[0, 0])
                 word = tuple(model.letters[a] for a in batch[row])
                 names = (*model.classes, "(no answer)")
-                found = Counterexample(
+                counterexample = Counterexample(
                     word, tuple(names[q] for q in right[row]), tuple(model.run(word))
                 )
-                return Simulation(done, batch.shape[1], found)
+                return Simulation(done, batch.shape[1], counterexample)
     return Simulation(total, every_length[-1].shape[1], None)

@@ -15,13 +15,13 @@ from krohn.kinds.sequence_functions.source_realisation import (
     ProgramError,
     Realisation,
     Value,
-    compared,
+    compare_channels,
     difference,
     fetch,
-    gated,
+    gate_channel,
     match,
     prefix_sum,
-    summed,
+    sum_with_constant,
     with_constant,
 )
 from krohn.program import (
@@ -92,15 +92,17 @@ class Realised:
         """
         demand(said["kind"] == KIND, f"there is no source {str(said['kind'])[:40]!r}")
         letters, names = tuple(said["letters"]), tuple(said["classes"])
-        found = parse(said["program"], len(letters), length)
+        statement = parse(said["program"], len(letters), length)
         program = Program(
             letters=letters,
             states=len(names),
             length=length,
-            operations=found.operations,
-            outputs=found.outputs,
-            decode=found.decode,
-            domains={n: tuple(c.domain.tolist()) for n, c in found.channels.items()},
+            operations=statement.operations,
+            outputs=statement.outputs,
+            decode=statement.decode,
+            domains={
+                n: tuple(c.domain.tolist()) for n, c in statement.channels.items()
+            },
         )
         return cls(str(said["name"]), program, names, names)
 
@@ -261,7 +263,7 @@ class SequenceFunction:
             return self._channel("comparison", (x,), with_constant(test, y))
         if x is y:
             return self.map(lambda v: int(test(v, v)), x)
-        return self._channel("comparison", (x, y), compared(test))
+        return self._channel("comparison", (x, y), compare_channels(test))
 
     def sum(self, *channels: Channel | int) -> Channel:
         """The sum of numbers."""
@@ -269,7 +271,7 @@ class SequenceFunction:
         constant = sum(c for c in channels if not isinstance(c, Channel))
         once = tuple(dict.fromkeys(read))
         if 1 < len(once) == len(read):
-            return self._channel("sum", once, summed(constant))
+            return self._channel("sum", once, sum_with_constant(constant))
         return self.map(lambda *v: sum(v) + constant, *read)
 
     def difference(self, x: Channel, y: Channel | int) -> Channel:
@@ -280,17 +282,17 @@ class SequenceFunction:
 
     def where(self, flag: Channel, x: Channel | Value, y: Channel | Value) -> Channel:
         """``x`` where the flag is 1, else ``y``; each a channel or a constant."""
-        return self._chosen("where", flag, [y, x])
+        return self._select_channel("where", flag, [y, x])
 
     def gate(self, flag: Channel, source: Channel) -> Channel:
         """The number ``source`` where the flag is 1, else 0."""
-        return self._channel("gate", (flag, source), gated)
+        return self._channel("gate", (flag, source), gate_channel)
 
     def select(self, index: Channel, *channels: Channel | Value) -> Channel:
         """The channel, or the constant, that ``index`` says: 0 is the first one."""
-        return self._chosen("select", index, channels)
+        return self._select_channel("select", index, channels)
 
-    def _chosen(
+    def _select_channel(
         self, call: str, index: Channel, each: Sequence[Channel | Value]
     ) -> Channel:
         self._check_own(call, index, *(x for x in each if isinstance(x, Channel)))
@@ -371,7 +373,7 @@ class SequenceFunction:
         """
         self.outputs, self.show = channels, show
 
-    def realised(self, length: int) -> Realised:
+    def realise(self, length: int) -> Realised:
         """The Program for words of up to ``length`` letters.
 
         Raises:
@@ -429,12 +431,13 @@ class SequenceFunction:
         unknown = [a for a in names if a not in self.letters]
         if unknown:
             raise ProgramError(f"{unknown[0]!r} is not a letter of {self.name!r}")
-        found = self.realised(max(1, len(word)))
+        realised = self.realise(max(1, len(word)))
         letters = np.array([[self.letters.index(a) for a in names]], dtype=np.int64)
-        values = interpret(found.program, letters.reshape(1, -1))
-        rows = np.stack([values[n][0, 1:] for n in found.program.outputs], axis=-1)
+        values = interpret(realised.program, letters.reshape(1, -1))
+        rows = np.stack([values[n][0, 1:] for n in realised.program.outputs], axis=-1)
         return [
-            found.classes[found.program.decode[tuple(row)]] for row in rows.tolist()
+            realised.classes[realised.program.decode[tuple(row)]]
+            for row in rows.tolist()
         ]
 
     def _copy(

@@ -104,37 +104,37 @@ def height(p: SequenceFunction, pair: str) -> Channel:
     return p.prefix_sum(x == pair[0]) - p.prefix_sum(x == pair[1])
 
 
-def balanced(p: SequenceFunction, pairs: Sequence[str]) -> Channel:
+def is_balanced(p: SequenceFunction, pairs: Sequence[str]) -> Channel:
     """Whether every pair is balanced by itself in what was read so far."""
     heights = [height(p, pair) for pair in pairs]
     flags = [h < 0 for h in heights]
     below = flags[0]
     for flag in flags[1:]:
         below = below | flag
-    found = p.prefix_sum(below) == 0
+    holds = p.prefix_sum(below) == 0
     for h in heights:
-        found = found & (h == 0)
-    return found
+        holds = holds & (h == 0)
+    return holds
 
 
 def dyck(pair: str = "()") -> SequenceFunction:
     """Whether the brackets so far are a Dyck word."""
     p = program(pair, "dyck")
-    p.output(balanced(p, [pair]))
+    p.output(is_balanced(p, [pair]))
     return p
 
 
 def shuffle_dyck_so_far(pairs: Sequence[str] = PAIRS[:2]) -> SequenceFunction:
     """Whether what was read so far is a shuffle of Dyck words, one of each pair."""
     p = program("".join(pairs), f"shuffle-dyck{len(pairs)}-so-far")
-    p.output(balanced(p, pairs))
+    p.output(is_balanced(p, pairs))
     return p
 
 
 def shuffle_dyck(pairs: Sequence[str] = PAIRS[:2]) -> SequenceFunction:
     """Whether the word is a shuffle of Dyck words, said at each letter."""
     p = program("".join(pairs), f"shuffle-dyck{len(pairs)}")
-    p.output(p.final(balanced(p, pairs)))
+    p.output(p.final(is_balanced(p, pairs)))
     return p
 
 
@@ -162,10 +162,10 @@ def pattern(letters: Iterable[str] = "abc", word: str = "abca") -> SequenceFunct
     """Whether the letters so far end with a word."""
     p = program(letters, "pattern")
     x = p.token()
-    found = x == word[-1]
+    matches = x == word[-1]
     for by, letter in enumerate(reversed(word[:-1]), start=1):
-        found = found & (p.shift(x, by) == letter)
-    p.output(found)
+        matches = matches & (p.shift(x, by) == letter)
+    p.output(matches)
     return p
 
 

@@ -40,7 +40,7 @@ Meaning: TypeAlias = range | tuple[Value, ...] | None
 """The value that code c stands for: c itself if None, else the c-th entry."""
 
 
-def decoded(meaning: Meaning, code: int) -> Value:
+def decode_value(meaning: Meaning, code: int) -> Value:
     """The Python value that a code stands for."""
     return code if meaning is None else meaning[code]
 
@@ -52,7 +52,7 @@ def offset(meaning: Meaning) -> int | None:
     return meaning.start if isinstance(meaning, range) else None
 
 
-def encoded(values: Sequence[Value]) -> tuple[list[int], Meaning]:
+def encode_values(values: Sequence[Value]) -> tuple[list[int], Meaning]:
     """Codes for the results of a function: numbers count on, others are numbered.
 
     Whole numbers from 0 on stand for themselves. If one is negative, the least is 0.
@@ -67,19 +67,19 @@ def encoded(values: Sequence[Value]) -> tuple[list[int], Meaning]:
             raise ProgramError(f"numbers from {least} to {most} are too many")
         meaning = range(least, most + 1) if least < 0 else None
         return [v - least for v in whole], meaning
-    names = _ordered(dict.fromkeys(values))
+    names = _sort_values(dict.fromkeys(values))
     place = {name: i for i, name in enumerate(names)}
     return [place[v] for v in values], names
 
 
-def _ordered(values: Iterable[Value]) -> tuple[Value, ...]:
+def _sort_values(values: Iterable[Value]) -> tuple[Value, ...]:
     try:
         return tuple(sorted(values))  # type: ignore[type-var]
     except TypeError:  # values of several types
         return tuple(sorted(values, key=str))
 
 
-def joined(meanings: Sequence[Meaning]) -> Meaning:
+def join_meanings(meanings: Sequence[Meaning]) -> Meaning:
     """One meaning for the values of several channels: that of all, if they agree."""
     if all(m == meanings[0] for m in meanings):
         return meanings[0]
@@ -121,7 +121,7 @@ class Known:
 
     def __getitem__(self, code: int) -> Value:
         """The value that a code stands for."""
-        return decoded(self.meaning, code)
+        return decode_value(self.meaning, code)
 
 
 @dataclass
@@ -161,7 +161,7 @@ class Realisation:
         copy = Map(Table(every[:, None], every), ("token",))
         return self.add("letter", copy, (*self.letters, ""))
 
-    def started(self) -> Known:
+    def add_started(self) -> Known:
         """1 at every letter, 0 before the first."""
         rows = np.arange(self.frame.letters + 1)
         table = Table(rows[:, None], (rows < self.frame.letters).astype(np.int64))
@@ -191,7 +191,7 @@ class Realisation:
         """
         rows, start = self._rows(read)
         if bos is not ... and all(x.values.bos in x.values.later for x in read):
-            read = [*read, self.started()]
+            read = [*read, self.add_started()]
             rows, start = self._rows(read)
         given = None if bos is ... else start
         asked = [x for x in read if x.name != "started"]
@@ -199,7 +199,7 @@ class Realisation:
             bos if i == given else _evaluate(function, row, asked)
             for i, row in enumerate(rows.tolist())
         ]
-        codes, meaning = encoded(results)
+        codes, meaning = encode_values(results)
         made = Table(rows, np.array(codes, dtype=np.int64))
         return self.add(name, Map(made, tuple(x.name for x in read)), meaning)
 
@@ -224,10 +224,10 @@ class Realisation:
         table = Table(rows[order], codes[order])
         name = f"{source.name}.from{value}"
         return self.add(
-            name, Map(table, (source.name, self.started().name)), source.meaning
+            name, Map(table, (source.name, self.add_started().name)), source.meaning
         )
 
-    def summed(self, name: str, read: Sequence[Known], meaning: Meaning) -> Known:
+    def sum_channels(self, name: str, read: Sequence[Known], meaning: Meaning) -> Known:
         """The sum of the codes of different channels."""
         return self.add(name, Map(Sum(), tuple(x.name for x in read)), meaning)
 
@@ -242,7 +242,7 @@ class Realisation:
         made = Map(Piecewise(expression), tuple(x.name for x in read))
         return self.add(name, made, meaning)
 
-    def recoded(
+    def recode_channel(
         self, source: Known, meaning: Meaning, name: str, taken: Iterable[int] = ()
     ) -> Known:
         """The channel with other codes for its values.
@@ -252,9 +252,9 @@ class Realisation:
         if source.meaning == meaning:
             return source
         domain = source.values.domain
-        found = [code_of(meaning, source[code]) for code in domain]
-        free = max((*taken, *(c for c in found if c is not None)), default=0) + 1
-        codes = [free if c is None else c for c in found]
+        known_codes = [code_of(meaning, source[code]) for code in domain]
+        free = max((*taken, *(c for c in known_codes if c is not None)), default=0) + 1
+        codes = [free if c is None else c for c in known_codes]
         rows = np.array(domain, dtype=np.int64)[:, None]
         table = Table(rows, np.array(codes, dtype=np.int64))
         return self.add(name, Map(table, (source.name,)), meaning)
@@ -272,13 +272,13 @@ class Realisation:
                     f"{source.name!r} can be {value!r}: a flag is 0 or 1, and an index a "
                     "natural number"
                 )
-        return self.recoded(source, None, f"{source.name}.natural")
+        return self.recode_channel(source, None, f"{source.name}.natural")
 
     def alike(self, name: str, read: Sequence[Known]) -> tuple[list[Known], Meaning]:
         """Channels with one meaning."""
-        meaning = joined([x.meaning for x in read])
+        meaning = join_meanings([x.meaning for x in read])
         named = ((f"{name}.{i}", x) for i, x in enumerate(read))
-        return [self.recoded(x, meaning, new) for new, x in named], meaning
+        return [self.recode_channel(x, meaning, new) for new, x in named], meaning
 
 
 def _evaluate(
@@ -286,8 +286,8 @@ def _evaluate(
 ) -> Value:
     values = [x[code] for x, code in zip(read, row, strict=False)]
     try:
-        found = function(*values)
-        hash(found)
+        value = function(*values)
+        hash(value)
     except ProgramError:
         raise
     except Exception as error:
@@ -296,7 +296,7 @@ def _evaluate(
             f"the function fails for ({shown}): {type(error).__name__}: {error}; "
             "before the first letter the token is '', and bos= gives the value there"
         ) from error
-    return found
+    return value
 
 
 # The calls of a user that become more than one operation.
@@ -321,7 +321,7 @@ def with_constant(test: Test, constant: Value) -> Callable[..., Known]:
     return make
 
 
-def compared(test: Test) -> Callable[..., Known]:
+def compare_channels(test: Test) -> Callable[..., Known]:
     """1 where two channels compare so; large numbers by two or four ReLUs."""
 
     def make(r: Realisation, name: str, read: list[Known]) -> Known:
@@ -338,7 +338,7 @@ def compared(test: Test) -> Callable[..., Known]:
     return make
 
 
-def gated(r: Realisation, name: str, read: list[Known]) -> Known:
+def gate_channel(r: Realisation, name: str, read: list[Known]) -> Known:
     """The second channel where the first one is 1, else 0: a ReLU.
 
     The flag is rounded by a table before, since its noise is multiplied by the largest
@@ -357,11 +357,11 @@ def _numbers(read: list[Known]) -> list[Expression]:
     return [argument(i) + _starts([x]) for i, x in enumerate(read)]
 
 
-def summed(constant: int) -> Callable[..., Known]:
+def sum_with_constant(constant: int) -> Callable[..., Known]:
     """The sum of different channels and a constant."""
 
     def make(r: Realisation, name: str, read: list[Known]) -> Known:
-        return r.summed(name, read, _counting(_starts(read) + constant))
+        return r.sum_channels(name, read, _counting(_starts(read) + constant))
 
     return make
 
@@ -383,7 +383,7 @@ def prefix_sum(r: Realisation, name: str, read: list[Known]) -> Known:
     total = r.add(f"{name}.codes", PrefixSum(r.at_start(x, 0).name))
     left = tuple(-least * (length - t) for t in range(length + 1))
     ahead = r.add(f"{name}.ahead", Position(left))
-    return r.summed(name, [total, ahead], _counting(least * length))
+    return r.sum_channels(name, [total, ahead], _counting(least * length))
 
 
 def match(kind: type[Match]) -> Callable[..., LookBack]:
@@ -392,7 +392,7 @@ def match(kind: type[Match]) -> Callable[..., LookBack]:
     def operation(r: Realisation, name: str, read: list[Known]) -> LookBack:
         source, key, query = read
         taken = key.values.domain
-        asked = r.recoded(query, key.meaning, f"{name}.query", taken)
+        asked = r.recode_channel(query, key.meaning, f"{name}.query", taken)
         return kind(source.name, key.name, asked.name)
 
     return operation
@@ -424,13 +424,13 @@ def _starts(read: list[Known]) -> int:
     Raises:
         ProgramError: If a channel holds no numbers.
     """
-    found = 0
+    total = 0
     for x in read:
         start = offset(x.meaning)
         if start is None:
             raise ProgramError(f"{x.name!r} holds no numbers")
-        found += start
-    return found
+        total += start
+    return total
 
 
 def _counting(start: int) -> Meaning:

@@ -61,8 +61,8 @@ def parse(text: str, file: str) -> SequenceFunction:
     lines = text.splitlines()
     if len(lines) > MOST_LINES:
         raise ProgramError(f"{file} has more than {MOST_LINES} lines")
-    said = [(i, _bare(line)) for i, line in enumerate(lines, 1)]
-    first, *rest = [line for line in said if line[1]] or [(1, "")]
+    numbered_lines = [(i, _bare(line)) for i, line in enumerate(lines, 1)]
+    first, *rest = [line for line in numbered_lines if line[1]] or [(1, "")]
     letters = first[1].split()
     if letters[:1] != ["letters"] or not letters[1:]:
         raise ProgramError(f"{file}:{first[0]}: a program begins with: letters a b …")
@@ -95,11 +95,11 @@ class _Reader:
         try:
             self._read(line)
         except ProgramError as error:
-            told = str(error).removeprefix(f"{place}: ")
-            raise ProgramError(f"{place}: {told}") from None
+            reason = str(error).removeprefix(f"{place}: ")
+            raise ProgramError(f"{place}: {reason}") from None
         except (TypeError, OverflowError) as error:
-            told = str(error).replace("SequenceFunction.", "")
-            raise ProgramError(f"{place}: {told}") from None
+            reason = str(error).replace("SequenceFunction.", "")
+            raise ProgramError(f"{place}: {reason}") from None
         except RecursionError:
             raise ProgramError(f"{place}: the line is nested too deeply") from None
 
@@ -107,8 +107,8 @@ class _Reader:
         if self.function.outputs:
             raise ProgramError("nothing may follow the output")
         if line.split()[0] == "output":
-            said = self.value(_parsed(line.removeprefix("output").strip()))
-            each = said if isinstance(said, tuple) else (said,)
+            value = self.value(_parse_expression(line.removeprefix("output").strip()))
+            each = value if isinstance(value, tuple) else (value,)
             self.function.output(*map(_channel, each))
             return
         name, equals, expression = (part.strip() for part in line.partition("="))
@@ -119,8 +119,8 @@ class _Reader:
             )
         if name in self.channels or name in CALLS:
             raise ProgramError(f"{name!r} has a meaning already")
-        found = _channel(self.value(_parsed(expression)))
-        self.channels[name] = self.function.named(name, found)
+        channel = _channel(self.value(_parse_expression(expression)))
+        self.channels[name] = self.function.named(name, channel)
 
     def value(self, node: ast.AST) -> Any:
         """A channel, a constant, a tuple or a table."""
@@ -171,9 +171,12 @@ class _Reader:
         options = {str(k.arg): self.value(k.value) for k in keywords}
         if name == "map":
             *channels, table = values or [None]
-            values = [_tabled(table, len(channels)), *map(_channel, channels)]
-        found: Channel = getattr(self.function, name)(*values, **options)
-        return found
+            values = [
+                _build_table_function(table, len(channels)),
+                *map(_channel, channels),
+            ]
+        channel: Channel = getattr(self.function, name)(*values, **options)
+        return channel
 
 
 def _bare(line: str) -> str:
@@ -187,7 +190,7 @@ def _bare(line: str) -> str:
     return line.strip()
 
 
-def _parsed(expression: str) -> ast.AST:
+def _parse_expression(expression: str) -> ast.AST:
     """The tree of an expression.
 
     Raises:
@@ -207,7 +210,7 @@ def _channel(value: Any) -> Channel:
     return value
 
 
-def _tabled(table: Any, count: int) -> Callable[..., Any]:
+def _build_table_function(table: Any, count: int) -> Callable[..., Any]:
     """A table as a function of the values of so many channels."""
     if not isinstance(table, dict):
         raise ProgramError('a map ends with its table: map(x, {"a": 1, "b": 0})')

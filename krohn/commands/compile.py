@@ -13,9 +13,9 @@ from krohn.commands.options import (
     NetworkOptions,
     PatternReading,
     emit,
-    grouped,
+    expand_option_groups,
+    given_parameters,
     print_remark,
-    typed,
 )
 from krohn.commands.progress import progress
 from krohn.option_rules import IN_BLOCKS, one_of_architectures, refuse_others
@@ -139,7 +139,7 @@ class Law:
     ] = None
 
 
-@grouped
+@expand_option_groups
 def compile(  # noqa: A001  (the command is called so)
     context: typer.Context,
     machine: common.Machine,
@@ -160,7 +160,7 @@ def compile(  # noqa: A001  (the command is called so)
             f"{output}: the name of a model file ends in {' or '.join(MODEL)}, not in "
             f"{output.suffix}"
         )
-    given = typed(context)
+    given = given_parameters(context)
     dtype = networks.dtype if "dtype" in given else None
     kind, source = reading.source(machine, given)
     if networks.block is not None:
@@ -170,15 +170,15 @@ def compile(  # noqa: A001  (the command is called so)
     if kind.says_laws(networks.construction):
         model = _generator(source, networks, law, dtype)
     else:
-        model = _compiled(source, networks, dtype, law.seed)
+        model = _compile_source(source, networks, dtype, law.seed)
     print_remark(model.remark)
     model.save(output, networks.compact)
     remarks = {} if networks.block else kind.remarks(source)
     result = {"file": str(output), **model.summary(), **remarks}
-    emit("compile", result, as_json, lambda: show.compiled(result, model))
+    emit("compile", result, as_json, lambda: show.print_compiled_network(result, model))
 
 
-def _compiled(
+def _compile_source(
     source: object, asked: Networks, dtype: str | None, seed: int | None
 ) -> "CompiledModel":
     from krohn.compilation import compile as compiled

@@ -11,14 +11,14 @@ from krohn.commands.options import (
     StartedReading,
     check,
     emit,
-    grouped,
-    typed,
+    expand_option_groups,
+    given_parameters,
 )
 from krohn.commands.progress import waiting
 from krohn.option_rules import DRAW, refuse_others
 
 
-@grouped
+@expand_option_groups
 def draw(
     context: typer.Context,
     source: Annotated[
@@ -53,12 +53,12 @@ def draw(
     check_suffix(output)
     reading.check()
     remarked: dict[str, object] = {}
-    told: object = source
+    subject: object = source
     if not source.endswith(MODEL):
-        kind, told = reading.source(source, typed(context))
-        refuse_others(typed(context), kind.pictured, kind.called)
-        remarked = kind.remarks(told)
+        kind, subject = reading.source(source, given_parameters(context))
+        refuse_others(given_parameters(context), kind.pictured, kind.called)
+        remarked = kind.remarks(subject)
     with waiting("drawing"):
-        drawn(told, output, eggbox=eggbox, word=word, effort=effort)
+        drawn(subject, output, eggbox=eggbox, word=word, effort=effort)
     result = {"file": str(output), **remarked}
     emit("draw", result, as_json, lambda: print(f"drew {output}"))

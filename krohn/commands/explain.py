@@ -15,9 +15,9 @@ from krohn.commands.options import (
     NetworkOptions,
     PatternReading,
     emit,
-    grouped,
+    expand_option_groups,
+    given_parameters,
     print_remark,
-    typed,
 )
 from krohn.commands.progress import waiting
 from krohn.option_rules import explained_architectures
@@ -38,7 +38,7 @@ class Networks(NetworkOptions):
     arch: Arch = "transformer"
 
 
-@grouped
+@expand_option_groups
 def explain(
     context: typer.Context,
     machine: common.Machine,
@@ -58,9 +58,11 @@ def explain(
     """Say what a machine is, which constructions apply, and which one is chosen."""
     from krohn.compilation import explain as explained
 
-    kind, source = reading.source(machine, typed(context))
+    kind, source = reading.source(machine, given_parameters(context))
     given = {**vars(networks), "observe": networks.observe}
-    unsaid = {"observe"} | ({"length", "dtype", "arch"} - set(typed(context)))
+    unsaid = {"observe"} | (
+        {"length", "dtype", "arch"} - set(given_parameters(context))
+    )
     if output is not None:
         from krohn.drawing import check_suffix  # matplotlib takes half a second
 
@@ -95,9 +97,9 @@ def zoo(as_json: Json = False) -> None:
             }
         )
     families = [
-        {"name": example, "kind": kind, "description": said}
+        {"name": example, "kind": kind, "description": description}
         for kind in KINDS
-        for example, said in KINDS[kind].examples.items()
+        for example, description in KINDS[kind].examples.items()
     ]
     result = {"machines": rows, "families": families}
     emit("zoo", result, as_json, lambda: show.zoo(rows, families))
@@ -131,7 +133,7 @@ def _show_schemas(listed: list[dict[str, object]]) -> None:
         print(f"{each['name']:<16} {each['version']}  {each['about']}")
 
 
-@grouped
+@expand_option_groups
 def decompose(
     machine: common.Machine,
     *,
@@ -162,10 +164,10 @@ def decompose(
         decomposition.check_output(output)
     read = reading.read(machine)
     with waiting("decomposing"):
-        found = decomposition.decompose(read, method, effort, start=start)
+        decomposed_machine = decomposition.decompose(read, method, effort, start=start)
         if output is not None:
-            decomposition.save(found, output)
-    result = decomposition.describe(found) | machines().remarks(read)
+            decomposition.save(decomposed_machine, output)
+    result = decomposition.describe(decomposed_machine) | machines().remarks(read)
     if output is not None:
         result["file"] = str(output)
     emit("decompose", result, as_json, lambda: shown.decomposition(result))

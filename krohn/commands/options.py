@@ -15,7 +15,7 @@ from krohn.algebra.formats import Complete, Kind
 from krohn.algebra.wording import near
 from krohn.option_rules import Need, refuse, refuse_others
 from krohn.program.quoting import lines_only, on_a_line
-from krohn.source_kinds import machines, named
+from krohn.source_kinds import find_source_to_compile, machines
 
 if TYPE_CHECKING:
     from krohn.algebra.automaton import Automaton
@@ -61,10 +61,10 @@ def check(context: typer.Context, needs: Collection[Need]) -> None:
     Raises:
         KrohnError: If one was given.
     """
-    refuse(needs, context.params, typed(context))
+    refuse(needs, context.params, given_parameters(context))
 
 
-def typed(context: typer.Context) -> list[str]:
+def given_parameters(context: typer.Context) -> list[str]:
     """The parameters that somebody gave."""
     sources = {name: context.get_parameter_source(name) for name in context.params}
     return [n for n, source in sources.items() if source and source.name in TYPED]
@@ -141,7 +141,7 @@ class FileReading:
         Raises:
             KrohnError: If there is none, or only machines are read in such a way.
         """
-        if (other := named(name)) is None:
+        if (other := find_source_to_compile(name)) is None:
             return machines(), self.read(name)
         own = [option for option in given if option in vars(self)]
         refuse_others(own, (), other[0].called)
@@ -196,8 +196,8 @@ class StartedReading(FileReading):
 
     def read(self, source: str) -> "Automaton":
         """The machine."""
-        found = super().read(source)
-        return found if self.start is None else found.with_start(self.start)
+        automaton = super().read(source)
+        return automaton if self.start is None else automaton.with_start(self.start)
 
 
 @dataclass(frozen=True)
@@ -231,8 +231,8 @@ class Wanted:
         self.reading.check()
         if self.machine is None:
             return None
-        found = self.reading.read(self.machine)
-        return found if self.start is None else found.with_start(self.start)
+        automaton = self.reading.read(self.machine)
+        return automaton if self.start is None else automaton.with_start(self.start)
 
     def arguments(self) -> list[str]:
         """The options again, as they were given."""
@@ -325,21 +325,21 @@ class NetworkOptions:
     ] = "l1"
 
 
-def grouped(command: Callable[..., Any]) -> Callable[..., Any]:
+def expand_option_groups(command: Callable[..., Any]) -> Callable[..., Any]:
     """A command whose parameters of dataclasses are options: one for each field.
 
     An option is so written once, in its group, and a command takes few parameters.
     """
-    told = signature(command).parameters
-    flat = [each for p in told.values() for each in _options(p)]
+    parameters = signature(command).parameters
+    flat = [each for p in parameters.values() for each in _options(p)]
 
     @wraps(command)
-    def called(**given: Any) -> Any:
-        return command(**{name: _value(p, given) for name, p in told.items()})
+    def call_command(**given: Any) -> Any:
+        return command(**{name: _value(p, given) for name, p in parameters.items()})
 
-    called.__signature__ = Signature(flat)  # type: ignore[attr-defined]
-    called.__annotations__ = {each.name: each.annotation for each in flat}
-    return called
+    call_command.__signature__ = Signature(flat)  # type: ignore[attr-defined]
+    call_command.__annotations__ = {each.name: each.annotation for each in flat}
+    return call_command
 
 
 def _options(parameter: Parameter) -> list[Parameter]:
@@ -398,10 +398,10 @@ def json_line(schema: str, result: Mapping[str, Any]) -> str:
     """
     from krohn import schemas
 
-    told = schemas.named(schema, result)
+    payload = schemas.with_schema(schema, result)
     try:
-        return json.dumps(told, ensure_ascii=False, allow_nan=False)
+        return json.dumps(payload, ensure_ascii=False, allow_nan=False)
     except ValueError:
         from krohn.program.results import to_object
 
-        return json.dumps(to_object(told), ensure_ascii=False)
+        return json.dumps(to_object(payload), ensure_ascii=False)

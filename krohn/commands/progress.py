@@ -78,13 +78,13 @@ class Log:
         """One line: the work, how much of it is done, of how much, and for how long."""
         now = self.clock()
         open_parts = {n: p for n, p in list(self.parts.items()) if p.done < p.total}
-        told = [self._told(what) for what in list(open_parts)[-MOST:]]
-        if more := len(open_parts) - len(told):
-            told.append(f"{more} more")
-        what = "; ".join(told) or self.doing or "working"
+        descriptions = [self._describe_part(what) for what in list(open_parts)[-MOST:]]
+        if more := len(open_parts) - len(descriptions):
+            descriptions.append(f"{more} more")
+        what = "; ".join(descriptions) or self.doing or "working"
         return f"krohn: {what} ({_minutes(now - self.began)} so far)"
 
-    def _told(self, what: str) -> str:
+    def _describe_part(self, what: str) -> str:
         part = self.parts[what]
         share = f"{what}: {part.done:,} of {part.total:,}"
         left = self.left(what)
@@ -109,7 +109,7 @@ def lines(log: Log, wait: Callable[[float], bool], write: Callable[[str], Any]) 
         write(log.line())
 
 
-def watched(stream: TextIO) -> bool:
+def is_interactive(stream: TextIO) -> bool:
     """Whether a person is looking on, at a terminal that can draw bars."""
     return stream.isatty() and os.environ.get("TERM") not in ("dumb", "unknown")
 
@@ -118,15 +118,15 @@ def watched(stream: TextIO) -> bool:
 def progress(clock: Clock = time.monotonic) -> Iterator["Progress"]:
     """Show how far work has come: by bars on a terminal, else by a line now and then."""
     log = Log(clock)
-    with _bars(log) if watched(sys.stderr) else _logged(log) as report:
+    with _bars(log) if is_interactive(sys.stderr) else _log_progress(log) as report:
         yield report
 
 
 @contextmanager
 def waiting(what: str, clock: Clock = time.monotonic) -> Iterator[None]:
     """Show that work goes on of which nothing can be counted."""
-    if not watched(sys.stderr):
-        with _logged(Log(clock, what)):
+    if not is_interactive(sys.stderr):
+        with _log_progress(Log(clock, what)):
             yield
         return
     from rich.console import Console
@@ -139,7 +139,7 @@ def waiting(what: str, clock: Clock = time.monotonic) -> Iterator[None]:
 
 
 @contextmanager
-def _logged(log: Log) -> Iterator["Progress"]:
+def _log_progress(log: Log) -> Iterator["Progress"]:
     """Lines on standard error, from a thread of their own."""
     stream, ended = sys.stderr, Event()
 

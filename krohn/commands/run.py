@@ -17,12 +17,19 @@ from typer.core import TyperCommand
 
 from krohn.algebra.errors import KrohnError
 from krohn.commands import options as common
-from krohn.commands.options import DONE, REFUTED, Wanted, check, emit, grouped
+from krohn.commands.options import (
+    DONE,
+    REFUTED,
+    Wanted,
+    check,
+    emit,
+    expand_option_groups,
+)
 from krohn.commands.progress import progress
 from krohn.option_rules import RUN
 from krohn.program.word_texts import WordText, whole_part
 from krohn.show import network as show
-from krohn.source_kinds import named, of_file
+from krohn.source_kinds import find_source_to_compile, of_file
 
 if TYPE_CHECKING:
     from krohn.algebra.automaton import Automaton
@@ -92,7 +99,7 @@ def arriving(stream: TextIO) -> Iterator[list[str]]:
     letters = codecs.getincrementaldecoder("utf-8")()
     decoder, begun = IncrementalNewlineDecoder(letters, translate=True), ""
     while chunk := stream.buffer.read1(CHUNK):  # type: ignore[attr-defined]
-        *lines, begun = (begun + _decoded(decoder, chunk, "the input")).split("\n")
+        *lines, begun = (begun + _decode_chunk(decoder, chunk, "the input")).split("\n")
         yield lines
     yield [begun] if begun else []
 
@@ -112,11 +119,11 @@ def _letters(source: str, machine: "Automaton") -> Iterator[tuple[list[str], int
     """Letters of a file, with the bytes that were read and how many there are."""
     decoder = codecs.getincrementaldecoder("utf-8")()
     begun, done = "", 0
-    with _open(source) as file:
+    with _open_source(source) as file:
         total = 0 if source == "-" else os.fstat(file.fileno()).st_size
         while chunk := file.read1(CHUNK):  # type: ignore[attr-defined]
             done += len(chunk)
-            text = begun + _decoded(decoder, chunk, source)
+            text = begun + _decode_chunk(decoder, chunk, source)
             whole, begun = _split_ready(text, machine)
             yield _read(whole, machine), done, total
         yield _read(begun, machine), done, total
@@ -133,11 +140,11 @@ def _read(text: str, machine: "Automaton") -> list[str]:
     return [letter for part in parts for letter in letters_of(part, machine)]
 
 
-def _open(source: str) -> BinaryIO:
+def _open_source(source: str) -> BinaryIO:
     return sys.stdin.buffer if source == "-" else open(source, "rb")
 
 
-def _decoded(decoder: Any, chunk: bytes, source: str) -> str:
+def _decode_chunk(decoder: Any, chunk: bytes, source: str) -> str:
     try:
         return str(decoder.decode(chunk))
     except UnicodeDecodeError:
@@ -220,7 +227,7 @@ class Printed:
     ] = False
 
 
-@grouped
+@expand_option_groups
 def run(
     context: typer.Context,
     file: Annotated[
@@ -276,7 +283,7 @@ def _answers(file: str) -> "Runs":
     from krohn.network import modelfile
     from krohn.running import require_answers
 
-    other = None if file.endswith(MODEL) else named(file)
+    other = None if file.endswith(MODEL) else find_source_to_compile(file)
     if other is not None:
         says = other[0].interpreter(other[1])
         if says is None:
@@ -340,9 +347,9 @@ def _compare(
     compared, machine = _comparing(file, against)
     code = DONE
     for letters in _words(word, machine):
-        found = compared(letters, state)
-        emit("run", found.to_object(), as_json, partial(show.replay, found, state))
-        code = code if found.agrees else REFUTED
+        replay = compared(letters, state)
+        emit("run", replay.to_object(), as_json, partial(show.replay, replay, state))
+        code = code if replay.agrees else REFUTED
     return code
 
 

@@ -13,8 +13,8 @@ from krohn.commands.options import (
     Wanted,
     check,
     emit,
-    grouped,
-    typed,
+    expand_option_groups,
+    given_parameters,
 )
 from krohn.commands.progress import progress, waiting
 from krohn.commands.verify_methods import (
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from krohn.report import Report
 
 
-@grouped
+@expand_option_groups
 def verify(
     context: typer.Context,
     file: Annotated[str, typer.Argument(metavar="F", help="A model file.")],
@@ -52,28 +52,32 @@ def verify(
     check(context, VERIFY)
     about = subject(file)
     if about.takes is not None:
-        refuse_others(typed(context), about.takes, about.called)
+        refuse_others(given_parameters(context), about.takes, about.called)
     outputs.check(file)
     wanted = against.read() if about.of_machine else None
     sharding = words.sharding()
-    held = wanted if about.of_machine else against.machine
-    solver.check(methods.asked or sharding is not None)
+    reference = wanted if about.of_machine else against.machine
+    solver.check(methods.has_method or sharding is not None)
     with progress() as report:
         checks = Checks(
-            held,
+            reference,
             observe=against.observe,
             digest=against.digest,
             seed=methods.seed,
             sharding=sharding,
             progress=report,
         )
-        found = solver.ask(file, checks) or methods.ask(file, checks)
-    shown = Shown(file, found, wanted, _replay(file, found, against))
+        outcome = solver.ask(file, checks) or methods.ask(file, checks)
+    shown = Shown(file, outcome, wanted, _replay(file, outcome, against))
     written = outputs.write(shown, against.observe, context.find_root().obj or ())
-    extra = {"replay": shown.replay, **machines().remarks(wanted), **written.told()}
-    result = {**found.to_object(), **extra}
+    extra = {
+        "replay": shown.replay,
+        **machines().remarks(wanted),
+        **written.to_object(),
+    }
+    result = {**outcome.to_object(), **extra}
     emit("verify", result, as_json, lambda: outputs.say(shown, written))
-    return {"verified": DONE, "refuted": REFUTED}.get(found.verdict, CANNOT)
+    return {"verified": DONE, "refuted": REFUTED}.get(outcome.verdict, CANNOT)
 
 
 def _replay(file: str, found: "Report", against: Wanted) -> str | None:
@@ -84,7 +88,7 @@ def _replay(file: str, found: "Report", against: Wanted) -> str | None:
     from krohn.replaying import command_line, replay_command, replay_elsewhere
 
     if found.elsewhere is not None:
-        claim, start = _compiled(file), found.elsewhere
+        claim, start = _read_compile_options(file), found.elsewhere
         return replay_elsewhere(file, claim, start, wrong.word, against.machine)
     if found.method == "smt":
         how = ["krohn", "verify", f"--smt={len(wrong.word)}", *against.arguments()]
@@ -96,7 +100,7 @@ def _replay(file: str, found: "Report", against: Wanted) -> str | None:
     return replay_command(file, wrong.word, against.arguments())
 
 
-def _compiled(file: str) -> dict[str, Any]:
+def _read_compile_options(file: str) -> dict[str, Any]:
     """How to compile networks like that of a file, by the options of the command."""
     from krohn.network import modelfile
     from krohn.network.architecture import kind_of
@@ -114,7 +118,7 @@ def _compiled(file: str) -> dict[str, Any]:
     }
 
 
-@grouped
+@expand_option_groups
 def recheck(
     context: typer.Context,
     file: Annotated[str, typer.Argument(metavar="F", help="A model file.")],
@@ -133,9 +137,9 @@ def recheck(
 
     check(context, HELD)
     wanted = against.read() if (about := subject(file)).of_machine else None
-    held = wanted if about.of_machine else against.machine
+    reference = wanted if about.of_machine else against.machine
     with waiting("checking"):
-        found = checked(file, evidence, held, against.observe, against.digest)
-    told = found.to_object() | machines().remarks(wanted)
-    emit("recheck", told, as_json, lambda: show.evidence(found))
-    return DONE if found.verdict == "verified" else CANNOT
+        outcome = checked(file, evidence, reference, against.observe, against.digest)
+    result = outcome.to_object() | machines().remarks(wanted)
+    emit("recheck", result, as_json, lambda: show.evidence(outcome))
+    return DONE if outcome.verdict == "verified" else CANNOT

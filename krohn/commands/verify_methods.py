@@ -72,7 +72,7 @@ class Methods:
     ] = 200_000
 
     @property
-    def asked(self) -> bool:
+    def has_method(self) -> bool:
         """Whether the options ask for one; if they ask for nothing, there is a proof."""
         runs = self.exhaustive or self.sample or self.length
         return bool(self.proof or runs or self.attack is not None)
@@ -81,7 +81,7 @@ class Methods:
         """Verify a file by these methods."""
         from krohn.verification import run_checks
 
-        found = run_checks(
+        report = run_checks(
             file,
             replace(
                 checks,
@@ -93,12 +93,12 @@ class Methods:
             ),
         )
         if self.attack is None:
-            return found
+            return report
         from krohn.machine_verification import (
-            attacked,  # torch, which a proof does without
+            attack_proof,  # torch, which a proof does without
         )
 
-        return attacked(found, file, checks, seconds=self.attack)
+        return attack_proof(report, file, checks, seconds=self.attack)
 
 
 @dataclass(frozen=True)
@@ -253,7 +253,7 @@ class Written(NamedTuple):
     evidence: "Checked | None"
     trusted: "Rests | None"
 
-    def told(self) -> dict[str, Any]:
+    def to_object(self) -> dict[str, Any]:
         """As ``krohn verify --json`` prints it."""
         both = {"written": self.evidence, "trusted": self.trusted}
         return {name: each.to_object() for name, each in both.items() if each}
@@ -330,8 +330,14 @@ class Outputs:
         if self.evidence is not None:
             from krohn.evidence import write
 
-            told = shown.found, shown.file, self.evidence, shown.machine, observe
-            checked = write(*told)
+            evidence_arguments = (
+                shown.found,
+                shown.file,
+                self.evidence,
+                shown.machine,
+                observe,
+            )
+            checked = write(*evidence_arguments)
         if self.trusted:
             from krohn.evidence import rests_on
 
@@ -347,17 +353,17 @@ class Outputs:
         if written.evidence:
             show.evidence(written.evidence, self.evidence)
         if written.trusted:
-            show.trusted(written.trusted)
+            show.print_trusted_files(written.trusted)
 
     def _write_page(self, path: Path, shown: Shown, arguments: Sequence[str]) -> None:
         from krohn.foreign import own_machine
         from krohn.network import modelfile
         from krohn.page import Request, write
 
-        file, found, effort = shown.file, shown.found, self.html_effort
-        held = shown.machine or own_machine(modelfile.read(file))
+        file, report, effort = shown.file, shown.found, self.html_effort
+        machine = shown.machine or own_machine(modelfile.read(file))
         with waiting("writing the page"):
-            request = Request(file, held, found, arguments, shown.replay, effort)
+            request = Request(file, machine, report, arguments, shown.replay, effort)
             write(request, path)
 
 

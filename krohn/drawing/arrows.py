@@ -63,17 +63,19 @@ def join(labels: Sequence[str]) -> str:
 
 def arcs(machine: Automaton, letters: Sequence[int]) -> list[Arc]:
     """One arc for every ordered pair of states that a letter links."""
-    found: dict[tuple[int, int], list[int]] = {}
+    letters_by_pair: dict[tuple[int, int], list[int]] = {}
     for p in range(len(machine.states)):
         for a in letters:
-            found.setdefault((p, int(machine.transitions[a, p])), []).append(a)
+            letters_by_pair.setdefault((p, int(machine.transitions[a, p])), []).append(
+                a
+            )
     single = {
         (p, q): Arc(p, q, tuple(by), tuple(_label(machine, a, p) for a in by))
-        for (p, q), by in found.items()
+        for (p, q), by in letters_by_pair.items()
     }
     # Of two arrows that are one with two heads, that from the greater state goes.
     return [
-        _paired(arc, single)
+        _mark_paired_arc(arc, single)
         for arc in single.values()
         if arc.source <= arc.target or not _same_back(arc, single)
     ]
@@ -92,7 +94,7 @@ def _same_back(arc: Arc, single: dict[tuple[int, int], Arc]) -> bool:
     return back is not None and arc.source != arc.target and back.labels == arc.labels
 
 
-def _paired(arc: Arc, single: dict[tuple[int, int], Arc]) -> Arc:
+def _mark_paired_arc(arc: Arc, single: dict[tuple[int, int], Arc]) -> Arc:
     both = _same_back(arc, single)
     paired = not both and arc.source != arc.target
     paired = paired and (arc.target, arc.source) in single
@@ -269,7 +271,7 @@ class Labels:
 
     def beside(self, curve: Points, text: str) -> Box | None:
         """The best free box on or beside a curve; None if there is none."""
-        width, height = _padded(text)
+        width, height = _padded_size(text)
         candidates = []
         for t in TIMES:
             middle, across = _frame(curve, t)
@@ -282,7 +284,7 @@ class Labels:
 
     def beyond(self, curve: Points, place: Points, text: str) -> Box | None:
         """The best free box outside the tip of a loop; None if there is none."""
-        width, height = _padded(text)
+        width, height = _padded_size(text)
         tip = at(curve, np.array([0.5]))[0]
         out = (tip - place) / np.linalg.norm(tip - place)
         reach = abs(out[0]) * width / 2 + abs(out[1]) * height / 2
@@ -323,7 +325,7 @@ def _box(centre: Points, width: float, height: float) -> Box:
     return Box.around(float(centre[0]), float(centre[1]), width, height)
 
 
-def _padded(text: str) -> tuple[float, float]:
+def _padded_size(text: str) -> tuple[float, float]:
     width, height = measure(text, LABEL_SIZE)
     return width + 0.06, height + 0.02
 

@@ -205,10 +205,12 @@ class _Grid:
         for row, members in groupby(places, lambda at: _row(cells[at])):
             listed = list(members)
             if len({cells[at] for at in listed}) == len(listed):
-                found = [(row, listed)]
+                named_groups = [(row, listed)]
             else:
-                found = [(n, list(m)) for n, m in groupby(listed, cells.__getitem__)]
-            for name, each in found:
+                named_groups = [
+                    (n, list(m)) for n, m in groupby(listed, cells.__getitem__)
+                ]
+            for name, each in named_groups:
                 if name:
                     yield name, range(each[0], each[-1] + 1)
 

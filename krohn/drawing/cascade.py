@@ -19,7 +19,7 @@ from krohn.algebra.decomposition.diagrams import (
 from krohn.algebra.wording import count
 from krohn.drawing.canvas import INK, SOFT, Box, Canvas, DrawingError, legible, measure
 from krohn.drawing.component import MOST_CIRCLES, Card, card, draw_card, glyph_size
-from krohn.drawing.readings import Scale, arranged, key_entries, scale_of
+from krohn.drawing.readings import Scale, arrange_readings, key_entries, scale_of
 
 # The wires of a cascade's picture: lanes down the left side that components read.
 #
@@ -73,7 +73,7 @@ def lanes(reads: BoolArray, order: Sequence[int]) -> dict[int, int]:
     """
     place = {component: at for at, component in enumerate(order)}
     ends: list[int] = []
-    found: dict[int, int] = {}
+    lane_of: dict[int, int] = {}
     for source in order:
         readers = np.flatnonzero(reads[:, source]).tolist()
         if not readers:
@@ -81,8 +81,8 @@ def lanes(reads: BoolArray, order: Sequence[int]) -> dict[int, int]:
         free = [lane for lane, end in enumerate(ends) if end < place[source]]
         lane = free[0] if free else len(ends)
         ends[lane : lane + 1] = [max(place[reader] for reader in readers)]
-        found[source] = lane
-    return found
+        lane_of[source] = lane
+    return lane_of
 
 
 def draw_wires(
@@ -195,7 +195,7 @@ def _cards(
         card(
             i + 1,
             component,
-            arranged(readings[i], component.machine.states, scale, most),
+            arrange_readings(readings[i], component.machine.states, scale, most),
             [j + 1 for j in np.flatnonzero(reads[i]).tolist()],
             glyph if i in alone else 0.0,
         )

@@ -50,7 +50,7 @@ class Layered:
     links: tuple[tuple[int, int], ...]
 
 
-def layered(links: Sequence[tuple[int, int]], widths: Sequence[float]) -> Layered:
+def layer_nodes(links: Sequence[tuple[int, int]], widths: Sequence[float]) -> Layered:
     """Places for nodes ``0..n-1`` of given widths.
 
     Args:
@@ -96,7 +96,7 @@ def _places(
     """Each node near the middle of its neighbours, in sweeps down and up."""
     x: dict[int, float] = {}
     for layer in layers:
-        x.update(_packed(layer, dict.fromkeys(layer, 0.0), columns))
+        x.update(_pack_layer(layer, dict.fromkeys(layer, 0.0), columns))
     sweeps = [*range(1, len(layers)), *range(len(layers) - 2, -1, -1)]
     for sweep in range(SWEEPS):
         for at in sweeps:
@@ -105,7 +105,7 @@ def _places(
                 near |= set(layers[at + 1] if at + 1 < len(layers) else ())
             wish = {v: _middle(v, graph, near, x) for v in layers[at]}
             layers[at].sort(key=lambda v: (wish[v], v))
-            x.update(_packed(layers[at], wish, columns))
+            x.update(_pack_layer(layers[at], wish, columns))
     return x
 
 
@@ -116,17 +116,17 @@ def _middle(
     return float(np.mean(places)) if places else x[node]
 
 
-def _packed(
+def _pack_layer(
     layer: Sequence[int], wish: dict[int, float], columns: Sequence[float]
 ) -> dict[int, float]:
     """Places in this order that do not overlap, on average where they are wished."""
-    found: dict[int, float] = {}
+    places: dict[int, float] = {}
     right = -np.inf
     for node in layer:
-        found[node] = max(wish[node], right + columns[node] / 2)
-        right = found[node] + columns[node] / 2
-    shift = float(np.mean([wish[v] - found[v] for v in layer])) if layer else 0.0
-    return {node: place + shift for node, place in found.items()}
+        places[node] = max(wish[node], right + columns[node] / 2)
+        right = places[node] + columns[node] / 2
+    shift = float(np.mean([wish[v] - places[v] for v in layer])) if layer else 0.0
+    return {node: place + shift for node, place in places.items()}
 
 
 # Drawing the D-classes of a monoid as egg-boxes, from the top of the J-order down.
@@ -175,7 +175,7 @@ def draw_eggboxes(
             "machine with fewer letters"
         )
     canvas = Canvas()
-    plan = layered(
+    plan = layer_nodes(
         [(int(upper), int(lower)) for upper, lower in covers],
         [_width(box) for box in boxes],
     )

@@ -60,8 +60,8 @@ def draw_action(machine: Automaton) -> Figure:
         low = float(centre[1] - step / 2 + 0.1)
         title = legible(machine.letters[letter], 20)
         canvas.text(float(centre[0]), low, title, size=10, color=color, form="bold")
-        said = legible(_cycle_notation(rows[letter]), LONGEST_ACTION)
-        canvas.text(float(centre[0]), low - 0.19, said, size=8, color=SOFT)
+        notation = legible(_cycle_notation(rows[letter]), LONGEST_ACTION)
+        canvas.text(float(centre[0]), low - 0.19, notation, size=8, color=SOFT)
     canvas.notes(_remarks_on_action(machine, rows, shown))
     facts = count(len(machine.states), "state"), count(len(machine.letters), "letter")
     canvas.heading(legible(machine.name), ", ".join((*facts, _group(rows))))
@@ -94,8 +94,8 @@ def _cycle_notation(row: IntArray) -> str:
     if not _permutes(row):
         return " ".join(str(q + 1) for q in row.tolist())
     long = [cycle for cycle in cycles(row.tolist(), 0) if len(cycle) > 1]
-    said = ["(" + " ".join(str(q + 1) for q in cycle) + ")" for cycle in long]
-    return "".join(said) or "identity"
+    factors = ["(" + " ".join(str(q + 1) for q in cycle) + ")" for cycle in long]
+    return "".join(factors) or "identity"
 
 
 def _group(rows: IntArray) -> str:
@@ -190,13 +190,13 @@ def _block(
 
 def _by_distance(machine: Automaton) -> list[int]:
     """All states, those that shorter words reach before the others."""
-    found, waiting = {machine.start: None}, deque([machine.start])
+    visited, waiting = {machine.start: None}, deque([machine.start])
     while waiting:
         for q in machine.transitions[:, waiting.popleft()].tolist():
-            if q not in found:
-                found[q] = None
+            if q not in visited:
+                visited[q] = None
                 waiting.append(q)
-    return [*found, *(q for q in range(len(machine.states)) if q not in found)]
+    return [*visited, *(q for q in range(len(machine.states)) if q not in visited)]
 
 
 def _name(machine: Automaton, state: int) -> str:

@@ -25,11 +25,13 @@ def least_stress(graph: "nx.Graph[int]") -> Points:
     trials = TRIALS if len(graph) <= 60 else 3
     starts = [circle(len(graph), 1.0)]
     starts += [generator.normal(size=(len(graph), 2)) for _ in range(trials - 1)]
-    ends = _majorised(starts, distances)
-    return min([*ends, *_nested(graph)], key=lambda p: _badness(p, distances, graph))
+    ends = _majorise_stress(starts, distances)
+    return min(
+        [*ends, *_embed_in_rings(graph)], key=lambda p: _badness(p, distances, graph)
+    )
 
 
-def _majorised(starts: list[Points], distances: Points) -> list[Points]:
+def _majorise_stress(starts: list[Points], distances: Points) -> list[Points]:
     """Majorisation of Σ (|x_p − x_q| − d_pq)² / d_pq² (Gansner, Koren, North 2004)."""
     off = ~np.eye(len(distances), dtype=bool)
     weights = np.where(off, 1 / np.maximum(distances, 1) ** 2, 0.0)
@@ -52,7 +54,7 @@ def _distances(graph: "nx.Graph[int]") -> Points:
     return np.where(np.isinf(distances), finite + 1, distances)
 
 
-def _nested(graph: "nx.Graph[int]") -> list[Points]:
+def _embed_in_rings(graph: "nx.Graph[int]") -> list[Points]:
     """A planar graph without crossings: the largest face outside, the rest in rings.
 
     Directions from the centre are those of Tutte's embedding, in which every inner
@@ -208,8 +210,10 @@ def _circle_order(
 ) -> list[list[int]] | None:
     """Cycles of equal length that together hold every state; None if there are none."""
     states = table.shape[1]
-    found = [cycles(row, start) for row in table.tolist() if len(set(row)) == states]
-    best = max(found, key=lambda cycles: len(cycles[0]), default=None)
+    permutations = [
+        cycles(row, start) for row in table.tolist() if len(set(row)) == states
+    ]
+    best = max(permutations, key=lambda cycles: len(cycles[0]), default=None)
     if best and len(best[0]) >= 3 and len({len(c) for c in best}) == 1:
         return best
     plain = nx.density(graph) > 0.6 or not graph.number_of_edges()
@@ -218,7 +222,7 @@ def _circle_order(
 
 def cycles(row: Sequence[int], start: int) -> list[list[int]]:
     """The cycles of a permutation, first that through ``start``."""
-    found: list[list[int]] = []
+    orbits: list[list[int]] = []
     seen: set[int] = set()
     for first in (start, *range(len(row))):
         if first in seen:
@@ -227,8 +231,8 @@ def cycles(row: Sequence[int], start: int) -> list[list[int]]:
         while (after := row[cycle[-1]]) != first:
             cycle.append(after)
         seen.update(cycle)
-        found.append(cycle)
-    return found
+        orbits.append(cycle)
+    return orbits
 
 
 def _rings(cycles: list[list[int]], graph: "nx.Graph[int]", gap: float) -> Layout:

@@ -71,7 +71,7 @@ class Sketch:
         return self.layout.places[arc.source], self.layout.places[arc.target]
 
     @property
-    def tangled(self) -> bool:
+    def is_tangled(self) -> bool:
         """Whether lines cross so often, once each or more, that none can be followed."""
         ends = {(a.source, a.target) for a in self.arcs if a.source != a.target}
         lines = {(min(pair), max(pair)) for pair in ends}
@@ -177,10 +177,10 @@ def _layout(
         layout = arrange(table, machine.start, gap, room)
     else:
         layout = _with_sink(table, machine.start, sink, (gap, room))
-    return layout if named else _scaled(layout)
+    return layout if named else _scale_layout(layout)
 
 
-def _scaled(layout: Layout) -> Layout:
+def _scale_layout(layout: Layout) -> Layout:
     """Dots have no size of their own: the page is filled by how many there are."""
     wide = min(MOST_INCHES, 0.85 * len(layout.places) ** 0.5)
     scale = wide / max(float(np.ptp(layout.places, axis=0).max()), 1e-9)
@@ -235,7 +235,7 @@ def draw_machine(machine: Automaton) -> Figure:
             "write its table to a file instead"
         )
     sketch = sketch_of(machine)
-    if states > MOST_NAMED and sketch.tangled:
+    if states > MOST_NAMED and sketch.is_tangled:
         return draw_action(machine) if acts_on_few(machine) else draw_table(machine)
     canvas = Canvas()
     missing = _dots(canvas, sketch) if states > MOST_NAMED else _circles(canvas, sketch)

@@ -64,7 +64,7 @@ def draw_bar(canvas: Canvas, plan: Plan, bar: Bar) -> None:
     )
     if box.right - box.left < 0.3:
         return
-    x, lines, size = _inscribed(plan, bar, box)
+    x, lines, size = _place_bar_text(plan, bar, box)
     _, y = box.middle
     step = measure("x", size)[1]
     for i, (text, color) in enumerate(lines):
@@ -72,7 +72,7 @@ def draw_bar(canvas: Canvas, plan: Plan, bar: Bar) -> None:
         canvas.text(x, at, text, size=size, color=color)
 
 
-def _inscribed(
+def _place_bar_text(
     plan: Plan, bar: Bar, box: Box
 ) -> tuple[float, list[tuple[str, str]], float]:
     """The middle of a bar's text, its lines and their size.

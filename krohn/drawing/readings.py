@@ -155,7 +155,7 @@ class Readings:
         return f"… {' and '.join(parts)}" if parts else ""
 
 
-def arranged(
+def arrange_readings(
     readings: tuple[Reading, ...], names: tuple[str, ...], scale: Scale, most: int
 ) -> Readings | None:
     """The readings that fit into a box; None if no value says anything.
@@ -183,10 +183,10 @@ def arranged(
 
 def _by_counts(readings: tuple[Reading, ...]) -> tuple[Reading, ...]:
     """One reading for each way in which the values share out states by number."""
-    found: dict[bytes, Reading] = {}
+    representatives: dict[bytes, Reading] = {}
     for reading in readings:
-        found.setdefault(reading.refined.sum(axis=1).tobytes(), reading)
-    return tuple(found.values())
+        representatives.setdefault(reading.refined.sum(axis=1).tobytes(), reading)
+    return tuple(representatives.values())
 
 
 def draw_readings(canvas: Canvas, x: float, y: float, readings: Readings) -> None:

@@ -93,18 +93,24 @@ def stream(file: ModelFile) -> Stream:
         features = {str(n): _span(s) for n, s in program["features"].items()}
         outputs = frozenset(map(str, program["outputs"]))
     except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise _damaged(f"{type(error).__name__}: {error}") from error
-    bars, blocks = tuple(merged(single)), len(shape.blocks)
-    found = Stream(features, bars, outputs, shape.d_model, blocks)
-    spans = [*found.features.values(), *((b.start, b.stop) for b in found.bars)]
-    if any(not 0 <= low < high <= found.width for low, high in spans):
-        raise _damaged("a channel lies outside the residual stream")
-    if any(not 0 <= b.born <= b.dies <= 2 * found.blocks for b in found.bars):
-        raise _damaged("a channel lives outside the blocks")
-    return found
+        raise _damage_error(f"{type(error).__name__}: {error}") from error
+    bars, blocks = tuple(merge_bars(single)), len(shape.blocks)
+    residual_stream = Stream(features, bars, outputs, shape.d_model, blocks)
+    spans = [
+        *residual_stream.features.values(),
+        *((b.start, b.stop) for b in residual_stream.bars),
+    ]
+    if any(not 0 <= low < high <= residual_stream.width for low, high in spans):
+        raise _damage_error("a channel lies outside the residual stream")
+    if any(
+        not 0 <= b.born <= b.dies <= 2 * residual_stream.blocks
+        for b in residual_stream.bars
+    ):
+        raise _damage_error("a channel lives outside the blocks")
+    return residual_stream
 
 
-def _damaged(reason: str) -> DrawingError:
+def _damage_error(reason: str) -> DrawingError:
     return DrawingError(
         f"the model file is damaged: its Program is malformed ({reason})"
     )
@@ -127,26 +133,28 @@ def _bar(channels: Mapping[str, Any], name: str) -> Iterable[Bar]:
     opened = channel["op"] == "map"
     yield Bar(
         *(name, _note(channel), (name,), start, stop, born, dies),
-        sources=_stored(channels, name) if opened else frozenset(map(str, source)),
+        sources=_stored_inputs(channels, name)
+        if opened
+        else frozenset(map(str, source)),
         where=str(where),
     )
 
 
-def _stored(channels: Mapping[str, Any], name: str) -> frozenset[str]:
+def _stored_inputs(channels: Mapping[str, Any], name: str) -> frozenset[str]:
     """The channels that a map is computed from. Its MLP opens maps that are not stored."""
     born = _span(channels[name]["snapshots"])[0]
-    found: set[str] = set()
+    stored_names: set[str] = set()
     seen: set[str] = set()
     todo = [str(n) for n in channels[name]["inputs"]]
     while todo:
         read = todo.pop()
         there = "dims" in channels[read] and channels[read]["snapshots"][0] < born
         if there:
-            found.add(read)
+            stored_names.add(read)
         elif channels[read]["op"] == "map" and read not in seen:
             seen.add(read)
             todo += map(str, channels[read]["inputs"])
-    return frozenset(found)
+    return frozenset(stored_names)
 
 
 def _note(channel: Mapping[str, Any]) -> str:
@@ -161,15 +169,15 @@ def _note(channel: Mapping[str, Any]) -> str:
     return notes.get(channel["op"], legible(str(channel["op"]), 12))
 
 
-def merged(bars: Iterable[Bar]) -> list[Bar]:
+def merge_bars(bars: Iterable[Bar]) -> list[Bar]:
     """Bars of channels such as ``map3[0]``, ``map3[1]`` that touch become one."""
-    found: list[Bar] = []
+    merged_bars: list[Bar] = []
     for bar in sorted(bars, key=lambda b: (b.born, b.start)):
-        if found and _continues(found[-1], bar):
-            found[-1] = _join(found[-1], bar)
+        if merged_bars and _continues(merged_bars[-1], bar):
+            merged_bars[-1] = _join(merged_bars[-1], bar)
         else:
-            found.append(bar)
-    return found
+            merged_bars.append(bar)
+    return merged_bars
 
 
 def _continues(first: Bar, second: Bar) -> bool:

@@ -87,23 +87,25 @@ def longest(
         return "This network was not proved, so longer words were not tried."
     budget = Budget(steps_of(effort))
     size = parameters(file.architecture)
-    found: list[Longest] = []
+    rows: list[Longest] = []
     for dtype in formats:
-        share = budget.part(budget.left / (len(formats) - len(found)))
-        probe = partial(certified, file, str(name), dtype)
+        share = budget.part(budget.left / (len(formats) - len(rows)))
+        probe = partial(count_certified_parameters, file, str(name), dtype)
         search = _Search(probe, share, claimed, size)
-        found.append(search.run(dtype, own=dtype == file.precision.name))
-    return found
+        rows.append(search.run(dtype, own=dtype == file.precision.name))
+    return rows
 
 
-def certified(file: ModelFile, construction: str, dtype: str, length: int) -> int:
+def count_certified_parameters(
+    file: ModelFile, construction: str, dtype: str, length: int
+) -> int:
     """The parameters of what is proved in a format at a length; 0 if nothing is."""
     machine = own_machine(file)
     layers = [x for block in file.architecture.blocks for x in block.activations]
     used = [name for name in ("sine", "gelu") if any(name in names for names in layers)]
     outputs = file.claim.shows is Shows.OUTPUTS
     try:
-        found = compiled(
+        model = compiled(
             machine,
             length,
             construction,
@@ -114,7 +116,7 @@ def certified(file: ModelFile, construction: str, dtype: str, length: int) -> in
         )
     except (KrohnError, MemoryError):
         return 0
-    return parameters(found.file.architecture)
+    return parameters(model.file.architecture)
 
 
 class _Search:

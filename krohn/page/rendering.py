@@ -45,15 +45,15 @@ def name(text: object, limit: int = LONGEST_NAME) -> Markup:
 
 def at_most(value: float | None) -> str:
     """An upper bound with three digits, rounded up; None is unknown."""
-    return _rounded(value, ROUND_CEILING)
+    return _round_number(value, ROUND_CEILING)
 
 
 def at_least(value: float | None) -> str:
     """A lower bound with three digits, rounded down; None is unknown."""
-    return _rounded(value, ROUND_FLOOR)
+    return _round_number(value, ROUND_FLOOR)
 
 
-def _rounded(value: float | None, rounding: str) -> str:
+def _round_number(value: float | None, rounding: str) -> str:
     if value is None:
         return "–"
     if value == 0 or not math.isfinite(value):
@@ -117,8 +117,8 @@ def wrong(
     """
     before = ["(start)"] * (len(expected) - len(word))
     rows = tuple(
-        Row(at, letter, right, said)
-        for at, (letter, right, said) in enumerate(
+        Row(at, letter, right, answer)
+        for at, (letter, right, answer) in enumerate(
             zip([*before, *word], expected, actual, strict=True), start=1 - len(before)
         )
     )
@@ -172,9 +172,9 @@ def of_pattern(weights: Sequence[Sequence[float]]) -> str:
 
     Colour goes by the square root of the weight, so that small weights are seen.
     """
-    found = np.sqrt(np.clip(np.array(weights, dtype=np.float64), 0.0, 1.0))
+    intensities = np.sqrt(np.clip(np.array(weights, dtype=np.float64), 0.0, 1.0))
     buffer = io.BytesIO()
-    imsave(buffer, found, cmap="Blues", vmin=0.0, vmax=1.0, format="png")
+    imsave(buffer, intensities, cmap="Blues", vmin=0.0, vmax=1.0, format="png")
     return _address("png", buffer.getvalue())
 
 
@@ -254,7 +254,7 @@ def check_suffix(path: Path) -> None:
         raise KrohnError(f"{path}: a page needs a name that ends in .html")
 
 
-def rendered(
+def render_page(
     template: str, facts: Mapping[str, Any], package: str = "krohn.page"
 ) -> str:
     """A page as text.

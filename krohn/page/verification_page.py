@@ -15,7 +15,7 @@ from krohn.network.architecture import kind_of, parameters
 from krohn.network.modelfile import ModelFile
 from krohn.page import rendering
 from krohn.page.longest import EFFORT, Longest, longest
-from krohn.page.rendering import Wrong, provenance, rendered, superscript, wrong
+from krohn.page.rendering import Wrong, provenance, render_page, superscript, wrong
 from krohn.program.wording import at_most
 from krohn.program.writing import atomic_write
 from krohn.report import Report
@@ -118,8 +118,8 @@ def noises(evidence: Sequence[Mapping[str, Any]]) -> dict[str, float]:
 
 def margin(evidence: Sequence[Mapping[str, Any]]) -> float | None:
     """By how much the right logit is above all others at least."""
-    found = [float(step["margin"]) for step in evidence if "margin" in step]
-    return min(found, default=None)
+    margins = [float(step["margin"]) for step in evidence if "margin" in step]
+    return min(margins, default=None)
 
 
 # Bars on a logarithmic scale that ends at what would be too much.
@@ -255,12 +255,14 @@ def operations(
     Raises:
         DrawingError: If there is no Program, or one that makes no sense.
     """
-    found = stream(file)
+    residual_stream = stream(file)
     known = dict(noise)
     if embedded:
-        known |= {n: 0.0 for bar in found.bars if not bar.born for n in bar.names}
+        known |= {
+            n: 0.0 for bar in residual_stream.bars if not bar.born for n in bar.names
+        }
     channels = {str(c["name"]): c for c in file.header["program"]["channels"]}
-    bars = sorted(found.bars, key=lambda bar: (bar.born, bar.start))
+    bars = sorted(residual_stream.bars, key=lambda bar: (bar.born, bar.start))
     rows = [_operation(bar, channels, known) for bar in bars[:MOST_OPERATIONS]]
     return rows, len(bars) - len(rows)
 
@@ -279,10 +281,10 @@ def _operation(
 
 
 def _most(names: Iterable[str], known: Mapping[str, float]) -> float | None:
-    found = [known.get(name) for name in names]
-    if any(n is None for n in found):
+    bounds = [known.get(name) for name in names]
+    if any(n is None for n in bounds):
         return None
-    return max((n for n in found if n is not None), default=0.0)
+    return max((n for n in bounds if n is not None), default=0.0)
 
 
 def _does(bar: StreamBar, channel: Mapping[str, Any]) -> str:
@@ -344,7 +346,7 @@ def write(request: Request, path: Path) -> None:
 
 def render(request: Request) -> str:
     """The page as text: no scripts, and nothing is fetched."""
-    return rendered("verdict.html", _facts(request))
+    return render_page("verdict.html", _facts(request))
 
 
 def _facts(request: Request) -> dict[str, Any]:
@@ -376,8 +378,12 @@ def _facts(request: Request) -> dict[str, Any]:
 
 
 def _wrong(report: Report) -> Wrong | None:
-    found = report.counterexample
-    return None if found is None else wrong(found.word, found.expected, found.actual)
+    counterexample = report.counterexample
+    return (
+        None
+        if counterexample is None
+        else wrong(counterexample.word, counterexample.expected, counterexample.actual)
+    )
 
 
 def _network(file: ModelFile) -> list[rendering.Picture]:

@@ -44,7 +44,7 @@ def identifier(name: str) -> str:
     return f"urn:krohn:schema:{name}:{VERSIONS[name]}"
 
 
-def named(name: str, printed: Mapping[str, Any]) -> dict[str, Any]:
+def with_schema(name: str, printed: Mapping[str, Any]) -> dict[str, Any]:
     """The output of a command, with the schema that it follows."""
     return {"schema": identifier(name), **printed}
 
@@ -59,6 +59,6 @@ def schema(name: str) -> dict[str, Any]:
         raise KrohnError(
             f"there is no schema {name!r}{near(name, ABOUT)}; `krohn schema` lists them"
         )
-    from krohn.schemas.catalogue import made
+    from krohn.schemas.catalogue import make_schema
 
-    return made(name, identifier(name), ABOUT[name])
+    return make_schema(name, identifier(name), ABOUT[name])

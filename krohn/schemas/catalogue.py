@@ -162,7 +162,7 @@ OPEN = frozenset({"Evidence"})
 """Objects that may have other keys."""
 
 
-def made(name: str, identifier: str, about: str) -> Schema:
+def make_schema(name: str, identifier: str, about: str) -> Schema:
     """A schema, with its name and a title.
 
     What is printed states the schema; files have a format and a version of their own.
@@ -171,7 +171,7 @@ def made(name: str, identifier: str, about: str) -> Schema:
     kind, printed = _type(name)
     body = maker.of(kind)
     if name == "model":
-        model_files.declared(maker, STATED)
+        model_files.declare_objects(maker, STATED)
     for each in get_args(kind) or (kind,) if printed else ():
         _state(maker.objects[maker.names[each]], identifier)
     for each in OPEN & maker.objects.keys():

@@ -61,16 +61,16 @@ class Maker:
         if hasattr(kind, "json_type"):
             return self.of(kind.json_type())
         if is_typeddict(kind) or is_dataclass(kind) or hasattr(kind, "_fields"):
-            return self._named(kind)
+            return self._make_reference(kind)
         if kind is Any:
             return {}
         if kind is float and self.nulls:
             return {"type": ["number", "null"]}
         if kind in PLAIN:
             return {"type": PLAIN[kind]}
-        return self._composed(kind, get_origin(kind), get_args(kind))
+        return self._compose_schema(kind, get_origin(kind), get_args(kind))
 
-    def _composed(self, kind: Any, form: Any, inner: tuple[Any, ...]) -> Schema:
+    def _compose_schema(self, kind: Any, form: Any, inner: tuple[Any, ...]) -> Schema:
         """The schema of a type that is made of others, or of values."""
         if form in (NotRequired, Required):
             return self.of(inner[0])
@@ -79,7 +79,7 @@ class Maker:
         if form is Annotated and inner[0] in ENTRIES:
             return self.of(_rows(ENTRIES[inner[0]], inner[1]))
         if form is Annotated:
-            return {**self.of(inner[0]), **_narrowed(inner[1])}
+            return {**self.of(inner[0]), **_annotation_limits(inner[1])}
         if form is Literal:
             return {"const": inner[0]} if len(inner) == 1 else {"enum": list(inner)}
         if form in (dict, Mapping):
@@ -95,7 +95,7 @@ class Maker:
         size = {"minItems": len(each), "maxItems": len(each)}
         return {"type": "array", "prefixItems": each, "items": False, **size}
 
-    def _named(self, kind: type) -> Schema:
+    def _make_reference(self, kind: type) -> Schema:
         if kind not in self.names:
             name = kind.__name__
             if name in self.objects:  # of another module
@@ -108,24 +108,26 @@ class Maker:
 
     def object_of(self, kind: Any) -> Schema:
         """The schema of a dataclass, a `TypedDict` or a named tuple, without a name."""
-        hints, said = get_type_hints(kind, include_extras=True), descriptions(kind)
+        hints, texts = get_type_hints(kind, include_extras=True), descriptions(kind)
         if issubclass(kind, StatedSource):
             hints = _keys_of_source(kind, hints)
         elif is_dataclass(kind):
             hints = {f.name: hints[f.name] for f in fields(kind)}
         keys = list(hints)
-        properties = {key: {**self.of(hints[key]), **said.get(key, {})} for key in keys}
+        properties = {
+            key: {**self.of(hints[key]), **texts.get(key, {})} for key in keys
+        }
         doc = (getdoc(kind) or "").split("\n\n")[0]
         return {
             "description": _in_json(doc),
             "type": "object",
             "properties": properties,
-            "required": [key for key in keys if key in _required(kind, keys)],
+            "required": [key for key in keys if key in _required_keys(kind, keys)],
             "additionalProperties": False,
         }
 
 
-def _required(kind: Any, keys: Sequence[str]) -> set[str]:
+def _required_keys(kind: Any, keys: Sequence[str]) -> set[str]:
     """The keys that are always there."""
     if is_typeddict(kind):
         return set(kind.__required_keys__)
@@ -162,7 +164,7 @@ def _any_of(each: list[Schema]) -> Schema:
     return {"anyOf": each}
 
 
-def _narrowed(said: object) -> Schema:
+def _annotation_limits(said: object) -> Schema:
     """The limits that an annotation adds to its type: the least number, or a pattern."""
     return {"pattern": said} if isinstance(said, str) else {"minimum": said}
 
@@ -176,12 +178,12 @@ ATTRIBUTE = re.compile(r"^    (\w+): ((?:.|\n {8})+)", re.M)
 
 def descriptions(kind: type) -> dict[str, Schema]:
     """The description of each key that the docstring of a type, or of a base, has."""
-    found = dict[str, Schema]()
+    by_key = dict[str, Schema]()
     for base in reversed(kind.__mro__):
         listed = ((base.__doc__ and getdoc(base)) or "").partition("Attributes:\n")[2]
         for name, text in ATTRIBUTE.findall(listed):
-            found[name] = {"description": _in_json(text)}
-    return found
+            by_key[name] = {"description": _in_json(text)}
+    return by_key
 
 
 def _in_json(text: str) -> str:

@@ -124,7 +124,7 @@ class AnySource(TypedDict):
     """A source; its schema is made of those that there are."""
 
 
-def declared(maker: Maker, sources: Sequence[Any]) -> None:
+def declare_objects(maker: Maker, sources: Sequence[Any]) -> None:
     """Make the objects of a header that follow from what is declared elsewhere.
 
     Args:
@@ -139,8 +139,8 @@ def declared(maker: Maker, sources: Sequence[Any]) -> None:
     }
     each = [Operation.named[name] for name in sorted(Operation.named)]
     maker.objects["StatedChannel"] = {"oneOf": [_channel(maker, op) for op in each]}
-    found = list(map(maker.of, sources))
-    maker.objects["AnySource"] = {"oneOf": found}
+    schemas = list(map(maker.of, sources))
+    maker.objects["AnySource"] = {"oneOf": schemas}
 
 
 def _add(schema: Schema, properties: dict[str, Schema]) -> None:
@@ -153,9 +153,9 @@ def _add(schema: Schema, properties: dict[str, Schema]) -> None:
 
 
 def _architecture(maker: Maker, kind: type[Architecture]) -> Schema:
-    found = maker.object_of(kind)
-    _add(found, {"kind": {"const": kind.kind}, "dtype": maker.of(Dtype)})
-    return found
+    schema = maker.object_of(kind)
+    _add(schema, {"kind": {"const": kind.kind}, "dtype": maker.of(Dtype)})
+    return schema
 
 
 def _channel(maker: Maker, kind: type[Operation]) -> Schema:
@@ -183,10 +183,10 @@ def _channel(maker: Maker, kind: type[Operation]) -> Schema:
         beside |= {"rows": maker.of(list[list[int]]), "expression": {"type": "array"}}
     if kind is LetterMatrix:
         beside |= {"start": maker.of(list[float])}
-    said = {"name": text, "op": {"const": kind.wire}, **own}
+    required = {"name": text, "op": {"const": kind.wire}, **own}
     return {
         "type": "object",
-        "properties": {**said, **beside},
-        "required": list(said),
+        "properties": {**required, **beside},
+        "required": list(required),
         "additionalProperties": False,
     }

@@ -11,9 +11,9 @@ from krohn.show.tables import (
     console,
     cut_short,
     new_table,
+    print_attempts,
     print_table,
     several_lines,
-    tried,
 )
 
 # The classes of a language.
@@ -38,14 +38,14 @@ _WITH_NUMBERS = {
 
 def lines(facts: dict[str, Any]) -> Iterator[str]:
     """The facts for people: what it is called, with witnesses, and what follows."""
-    found = {p["name"]: p for p in facts["classes"]}
+    classes = {p["name"]: p for p in facts["classes"]}
     yield f"As a language ({facts['of']}):"
     for says, holds in (("it is", True), ("it is not", False), ("not decided", None)):
-        told = (p for name, p in found.items() if not _follows(name, found))
-        names = [_class_name(p) for p in told if p["holds"] is holds]
+        not_implied = (p for name, p in classes.items() if not _follows(name, classes))
+        names = [_class_name(p) for p in not_implied if p["holds"] is holds]
         if names:
             yield f"  {says}: {', '.join(names)}"
-    yield from (f"  {line}" for line in _witnesses(found, facts["alike"]))
+    yield from (f"  {line}" for line in _witnesses(classes, facts["alike"]))
     yield from (f"  for a network: {line}" for line in facts["network"])
 
 
@@ -76,10 +76,14 @@ def _witnesses(
     found: dict[str, dict[str, Any]], alike: tuple[tuple[str, ...], ...]
 ) -> Iterator[str]:
     names = "strictly local", "strictly piecewise", "tier-based strictly local"
-    said = next((found[n] for n in names if n in found and found[n]["holds"]), None)
-    forbidden = ((said or {}).get("witness") or {}).get("forbidden")
-    if said is not None and forbidden:
-        kind = "subsequences" if said["name"] == "strictly piecewise" else "factors"
+    local_class = next(
+        (found[n] for n in names if n in found and found[n]["holds"]), None
+    )
+    forbidden = ((local_class or {}).get("witness") or {}).get("forbidden")
+    if local_class is not None and forbidden:
+        kind = (
+            "subsequences" if local_class["name"] == "strictly piecewise" else "factors"
+        )
         words = ", ".join(f"“{join_letters(word)}”" for word in forbidden)
         yield f"forbidden {kind}, shortest first: {words}"
     for letters in alike:
@@ -154,7 +158,7 @@ def facts(found: dict[str, Any]) -> None:
         if name not in (*listed, "tried", "proved"):
             table.add_row(_label(name), several_lines(_fact_text(fact)))
     print_table(table)
-    tried(console(), found.get("tried", []))
+    print_attempts(console(), found.get("tried", []))
     for rows in listed.values():
         columns = list(dict.fromkeys(key for row in rows for key in row))
         table = new_table(*map(_label, columns))
@@ -257,9 +261,9 @@ def explanation(facts: dict[str, Any]) -> None:
     for reason, names in refused.items():
         out.print(f"  not {', '.join(names)}: {reason}")
     out.print()
-    tried(out, facts["tried"])
+    print_attempts(out, facts["tried"])
     chosen = f"Chosen: {facts['chosen']}" if facts["chosen"] else "No Transformer"
-    out.print(f"{chosen}: {facts['why']}.{_certified(facts)}")
+    out.print(f"{chosen}: {facts['why']}.{_proof_sentence(facts)}")
     cut_short(out, facts)
     width = facts["rnn_width"]
     if width:
@@ -289,8 +293,8 @@ def _networks(out: Console, facts: dict[str, Any]) -> None:
     for row in others:
         least = "" if row["exact"] else "≥ "
         name = f"({row['name']})"
-        told = (least * (s != UNCOUNTED) + s for s in _sizes(row))
-        table.add_row("", name, *told, cut(row["summary"], MOST_SAID))
+        cells = (least * (s != UNCOUNTED) + s for s in _sizes(row))
+        table.add_row("", name, *cells, cut(row["summary"], MOST_SAID))
     print_table(table, WIDE)
     if others:
         out.print(
@@ -299,7 +303,7 @@ def _networks(out: Console, facts: dict[str, Any]) -> None:
         )
 
 
-def _certified(facts: dict[str, Any]) -> str:
+def _proof_sentence(facts: dict[str, Any]) -> str:
     if not facts["chosen"]:
         return ""
     return " It is proved." if facts["proved"] else f" {UNTRIED}"
@@ -307,8 +311,8 @@ def _certified(facts: dict[str, Any]) -> str:
 
 def _sizes(row: dict[str, Any]) -> list[str]:
     sizes = ("depth", "layers", "width", "parameters", "nonzero", "latency")
-    found = (row.get(size) for size in sizes)
-    return [UNCOUNTED if size is None else f"{size:,.0f}" for size in found]
+    values = (row.get(size) for size in sizes)
+    return [UNCOUNTED if size is None else f"{size:,.0f}" for size in values]
 
 
 def _monoid(facts: dict[str, Any]) -> Iterator[str]:
@@ -332,12 +336,12 @@ def _monoid(facts: dict[str, Any]) -> Iterator[str]:
         names = [p["name"] for p in facts["properties"] if p["holds"] is value]
         if names:
             yield f"{title}: {', '.join(names)}."
-    for found in facts["properties"]:
-        if found["name"] in ("aperiodic", "solvable") and found["holds"] is False:
-            yield f"Not {found['name']}: {_evidence(found)}."
-        elif found["name"] == "synchronising" and found["holds"] and found["witness"]:
+    for fact in facts["properties"]:
+        if fact["name"] in ("aperiodic", "solvable") and fact["holds"] is False:
+            yield f"Not {fact['name']}: {_evidence(fact)}."
+        elif fact["name"] == "synchronising" and fact["holds"] and fact["witness"]:
             yield (
-                f"Synchronising: {_word(found['witness']['word'])} leads all states "
+                f"Synchronising: {_word(fact['witness']['word'])} leads all states "
                 "to one."
             )
 

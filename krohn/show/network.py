@@ -10,7 +10,7 @@ from krohn.algebra.wording import LONGEST, count, cut, in_runs
 from krohn.program import Map, Program, Table
 from krohn.program.quoting import on_a_terminal
 from krohn.program.wording import at_least, at_most
-from krohn.show.tables import console, cut_short, new_table, print_table, tried
+from krohn.show.tables import console, cut_short, new_table, print_attempts, print_table
 
 if TYPE_CHECKING:
     from krohn.compiled_model import CompiledModel
@@ -66,10 +66,10 @@ def about(out: Console, claim: "Claim") -> None:
 
 def _run(found: "Report") -> str:
     words = count(found.words, found.ran.removesuffix("s"))
-    said = f"{words} {'was' if found.words == 1 else 'were'} run"
+    sentence = f"{words} {'was' if found.words == 1 else 'were'} run"
     if found.largest_error is None:
-        return said
-    return f"{said}, with errors of up to {at_most(found.largest_error)}"
+        return sentence
+    return f"{sentence}, with errors of up to {at_most(found.largest_error)}"
 
 
 def _heads(out: Console, found: "Report") -> None:
@@ -122,13 +122,13 @@ def evidence(found: "Checked", written: object = None) -> None:
         out.print(f"  margin of the read-out {at_least(facts['margin'])}")
 
 
-def trusted(found: "Rests") -> None:
+def print_trusted_files(found: "Rests") -> None:
     """The files that a proof rests on, with how many of their lines ran."""
-    told = found.to_object()
+    totals = found.to_object()
     beside = ", ".join(["Python", "numpy", "safetensors", *found.libraries])
     console().print(
-        f"The proof rests on {len(found.files):,} files, {told['lines']:,} lines, "
-        f"{told['code']:,} of them code; {told['ran']:,} ran. Beside "
+        f"The proof rests on {len(found.files):,} files, {totals['lines']:,} lines, "
+        f"{totals['code']:,} of them code; {totals['ran']:,} ran. Beside "
         f"them: {beside}"
     )
     table = new_table("file", " lines", " code", " ran")
@@ -160,24 +160,24 @@ def replay(found: "Replay", state: str | None) -> None:
     """Whether a model says of a word what the machine does, or a state at its end."""
     from krohn.program.word_texts import write_letter
 
-    at, said = found.position, on_a_terminal(found.actual)
+    at, answer = found.position, on_a_terminal(found.actual)
     if found.agrees and state is None:
         print(f"agrees with the machine at each of {at} letters")
     elif found.agrees:
-        print(f"says {said} after {count(at, 'letter')}, as expected")
+        print(f"says {answer} after {count(at, 'letter')}, as expected")
     else:
         where = (
             f"letter {at}, {write_letter(found.word[at - 1])}" if at else "the start"
         )
         reading = "" if found.reading == "at once" else f", read {found.reading}"
         right = on_a_terminal(found.expected)
-        print(f"differs at {where}: expected {right}, actual {said}{reading}")
+        print(f"differs at {where}: expected {right}, actual {answer}{reading}")
 
 
 # Compiled networks, their answers and their attention.
 
 
-def compiled(result: dict[str, Any], model: "CompiledModel") -> None:
+def print_compiled_network(result: dict[str, Any], model: "CompiledModel") -> None:
     """Print the sizes of a compiled network, and its proof."""
     out = console()
     out.print(f"wrote {result['file']}: {result['construction']}")
@@ -188,16 +188,16 @@ def compiled(result: dict[str, Any], model: "CompiledModel") -> None:
         f"{result['dtype']}{_why(result)}"
     )
     if "random" in result:
-        told = result["random"]
+        masks = result["random"]
         out.print(
-            f"  masks keep {told['kept']:,} of {told['weights']:,} random weights "
-            f"({told['units']} units for each input, seed {told['seed']})"
+            f"  masks keep {masks['kept']:,} of {masks['weights']:,} random weights "
+            f"({masks['units']} units for each input, seed {masks['seed']})"
         )
     about(out, model.claim)
     cut_short(out, result)
     for warning in _warnings(result):
         out.print(f"  warning: {warning}")
-    tried(out, result["tried"], "  ")
+    print_attempts(out, result["tried"], "  ")
     if model.proof is None or model.proof.proved is None:
         out.print(f"  for {model.claim.inputs}")
         out.print("  NOT proved, as you asked: nothing is known about this network yet")

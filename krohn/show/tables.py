@@ -76,7 +76,7 @@ def cut_short(out: Console, facts: dict[str, Any]) -> None:
     out.print(f"Cut short: {'; '.join(facts['cut_short'])} ({more}).")
 
 
-def tried(out: Console, rows: list[dict[str, Any]], indent: str = "") -> None:
+def print_attempts(out: Console, rows: list[dict[str, Any]], indent: str = "") -> None:
     """Print the ways that were tried before the chosen one, and why they are not proved."""
     for row in rows:
         sizes = ""

@@ -43,8 +43,8 @@ class _Kinds(Mapping[str, "SourceKind[Any]"]):
     """The kinds by their name in model files; each is imported when it is asked for."""
 
     def __getitem__(self, wire: str) -> "SourceKind[Any]":
-        found: SourceKind[Any] = _kind(slice_sources()[wire].commands)
-        return found
+        kind: SourceKind[Any] = _kind(slice_sources()[wire].commands)
+        return kind
 
     def __iter__(self) -> Iterator[str]:
         return iter(slice_sources())
@@ -58,8 +58,8 @@ KINDS = _Kinds()
 
 def machines() -> "Machines":
     """The kind of machines, which have no entry: whatever no other kind knows is one."""
-    found: Machines = _kind("krohn.source_kinds.finite_machines:Machines")
-    return found
+    kind: Machines = _kind("krohn.source_kinds.finite_machines:Machines")
+    return kind
 
 
 @cache
@@ -79,7 +79,7 @@ def _stems(entry: Source) -> tuple[str, ...]:
     return tuple(rf"{path.stem}(\W|\d|$)" for path in texts)
 
 
-def found(source: object) -> "tuple[SourceKind[Any], Any] | None":
+def find_source(source: object) -> "tuple[SourceKind[Any], Any] | None":
     """A source, or that of a name, with its kind; None of other objects and names.
 
     Raises:
@@ -88,15 +88,19 @@ def found(source: object) -> "tuple[SourceKind[Any], Any] | None":
     source = str(source) if isinstance(source, Path) else source
     for wire, entry in slice_sources().items():
         if isinstance(source, str):
-            told = KINDS[wire].named(source) if may_name(entry, source) else None
+            candidate = (
+                KINDS[wire].find_by_name(source) if may_name(entry, source) else None
+            )
         else:
-            told = KINDS[wire].taken(source) if may_be(entry, source) else None
-        if told is not None:
-            return KINDS[wire], told
+            candidate = (
+                KINDS[wire].take_object(source) if may_be(entry, source) else None
+            )
+        if candidate is not None:
+            return KINDS[wire], candidate
     return None
 
 
-def named(source: object) -> "tuple[SourceKind[Any], Any] | None":
+def find_source_to_compile(source: object) -> "tuple[SourceKind[Any], Any] | None":
     """A source that is compiled as such, with its kind.
 
     Args:
@@ -106,9 +110,9 @@ def named(source: object) -> "tuple[SourceKind[Any], Any] | None":
     Raises:
         KrohnError: If one of the numbers in a name is out of range.
     """
-    other = found(source)
-    named = isinstance(source, str | Path)
-    return None if other and named and other[0].is_machine(other[1]) else other
+    other = find_source(source)
+    is_name = isinstance(source, str | Path)
+    return None if other and is_name and other[0].is_machine(other[1]) else other
 
 
 def with_kind(
@@ -123,8 +127,8 @@ def with_kind(
     Raises:
         KrohnError: If it is none, or only machines are read in such a way.
     """
-    if (other := named(source)) is None:
-        return machines(), machines().taken(source, reading)
+    if (other := find_source_to_compile(source)) is None:
+        return machines(), machines().take_object(source, reading)
     refuse_others(reading.reading_options, (), other[0].called)
     return other
 
@@ -135,7 +139,9 @@ def in_blocks(source: object, block: int) -> "tuple[SourceKind[Any], Any]":
     Raises:
         CompileError: If it is neither, or a letter is called like the token of a state.
     """
-    kind = KINDS["text-in-blocks" if found(source) is None else "vectors-in-blocks"]
+    kind = KINDS[
+        "text-in-blocks" if find_source(source) is None else "vectors-in-blocks"
+    ]
     return kind, kind.of_source(source, block)
 
 

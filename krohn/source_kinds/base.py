@@ -40,9 +40,9 @@ from krohn.option_rules import FORM, refuse, refuse_others
 from krohn.program.domains import IntArray
 from krohn.program.errors import Refused
 from krohn.program.word_texts import letters_by_name, split_letters, write_letter
-from krohn.report import Progress, Question, Report, unrefuted
-from krohn.source_kinds import named
-from krohn.source_kinds.kind import Answers, Kind, Runs, S, marked
+from krohn.report import Progress, Question, Report, report_passing_runs
+from krohn.source_kinds import find_source_to_compile
+from krohn.source_kinds.kind import Answers, Kind, Runs, S, mark_unproved
 from krohn.verify.proof import Proof, prove, shown_of
 from krohn.verify.search.find import claims
 from krohn.verify.testing.simulation_result import Simulation
@@ -142,7 +142,7 @@ class OnFile(Protocol):
 R = TypeVar("R", bound=OnFile)
 
 
-def stated(file: ModelFile, read: Callable[[dict[str, Any]], T]) -> T:
+def read_stated_source(file: ModelFile, read: Callable[[dict[str, Any]], T]) -> T:
     """The source that a file states.
 
     Args:
@@ -179,7 +179,7 @@ class SourceKind(Kind[S]):
         self, file: ModelFile, words: list[str], network: Opened = None
     ) -> dict[str, Any]:
         """The answers as `krohn run` prints them, with marks beyond the claim."""
-        return marked(file, self.answers(file, words, network))
+        return mark_unproved(file, self.answers(file, words, network))
 
     def runs(self, file: ModelFile, network: Opened = None) -> Runs:
         """The function that answers one input after the other."""
@@ -199,27 +199,29 @@ class SourceKind(Kind[S]):
 
     def explain(self, source: S, asked: Asked) -> dict[str, Any]:
         """The facts of a source, and the sizes of its network."""
-        refuse_others(asked.given, self.takes, self.called)
+        refuse_others(asked.given_options, self.takes, self.called)
         asked = replace(asked, length=asked.length or self.explained)
-        told = self.told(source, asked)
+        facts = self.describe_source(source, asked)
         # An error within which a network is right is one that the checker has shown.
-        return told if self.claim == "within" else {**told, "proved": None}
+        return facts if self.claim == "within" else {**facts, "proved": None}
 
-    def told(self, source: Any, asked: Asked) -> dict[str, Any]:
+    def describe_source(self, source: Any, asked: Asked) -> dict[str, Any]:
         """The facts of a source, in the order in which they are printed."""
-        told = {"name": source.name, "kind": self.wire, "claim": self.claim}
-        told |= self.facts(source, asked)
-        return {**told, "dtype": told.get("dtype", asked.options.precision.name)}
+        facts = {"name": source.name, "kind": self.wire, "claim": self.claim}
+        facts |= self.facts(source, asked)
+        return {**facts, "dtype": facts.get("dtype", asked.options.precision.name)}
 
     def facts(self, source: S, asked: Asked) -> dict[str, Any]:
         """The facts of a source beside its name, its kind and its claim."""
         return {}
 
     @abstractmethod
-    def drawn(self, file: ModelFile, count: int, rng: np.random.Generator) -> Any:
+    def sample_inputs(
+        self, file: ModelFile, count: int, rng: np.random.Generator
+    ) -> Any:
         """So many random inputs."""
 
-    def listed(self, file: ModelFile, length: int) -> Any:
+    def list_inputs(self, file: ModelFile, length: int) -> Any:
         """Every input of up to so many letters: words, each of whose prefixes is one.
 
         Raises:
@@ -229,20 +231,24 @@ class SourceKind(Kind[S]):
         return every_word(len(source.letters), length)
 
     @abstractmethod
-    def held(self, file: ModelFile, inputs: Any, progress: Progress) -> Simulation:
+    def simulate_inputs(
+        self, file: ModelFile, inputs: Any, progress: Progress
+    ) -> Simulation:
         """Run inputs and hold the answers against the reference."""
 
     def sample(
         self, file: ModelFile, count: int, seed: int, progress: Progress
     ) -> Simulation:
         """Run random inputs."""
-        inputs = self.drawn(file, count, np.random.default_rng(seed))
-        return self.held(file, inputs, progress)
+        inputs = self.sample_inputs(file, count, np.random.default_rng(seed))
+        return self.simulate_inputs(file, inputs, progress)
 
     def every(self, file: ModelFile, length: int, progress: Progress) -> Simulation:
         """Run every input of up to so many letters."""
-        found = self.held(file, self.listed(file, length), progress)
-        return replace(found, every=self.is_longest(file, length))
+        simulation = self.simulate_inputs(
+            file, self.list_inputs(file, length), progress
+        )
+        return replace(simulation, every=self.is_longest(file, length))
 
     def is_longest(self, file: ModelFile, length: int) -> bool:
         """Whether no input that a file claims something of has more letters."""
@@ -255,9 +261,9 @@ class SourceKind(Kind[S]):
             KrohnError: If it cannot be compiled or proved.
         """
         began = time.monotonic()
-        refuse_others(asked.given, self.takes, self.called)
-        refuse([FORM], vars(asked), asked.given)
-        source, remark, (built, claim) = self.made(source, asked)
+        refuse_others(asked.given_options, self.takes, self.called)
+        refuse([FORM], vars(asked), asked.given_options)
+        source, remark, (built, claim) = self.make_network(source, asked)
         precision = PRECISIONS[built.network.architecture["dtype"]]
         options = replace(asked.options, precision=precision)
         file, proof = self.file(source, built, claim, options), None
@@ -276,7 +282,7 @@ class SourceKind(Kind[S]):
             file, built.construction, proof, seconds, built.tried, remark
         )
 
-    def made(self, source: S, asked: Asked) -> tuple[S, str, Built]:
+    def make_network(self, source: S, asked: Asked) -> tuple[S, str, Built]:
         """The source that a network is of, a remark if it is another one, and the network.
 
         Raises:
@@ -322,7 +328,7 @@ class SourceKind(Kind[S]):
         tensors = {n: precision.round(t) for n, t in built.network.tensors.items()}
         return ModelFile(header, tensors, precision)
 
-    def proved(
+    def prove_claim(
         self,
         source: S,
         built: CompiledNetwork,
@@ -344,7 +350,7 @@ class SourceKind(Kind[S]):
             KrohnError: If longer inputs are to be run than the file claims, or an option
                 is for machines.
         """
-        if checks.given("observe", "length", "sharding"):
+        if checks.has_any_option("observe", "length", "sharding"):
             raise KrohnError(
                 "-T, --observe and jobs are for models of machines; this file is about "
                 f"{self.called}"
@@ -362,10 +368,10 @@ class SourceKind(Kind[S]):
             raise KrohnError(f"the network does not read inputs of {name}") from None
         if checks.proves:
             shown = prove(file, None, partial(report, "proving"))
-        found = self._conclude(file, checks.method, runs, shown)
-        if found.verdict == "verified" and (problem := self.problem(file)):
-            found = replace(found, verdict="undecided", reason=problem)
-        return replace(found, ran=self.ran, about=about)
+        conclusion = self._conclude(file, checks.method, runs, shown)
+        if conclusion.verdict == "verified" and (problem := self.problem(file)):
+            conclusion = replace(conclusion, verdict="undecided", reason=problem)
+        return replace(conclusion, ran=self.ran, about=about)
 
     def _run_inputs(self, file: ModelFile, checks: Checks) -> list[Simulation]:
         """Run the inputs that are asked for."""
@@ -383,13 +389,13 @@ class SourceKind(Kind[S]):
         """The longest inputs that a file claims; None if there are none."""
         return file.claim.length
 
-    def wanted(self, source: Any) -> Any:
+    def require_source(self, source: Any) -> Any:
         """A source of this kind, or of a name, that a file must be about.
 
         Raises:
             KrohnError: If it is of another kind.
         """
-        other = named(source)
+        other = find_source_to_compile(source)
         if other is None or other[0].wire != self.wire:
             raise KrohnError(f"the file is about {self.called}, and {source} is none")
         return other[1]
@@ -406,8 +412,8 @@ class SourceKind(Kind[S]):
         """
         if source is None:
             return file
-        told = self.to_wire(self.wanted(source), file.claim.length)
-        return self.stating(file, {"kind": self.wire, **told})
+        wire_form = self.to_wire(self.require_source(source), file.claim.length)
+        return self.stating(file, {"kind": self.wire, **wire_form})
 
     def stating(self, file: ModelFile, other: dict[str, Any]) -> ModelFile:
         """The file with another statement of a source in the place of its own.
@@ -444,9 +450,9 @@ class SourceKind(Kind[S]):
             whole = any(run.every for run in runs)
             classes = self.claim != "within"
             asked = Question(file.claim.inputs, length, classes, whole)
-            told = (f"; {r.words:,} {self.ran}{r.about}" for r in runs if r.about)
-            reason = f"nothing was proved{''.join(told)}"
-            return unrefuted(runs, method, asked, reason)
+            remarks = (f"; {r.words:,} {self.ran}{r.about}" for r in runs if r.about)
+            reason = f"nothing was proved{''.join(remarks)}"
+            return report_passing_runs(runs, method, asked, reason)
         # A word on which the Program is wrong was not run on the network.
         verdict = "undecided" if shown.verdict == "refuted" else shown.verdict
         return Report(
@@ -470,8 +476,8 @@ class ReadableKind(SourceKind[R]):
         Raises:
             KrohnError: If it states none of this kind.
         """
-        found: R = stated(file, self.source.from_wire)
-        return found
+        source: R = read_stated_source(file, self.source.from_wire)
+        return source
 
     def to_wire(self, source: R, length: int | None) -> dict[str, Any]:
         """As a model file states it."""

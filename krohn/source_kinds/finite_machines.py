@@ -13,9 +13,9 @@ from krohn.machine_reading import AS_IT_IS, MachineReading
 from krohn.machines import machine_of, with_outputs
 from krohn.network.architecture import kind_of
 from krohn.network.modelfile import ModelFile
-from krohn.option_rules import COMPILE, facts_of, refuse, spelled
+from krohn.option_rules import COMPILE, facts_of, refuse, spell_option
 from krohn.program.claim import Shows
-from krohn.program.slices import brought, needed_part, slice_sources
+from krohn.program.slices import find_in_slices, needed_part, slice_sources
 from krohn.source_kinds import KINDS
 from krohn.source_kinds.kind import Kind, Runs
 
@@ -52,15 +52,15 @@ class Machines(Kind[Automaton]):
         """Refuse options that have an effect only beside others."""
         refuse(COMPILE, values, given)
 
-    def taken(self, source: Any, reading: MachineReading = AS_IT_IS) -> Automaton:
+    def take_object(self, source: Any, reading: MachineReading = AS_IT_IS) -> Automaton:
         """The machine that anything is that `krohn.automaton` takes."""
         return machine_of(source, reading)
 
     def says_laws(self, construction: str) -> bool:
         """Whether it makes a generator."""
-        return brought("parts", f"laws by {construction}") is not None
+        return find_in_slices("parts", f"laws by {construction}") is not None
 
-    def turned(self, source: Automaton, asked: Asked) -> tuple[Kind[Any], Any]:
+    def resolve_source(self, source: Automaton, asked: Asked) -> tuple[Kind[Any], Any]:
         """The source to compile, with its kind."""
         if asked.block is None and asked.construction in AS_SOURCES:
             kind = KINDS[AS_SOURCES[asked.construction]]
@@ -70,9 +70,9 @@ class Machines(Kind[Automaton]):
     def compile(self, source: Automaton, asked: Asked) -> "CompiledModel":
         """The network of the best construction that is proved."""
         _check_exact(asked)
-        from krohn.machine_compilation import compiled  # all constructions
+        from krohn.machine_compilation import compile_machine  # all constructions
 
-        return compiled(source, asked)
+        return compile_machine(source, asked)
 
     def explain(self, source: Automaton, asked: Asked) -> dict[str, Any]:
         """The facts of a machine, and the table of its constructions."""
@@ -80,9 +80,9 @@ class Machines(Kind[Automaton]):
         source = with_outputs(source, asked.observe)
         if asked.arch != "transformer":
             what = f"facts of networks with --arch {asked.arch}"
-            for option in asked.given:
+            for option in asked.given_options:
                 if option not in OF_FORMS:
-                    raise KrohnError(f"{spelled(option)} has no effect on {what}")
+                    raise KrohnError(f"{spell_option(option)} has no effect on {what}")
             facts_of_networks = needed_part(facts_of(asked.arch), what)
             shown = source if asked.observe else replace(source, output=None)
             told: dict[str, Any]
@@ -142,9 +142,9 @@ class Machines(Kind[Automaton]):
 
     def verify(self, file: ModelFile, checks: "Checks") -> "Report":
         """Prove, or run, what a file claims of its machine, or of another one."""
-        from krohn.machine_verification import verified
+        from krohn.machine_verification import verify_machine
 
-        return verified(file, checks)
+        return verify_machine(file, checks)
 
 
 def _says_laws(file: ModelFile) -> bool:

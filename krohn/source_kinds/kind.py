@@ -117,7 +117,7 @@ class Kind(ABC, Generic[S]):
             f"{'an' if self.wire[0] in 'aeiou' else 'a'} {self.wire.replace('-', ' ')}"
         )
 
-    def named(self, text: str) -> S | None:
+    def find_by_name(self, text: str) -> S | None:
         """The source of a name; None if it is the name of none.
 
         Raises:
@@ -136,7 +136,7 @@ class Kind(ABC, Generic[S]):
         """Whether a source is of this kind."""
         return isinstance(source, self.source)
 
-    def taken(self, source: Any) -> S | None:
+    def take_object(self, source: Any) -> S | None:
         """The source that an object of Python is; None if it is none of this kind.
 
         Raises:
@@ -187,7 +187,7 @@ class Kind(ABC, Generic[S]):
         """Whether it is a construction of `krohn.compile_generator`."""
         return False
 
-    def turned(self, source: S, asked: "Asked") -> "tuple[Kind[Any], Any]":
+    def resolve_source(self, source: S, asked: "Asked") -> "tuple[Kind[Any], Any]":
         """The source to compile, with its kind: this one, or the one that it is taken for.
 
         Raises:
@@ -395,7 +395,7 @@ def few(file: ModelFile) -> int:
     return FEW if longest is None else min(FEW, longest)
 
 
-def marked(file: ModelFile, answers: Answers) -> dict[str, Any]:
+def mark_unproved(file: ModelFile, answers: Answers) -> dict[str, Any]:
     """The answers, with which of them the file claims nothing of.
 
     Returns:

@@ -75,14 +75,14 @@ def vectors(
 
 def _number(text: str, t: int) -> float:
     try:
-        found = float(text)
+        number = float(text)
     except ValueError:
         raise KrohnError(
             f"vector {t} has {text.strip()!r}, which is no number"
         ) from None
-    if not np.isfinite(found):
+    if not np.isfinite(number):
         raise KrohnError(f"vector {t} has {text.strip()!r}, which is not finite")
-    return found
+    return number
 
 
 def _rows(path: Path, names: tuple[str, ...], most: int | None) -> list[list[str]]:
@@ -91,16 +91,16 @@ def _rows(path: Path, names: tuple[str, ...], most: int | None) -> list[list[str
     lines = csv.reader(StringIO(text), delimiter=blanks)
     # One vector too many is enough to be refused; before them may be a line of names.
     try:
-        found = list(islice(lines, None if most is None else most + 2))
+        rows = list(islice(lines, None if most is None else most + 2))
     except csv.Error as error:
         raise KrohnError(f"{path}: line {lines.line_num}: {error}") from None
-    while found and not any(map(str.strip, found[-1])):
-        found.pop()
-    for line, row in enumerate(found, start=1):
+    while rows and not any(map(str.strip, rows[-1])):
+        rows.pop()
+    for line, row in enumerate(rows, start=1):
         if not any(map(str.strip, row)):
             raise KrohnError(f"{path}: line {line}: there is no number")
-    headed = bool(found) and tuple(n.strip() for n in found[0]) == names
-    return found[headed:]
+    headed = bool(rows) and tuple(n.strip() for n in rows[0]) == names
+    return rows[headed:]
 
 
 # Networks that say real numbers: how they are run, and held against what is right.
@@ -142,7 +142,7 @@ class Reference(NamedTuple):
         return (ratios(row) if sure else None for row, sure in rows)
 
 
-def known(numbers: FloatArray) -> FloatArray:
+def replace_nan(numbers: FloatArray) -> FloatArray:
     """Numbers of which each is claimed: floats that overflowed to NaN cannot tell."""
     return np.where(np.isnan(numbers), np.inf, numbers)
 
@@ -166,7 +166,7 @@ def outputs(file: ModelFile, words: IntArray, network: Opened = None) -> FloatAr
     return output_function(file, network)(words).astype(np.float64)
 
 
-def held(
+def simulate_words(
     file: ModelFile,
     letters: Sequence[str],
     right: Reference,
@@ -176,12 +176,12 @@ def held(
 ) -> Simulation:
     """Hold the outputs against the reference: are they within the claimed error?"""
 
-    def spelled(word: IntArray, stop: int) -> tuple[str, ...]:
+    def spell_prefix(word: IntArray, stop: int) -> tuple[str, ...]:
         return tuple(letters[o] for o in word[:stop].tolist())
 
     batches = in_batches(words, BATCH, "running words", progress)
     runs = ((batch, right.run(batch), said(file, batch)) for batch in batches)
-    return judged(runs, right, file.claim.error, spelled)
+    return judge_outputs(runs, right, file.claim.error, spell_prefix)
 
 
 def in_batches(
@@ -193,7 +193,7 @@ def in_batches(
         yield inputs[at : at + each]
 
 
-def judged(
+def judge_outputs(
     batches: Iterable[Batch], right: Reference, error: float, spelled: Spelled
 ) -> Simulation:
     """Whether outputs are within an error: refuted is what no rounding can explain.
@@ -206,13 +206,13 @@ def judged(
         spelled: The names of an input, up to a position.
     """
     done, length, farthest, unknown, left = 0, 0, 0.0, 0, REPLAYED
-    for batch, wanted, found in batches:
+    for batch, wanted, actual in batches:
         length = wanted.shape[1]
         with np.errstate(invalid="ignore", over="ignore"):
-            off = np.abs(wanted - found)
+            off = np.abs(wanted - actual)
         far = np.any(~(off <= error) & ~np.isnan(wanted), axis=2)
         for row in np.flatnonzero(far.any(axis=1)).tolist():
-            each, wrong, sure = (batch[row], wanted[row], found[row]), None, False
+            each, wrong, sure = (batch[row], wanted[row], actual[row]), None, False
             if left:
                 wrong, sure = _first_wrong(right, *each, far[row], error, spelled)
             if wrong is not None:
@@ -269,23 +269,23 @@ def _is_beyond(found: FloatArray, right: Ratios, most: Fraction) -> bool:
     """Whether one of some numbers is farther than ``most`` from the right one."""
     if not np.isfinite(found).all():
         return True
-    said = ratios(found)
+    actual = ratios(found)
     off = max(
-        abs(y * right.under - x * said.under)
-        for x, y in zip(right.over, said.over, strict=True)
+        abs(y * right.under - x * actual.under)
+        for x, y in zip(right.over, actual.over, strict=True)
     )
-    return off * most.denominator > most.numerator * said.under * right.under
+    return off * most.denominator > most.numerator * actual.under * right.under
 
 
 def _texts(right: Ratios, found: FloatArray) -> tuple[str, str]:
     """Right and wrong numbers in words, of as many digits as tell them apart."""
     from krohn.verify.testing.counterexample import told_apart
 
-    exact, said = [Fraction(x, right.under) for x in right.over], found.tolist()
-    one, other = told_apart(list(map(_float, exact)), said, " ", 9)
+    exact, actual = [Fraction(x, right.under) for x in right.over], found.tolist()
+    one, other = told_apart(list(map(_float, exact)), actual, " ", 9)
     if one != other:
         return one, other
-    off = max(abs(x - Fraction(y)) for x, y in zip(exact, said, strict=True))
+    off = max(abs(x - Fraction(y)) for x, y in zip(exact, actual, strict=True))
     return one, f"{other}, which is {float(off):.2g} off"
 
 

@@ -43,8 +43,8 @@ from krohn.source_kinds.real_outputs import (
     Reference,
     Spelled,
     in_batches,
-    judged,
-    known,
+    judge_outputs,
+    replace_nan,
     vectors,
 )
 from krohn.verify.testing.simulation_result import Simulation
@@ -125,13 +125,13 @@ class RealSequences(ReadableKind[S]):
         axes.set_title(f"{axes.get_title()}, the source of {kind.called}")
         return figure
 
-    def sampled(
+    def sample_vectors(
         self, source: S, shape: tuple[int, int], rng: np.random.Generator
     ) -> FloatArray:
         """``(count, t, d)``: random inputs, ``shape`` is ``(count, t)``."""
         box = self.box(source)
-        found: FloatArray = rng.uniform(box.low, box.high, (*shape, len(box.names)))
-        return found
+        inputs: FloatArray = rng.uniform(box.low, box.high, (*shape, len(box.names)))
+        return inputs
 
     def check(self, source: S, x: FloatArray) -> None:
         """Refuse what is no input, ``(t, d)``.
@@ -161,7 +161,7 @@ class RealSequences(ReadableKind[S]):
             CompileError,
             f"nothing can be shown of the network in {options.precision.name}: ",
         ):
-            return built, self.proved(source, built, {"length": length}, options)
+            return built, self.prove_claim(source, built, {"length": length}, options)
 
     def draw(self, source: S) -> "Figure":
         """Refused, where there is nothing to draw."""
@@ -181,11 +181,11 @@ class RealSequences(ReadableKind[S]):
         least = self.least(source, file.claim.longest)
         if len(x) < least:
             raise KrohnError(f"an input has at least {least} vectors, not {len(x)}")
-        found = said(file, x[None], network)[0]
-        rows = [" ".join(f"{y: .9g}" for y in row) for row in found.tolist()]
+        outputs = run_network(file, x[None], network)[0]
+        rows = [" ".join(f"{y: .9g}" for y in row) for row in outputs.tolist()]
         result = {
             "inputs": x.tolist(),
-            "outputs": found.tolist(),
+            "outputs": outputs.tolist(),
             "shown": "\n".join(rows),
         }
         return Answers(result, range(1, len(x) + 1))
@@ -197,17 +197,17 @@ class RealSequences(ReadableKind[S]):
         source, length = self.of_file(file), file.claim.longest
         rng, made = np.random.default_rng(seed), max(count // 2, 1)
         bad = self.adversarial(source, file, made, rng)[:made]
-        random = self.drawn(file, count - len(bad), rng)
+        random = self.sample_inputs(file, count - len(bad), rng)
         inputs = file.precision.round(np.concatenate([bad, random]))
-        found = self.held(file, inputs, progress)
-        if not found.passed or not equivariant(file):
-            return found
+        simulation = self.simulate_inputs(file, inputs, progress)
+        if not simulation.has_passed or not equivariant(file):
+            return simulation
         order = rng.permuted(np.tile(np.arange(length), (len(inputs), 1)), axis=1)
-        wrong = self.reordered(file, inputs, order, progress)
-        about = f"{found.about}, and again in another order"
-        return replace(found, about=about) if wrong is None else wrong
+        wrong = self.check_equivariance(file, inputs, order, progress)
+        about = f"{simulation.about}, and again in another order"
+        return replace(simulation, about=about) if wrong is None else wrong
 
-    def reordered(
+    def check_equivariance(
         self, file: ModelFile, inputs: FloatArray, order: IntArray, progress: Progress
     ) -> Simulation | None:
         """Whether inputs in another order have their outputs in that order.
@@ -231,14 +231,16 @@ class RealSequences(ReadableKind[S]):
             for at, batch in enumerate(batches):
                 way = order[at * each : (at + 1) * each, :, None]
                 mixed = np.take_along_axis(batch, way, axis=1)
-                wanted = np.take_along_axis(said(file, batch), way, axis=1)
-                yield mixed, wanted, said(file, mixed)
+                wanted = np.take_along_axis(run_network(file, batch), way, axis=1)
+                yield mixed, wanted, run_network(file, mixed)
 
         twice = 2 * file.claim.error
-        found = judged(run(), Reference(partial(said, file)), twice, digits(file))
-        return None if found.passed else found
+        simulation = judge_outputs(
+            run(), Reference(partial(run_network, file)), twice, digits(file)
+        )
+        return None if simulation.has_passed else simulation
 
-    def held(
+    def simulate_inputs(
         self, file: ModelFile, inputs: FloatArray, progress: Progress
     ) -> Simulation:
         """Hold ``(count, t, d)`` inputs against the reference."""
@@ -246,17 +248,17 @@ class RealSequences(ReadableKind[S]):
         batches = in_batches(inputs, each, "running inputs", progress)
         right = self.reference(self.of_file(file))
         right = right._replace(rounding=right.rounding + LOST)
-        runs = ((x, known(right.run(x)), said(file, x)) for x in batches)
-        return judged(runs, right, file.claim.error, digits(file))
+        runs = ((x, replace_nan(right.run(x)), run_network(file, x)) for x in batches)
+        return judge_outputs(runs, right, file.claim.error, digits(file))
 
-    def drawn(
+    def sample_inputs(
         self, file: ModelFile, count: int, rng: np.random.Generator
     ) -> FloatArray:
         """Random inputs of full length."""
         length = file.claim.longest
-        return self.sampled(self.of_file(file), (count, length), rng)
+        return self.sample_vectors(self.of_file(file), (count, length), rng)
 
-    def listed(self, file: ModelFile, length: int) -> FloatArray:
+    def list_inputs(self, file: ModelFile, length: int) -> FloatArray:
         """Refused: there is no end of real inputs."""
         raise KrohnError(
             "real inputs cannot all be run; say --sample N, or --proof, which is about "
@@ -278,13 +280,15 @@ def digits(file: ModelFile) -> Spelled:
     """Writes the vectors of an input so that they can be read again."""
     form = f".{_DIGITS[file.precision.digits > 24]}g"
 
-    def spelled(x: FloatArray, _: int) -> tuple[str, ...]:
+    def spell_vectors(x: FloatArray, _: int) -> tuple[str, ...]:
         return tuple(",".join(format(n, form) for n in row) for row in x.tolist())
 
-    return spelled
+    return spell_vectors
 
 
-def said(file: ModelFile, inputs: FloatArray, network: Opened = None) -> FloatArray:
+def run_network(
+    file: ModelFile, inputs: FloatArray, network: Opened = None
+) -> FloatArray:
     """``(batch, t, o)``: what the network says of ``(batch, t, d)``, in its format."""
     from krohn.network.running_file import plain_network, run_on
 

@@ -19,7 +19,7 @@ from krohn.network.reading import Begin, Opened, decode, plain_reader
 from krohn.program.word_texts import BLANK
 from krohn.report import Progress
 from krohn.source_kinds.base import R, ReadableKind, SourceKind
-from krohn.source_kinds.kind import Answers, Example, Runs, in_batches, marked
+from krohn.source_kinds.kind import Answers, Example, Runs, in_batches, mark_unproved
 from krohn.verify.testing.simulation_result import Simulation
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ class Writer:
     end: int | None = None
     room: int | None = None
 
-    def written(self, begin: Begin, rows: Sequence[Row]) -> list[list[int]]:
+    def write_texts(self, begin: Begin, rows: Sequence[Row]) -> list[list[int]]:
         """The texts that a network writes into rows, which may be of unlike lengths.
 
         No row sees another one. What a row says does not depend on those beside it,
@@ -67,10 +67,10 @@ class Writer:
         Returns:
             Each row up to its end; `BLANK` where the network gives no answer.
         """
-        found = []
+        texts = []
         for at in range(0, len(rows), BATCH):
-            found += self._together(begin, rows[at : at + BATCH])
-        return found
+            texts += self._together(begin, rows[at : at + BATCH])
+        return texts
 
     def answers(
         self, file: ModelFile, begin: Begin, prompts: Iterable[list[str]]
@@ -82,8 +82,8 @@ class Writer:
         """
 
         def answer(rows: list[Row]) -> Iterator[dict[str, Any]]:
-            for row, text in zip(rows, self.written(begin, rows), strict=True):
-                yield marked(file, self.told(row, text))
+            for row, text in zip(rows, self.write_texts(begin, rows), strict=True):
+                yield mark_unproved(file, self.told(row, text))
 
         return in_batches(prompts, self.row, answer, BATCH)
 
@@ -92,10 +92,10 @@ class Writer:
         texts = np.zeros((len(rows), max(map(len, rows))), np.int64)
         for text, row in zip(texts, rows, strict=True):
             text[: len(row)] = row
-        said = decode(begin, texts, self.first, self.end, self.room).tolist()
+        answers = decode(begin, texts, self.first, self.end, self.room).tolist()
         return [
             self._up_to_end(row, text[: len(row)])
-            for row, text in zip(rows, said, strict=True)
+            for row, text in zip(rows, answers, strict=True)
         ]
 
     def _up_to_end(self, row: Row, text: list[int]) -> list[int]:
@@ -119,8 +119,8 @@ class TextKind(SourceKind[S]):
                 return super().compile(source, replace(asked, formats=(dtype,)))
             except CompileError as reason:
                 tried.append(Tried(self.wire, None, reason.why, dtype))
-        found = super().compile(source, replace(asked, formats=(last,)))
-        return replace(found, tried=(*tried, *found.tried))
+        model = super().compile(source, replace(asked, formats=(last,)))
+        return replace(model, tried=(*tried, *model.tried))
 
     def begun(self, file: ModelFile, row: Row) -> Example:
         """A prompt, with the beginning of what the network writes behind it."""
@@ -142,11 +142,11 @@ class TextKind(SourceKind[S]):
         """The text that the network writes after a prompt."""
         writer = self.writer(file)
         row = writer.row(words)
-        return writer.told(row, writer.written(reader(file, network), [row])[0])
+        return writer.told(row, writer.write_texts(reader(file, network), [row])[0])
 
     def texts(self, file: ModelFile, rows: Sequence[Row]) -> list[list[int]]:
         """The texts that the network writes into rows, as `Writer.written` says it."""
-        return self.writer(file).written(reader(file), rows)
+        return self.writer(file).write_texts(reader(file), rows)
 
     def runs(self, file: ModelFile, network: Opened = None) -> Runs:
         """The function that continues many prompts together, as `krohn run` prints them."""
@@ -158,12 +158,12 @@ def named_by(tokens: Sequence[str], text: Iterable[int]) -> list[str]:
     return [tokens[i] if i != BLANK else "(no answer)" for i in text]
 
 
-def asked(text: Sequence[int], prompt: int) -> Row:
+def blank_after_prompt(text: Sequence[int], prompt: int) -> Row:
     """A whole text as it is asked for after its first tokens."""
     return [*text[:prompt], *[BLANK] * (len(text) - prompt)]
 
 
-def simulated(
+def simulate_texts(
     file: ModelFile,
     writer: Writer,
     texts: Iterable[tuple[Row, Sequence[int]]],
@@ -188,15 +188,15 @@ def simulated(
     endless = replace(writer, end=None)
     while batch := list(islice(left, BATCH)):
         progress("running texts", done, count)
-        found = endless.written(begin, [row for row, _ in batch])
-        for (_, wanted), text in zip(batch, found, strict=True):
+        outputs = endless.write_texts(begin, [row for row, _ in batch])
+        for (_, wanted), text in zip(batch, outputs, strict=True):
             done += 1
             if text != list(wanted):
-                right, said = (
+                right, actual = (
                     tuple(named_by(writer.tokens, x)) for x in (wanted, text)
                 )
                 wrong = Counterexample(
-                    right[:-1], right[1:], said[1:], "letter by letter"
+                    right[:-1], right[1:], actual[1:], "letter by letter"
                 )
                 return Simulation(done, length, wrong)
     return Simulation(done, length, None)
@@ -228,11 +228,11 @@ class LineKind(TextKind[R], ReadableKind[R]):
 
     def example(self, file: ModelFile) -> Example:
         """A line, and the beginning of its text."""
-        (line,) = self.drawn(file, 1, np.random.default_rng(0))
+        (line,) = self.sample_inputs(file, 1, np.random.default_rng(0))
         source: Any = self.of_file(file)
         return self.begun(file, row_of(source.end, line, file.claim.longest))
 
-    def held(
+    def simulate_inputs(
         self, file: ModelFile, inputs: list[Line], progress: Progress
     ) -> Simulation:
         """Let the network continue lines, the shortest first."""
@@ -242,10 +242,10 @@ class LineKind(TextKind[R], ReadableKind[R]):
         def texts() -> Iterator[tuple[Row, Sequence[int]]]:
             for line in sorted(inputs, key=len):
                 text = self.text_of(source, line, length + 1)
-                yield asked(text, len(line) + 1), text
+                yield blank_after_prompt(text, len(line) + 1), text
 
-        told = len(inputs), length, progress
-        return simulated(file, self.writer(file), texts(), *told)
+        arguments = len(inputs), length, progress
+        return simulate_texts(file, self.writer(file), texts(), *arguments)
 
 
 def reader(file: ModelFile, network: Opened = None) -> Begin:

@@ -48,7 +48,7 @@ class Arrays(Engine):
             mixed = np.where(wrong, apart, mixed)
         return mixed
 
-    def shown(self, x: Any, seen: Any) -> Any:
+    def keep_seen(self, x: Any, seen: Any) -> Any:
         """``x`` where it is seen, and 0 elsewhere."""
         return np.where(seen, x, x.dtype.type(0))
 

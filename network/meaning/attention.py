@@ -45,12 +45,12 @@ class Places(NamedTuple):
     after_mlp: str
     layers: str
 
-    def hidden(self, layer: int) -> str:
+    def hidden_place(self, layer: int) -> str:
         """The units of a hidden layer, after their functions."""
         return f"{self.layers}.{layer}"
 
 
-def _named(block: int) -> Places:
+def _name_places(block: int) -> Places:
     at = f"blocks.{block}.attention"
     heads = (f"{at}.{name}" for name in ("query", "key", "value", "pattern", "taken"))
     streams = (f"stream.{2 * block + i}" for i in (1, 2))
@@ -58,13 +58,13 @@ def _named(block: int) -> Places:
 
 
 # To name a place takes as long as a small operation there.
-_FIRST = tuple(map(_named, range(128)))
+_FIRST = tuple(map(_name_places, range(128)))
 FIRST = _FIRST[0]
 
 
 def places_of(block: int) -> Places:
     """The places of a block by its number."""
-    return _FIRST[block] if block < len(_FIRST) else _named(block)
+    return _FIRST[block] if block < len(_FIRST) else _name_places(block)
 
 
 @dataclass(slots=True)
@@ -91,7 +91,9 @@ class Points:
     path: Callable[[], Any] | None = None
     masks: dict[Any, Any] = field(default_factory=dict)
 
-    def shown(self, o: "Engine", kind: Attention, sights: tuple[Sight, ...]) -> Any:
+    def visibility(
+        self, o: "Engine", kind: Attention, sights: tuple[Sight, ...]
+    ) -> Any:
         """``([heads,] n, m + n)``: whether a head sees a point from a new one.
 
         Args:
@@ -125,9 +127,9 @@ class View:
     places: Places = FIRST
 
     @property
-    def shown(self) -> Any:
+    def visibility(self) -> Any:
         """``([heads,] n, m + n)``: whether a head sees a point from a new one."""
-        return self.points.shown(self.engine, self.heads.kind, self.heads.sights)
+        return self.points.visibility(self.engine, self.heads.kind, self.heads.sights)
 
     def sees(self, i: Any, j: Any) -> Any:
         """Whether heads see some positions from others, whatever the way to them."""
@@ -163,27 +165,29 @@ Weigh = Callable[["Engine", Heads[Any], Any, Any, View], Weights]
 def scores(o: "Engine", heads: Heads[Any], q: Any, k: Any) -> Any:
     """``(batch, heads, n, m + n)``: inner products, divided as the heads say."""
     products = o.contract(SCORES, q, k)
-    return products if heads.divisor == 1 else o.scaled(products, 1 / heads.divisor)
+    return products if heads.divisor == 1 else o.scale_by(products, 1 / heads.divisor)
 
 
 def _softmax(o: "Engine", heads: Heads[Any], q: Any, k: Any, view: View) -> Weights:
-    return o.softmax(scores(o, heads, q, k), view.shown), None
+    return o.softmax(scores(o, heads, q, k), view.visibility), None
 
 
 def _linear(o: "Engine", heads: Heads[Any], q: Any, k: Any, view: View) -> Weights:
-    weights = o.shown(scores(o, heads, o.phi(q), o.phi(k)), view.shown)
+    weights = o.keep_seen(scores(o, heads, o.phi(q), o.phi(k)), view.visibility)
     return weights, o.total(weights)
 
 
-def _rectified(o: "Engine", heads: Heads[Any], q: Any, k: Any, view: View) -> Weights:
-    return o.shown(o.relu(scores(o, heads, q, k)), view.shown), None
+def _rectify_scores(
+    o: "Engine", heads: Heads[Any], q: Any, k: Any, view: View
+) -> Weights:
+    return o.keep_seen(o.relu(scores(o, heads, q, k)), view.visibility), None
 
 
 WEIGH: dict[type[Any], Weigh] = {
     Softmax: _softmax,
     Sparse: _softmax,
     Linear: _linear,
-    Rectified: _rectified,
+    Rectified: _rectify_scores,
 }
 """The weights of each kind of attention; another one needs an entry, and no more."""
 
@@ -207,7 +211,7 @@ def definition(kind: Attention, who: str) -> Weigh:
 def attend(o: "Engine", heads: Heads[Any], q: Any, k: Any, v: Any, view: View) -> Any:
     """``(batch, heads, n, v)``: what heads take; the definition, which engines override."""
     weights, total = weigh(o, heads, q, k, view)
-    taken = o.combine(weights, v, view.shown)
+    taken = o.combine(weights, v, view.visibility)
     return taken if total is None else taken / total
 
 

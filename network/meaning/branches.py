@@ -75,7 +75,7 @@ class Branches(Tensors):
             return x.transpose(1, 2).flatten(2) @ y.flatten(0, 1)
         return super().contract(axes, x, y)
 
-    def asked(self, heads: Heads[Tensor], x: Tensor) -> Sequence[Tensor]:
+    def project(self, heads: Heads[Tensor], x: Tensor) -> Sequence[Tensor]:
         """Queries, keys and values by one product: narrow ones are slow."""
         count, _, k = heads.query.shape
         widths = [count * k, count * k, count * heads.value.shape[2]]
@@ -109,7 +109,7 @@ class Branches(Tensors):
         assert past is not None
         self.alike = False
         if type(heads.kind) is Linear:
-            return self._summed(query, own, past, view)
+            return self._sum_linear_heads(query, own, past, view)
         if type(heads.kind) is Rectified and heads.divisor == 1:
             return self._added_up(query, own, past, view)
         fused = type(heads.kind) in (Softmax, Sparse) and heads.divisor == 1
@@ -122,20 +122,22 @@ class Branches(Tensors):
         keys, values = (self.append(a, b) for a, b in zip(past, own, strict=True))
         return attend(self, heads, query, keys, values, view)
 
-    def _summed(self, query: Tensor, own: Both, past: Both, view: View) -> Tensor:
+    def _sum_linear_heads(
+        self, query: Tensor, own: Both, past: Both, view: View
+    ) -> Tensor:
         """Linear heads: the sums so far, and the nodes above."""
         key, value = own
         sums = past[0].reshape(*past[0].shape[:2], key.shape[3], value.shape[3])
-        asked, seen = self.phi(query), view.shown[:, -key.shape[2] :]
-        near = self.shown(self.contract(SCORES, asked, self.phi(key)), seen)
+        asked, seen = self.phi(query), view.visibility[:, -key.shape[2] :]
+        near = self.keep_seen(self.contract(SCORES, asked, self.phi(key)), seen)
         total = asked @ past[1].transpose(-1, -2) + self.total(near)
         return (asked @ sums + self.combine(near, value, seen)) / total
 
     def _added_up(self, query: Tensor, own: Both, past: Both, view: View) -> Tensor:
         """ReLU heads: the past where it stands, and the nodes above."""
         near, far = (self.relu(self.contract(SCORES, query, k[0])) for k in (own, past))
-        seen = view.shown[..., -own[0].shape[2] :]
-        return self.combine(self.shown(near, seen), own[1], seen) + far @ past[1]
+        seen = view.visibility[..., -own[0].shape[2] :]
+        return self.combine(self.keep_seen(near, seen), own[1], seen) + far @ past[1]
 
 
 class Plan:
@@ -196,9 +198,9 @@ def branch(
         x, kept = through(plan.net, o, nodes, memory)
         return read_out(plan.net, o, x), flat(kept)
 
-    found = run(careful=False)
+    result = run(careful=False)
     # Where one node alone follows, nothing is hidden but what is not looked at.
-    return found if nodes.single or known_finite(found[0]) else run(careful=True)
+    return result if nodes.single or known_finite(result[0]) else run(careful=True)
 
 
 def _nodes(tokens: Tensor, seen: int, tree: Tree) -> Points:
@@ -250,7 +252,7 @@ def _attend(query: Tensor, own: Both, past: Both, view: View) -> Tensor:
         past: Keys ``(batch, heads, seen, k)`` and values of the earlier positions.
         view: What nodes see.
     """
-    batch, m, seen = len(past[0]), past[0].shape[2], view.shown
+    batch, m, seen = len(past[0]), past[0].shape[2], view.visibility
     if not view.past:
         looked = seen[:, :m].any(dim=0).nonzero()[:, 0]
         past = past[0][:, :, looked], past[1][:, :, looked]
@@ -261,7 +263,7 @@ def _attend(query: Tensor, own: Both, past: Both, view: View) -> Tensor:
     )
     heads = query.shape[1]
     scores = torch.baddbmm(
-        _added(view, seen, query.dtype).expand(batch * heads, -1, -1),
+        _additive_mask(view, seen, query.dtype).expand(batch * heads, -1, -1),
         query.expand(batch, -1, -1, -1).flatten(0, 1),
         keys.flatten(0, 1).transpose(1, 2),
     )
@@ -270,7 +272,7 @@ def _attend(query: Tensor, own: Both, past: Both, view: View) -> Tensor:
     return (values.transpose(2, 3) @ weights.transpose(2, 3)).transpose(2, 3)
 
 
-def _added(view: View, seen: Tensor, dtype: torch.dtype) -> Tensor:
+def _additive_mask(view: View, seen: Tensor, dtype: torch.dtype) -> Tensor:
     """``(nodes, …)``: −∞ where something is hidden, and 0 elsewhere."""
     masks, key = view.points.masks, (view.heads.kind, dtype)
     if key not in masks:
@@ -307,7 +309,7 @@ def attend_alike(query: Tensor, own: Both, past: Both, tree: Tree) -> Tensor:
         tree: How the nodes hang together.
     """
     key, value = (part[:, :, tree.above.to(part.device)] for part in own)
-    near = (query.unsqueeze(3) * key).sum(dim=-1) + tree.ended.to(query)
+    near = (query.unsqueeze(3) * key).sum(dim=-1) + tree.repeat_mask.to(query)
     most, weight, mixed = _piece(near, lambda w: (w.unsqueeze(4) * value).sum(dim=3))
     far = _piece(_scores(query[:, :, tree.kinds], past[0]), lambda w: w @ past[1])
     kind = tree.kind.to(query.device)
@@ -341,7 +343,7 @@ def _exp(x: Tensor) -> Tensor:
 def _least_exponent(dtype: torch.dtype) -> float:
     """The least number of a format whose exponential is a normal number."""
     tiny = torch.finfo(dtype).tiny
-    found = torch.tensor(math.log(tiny), dtype=dtype)
-    if math.exp(found.item()) < tiny:
-        found = torch.nextafter(found, torch.zeros_like(found))
-    return found.item()
+    exponent = torch.tensor(math.log(tiny), dtype=dtype)
+    if math.exp(exponent.item()) < tiny:
+        exponent = torch.nextafter(exponent, torch.zeros_like(exponent))
+    return exponent.item()

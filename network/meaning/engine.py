@@ -54,7 +54,7 @@ class Engine:
         """``bhij,bhjv->bhiv``, over what is seen: the rest is absent."""
         raise NotImplementedError
 
-    def shown(self, x: Any, seen: Any) -> Any:
+    def keep_seen(self, x: Any, seen: Any) -> Any:
         """``x`` ``(b, h, i, j)`` where it is seen, and 0 elsewhere."""
         raise NotImplementedError
 
@@ -142,7 +142,7 @@ class Engine:
         """A sum that is stored in the stream."""
         return x + y
 
-    def scaled(self, x: Any, factor: Any) -> Any:
+    def scale_by(self, x: Any, factor: Any) -> Any:
         """A multiple, by a number or dimension by dimension."""
         return x * factor
 
@@ -158,10 +158,10 @@ class Engine:
         """
         if name not in self.units:
             raise Refused(f"{self.who} is not about {name!r} units")
-        found: Callable[[Any], Any] = getattr(self, name)
-        return found
+        function: Callable[[Any], Any] = getattr(self, name)
+        return function
 
-    def asked(self, heads: Heads[Any], x: Any) -> Sequence[Any]:
+    def project(self, heads: Heads[Any], x: Any) -> Sequence[Any]:
         """Queries, keys and values ``(b, h, t, …)`` of a stream."""
         return [
             self.contract(PROJECT, x, m) for m in (heads.query, heads.key, heads.value)

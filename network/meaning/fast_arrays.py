@@ -32,12 +32,12 @@ class _Packed(Heads[Any]):
     width: int = 0
 
 
-def packed(net: Net[Any]) -> Net[Any]:
+def pack_network(net: Net[Any]) -> Net[Any]:
     """A network of arrays as `FastArrays` reads it."""
-    return replace(net, blocks=tuple(map(_packed, net.blocks)), out=_row(net.out))
+    return replace(net, blocks=tuple(map(_pack_block, net.blocks)), out=_row(net.out))
 
 
-def _packed(block: Block[Any]) -> Block[Any]:
+def _pack_block(block: Block[Any]) -> Block[Any]:
     heads, mask = block.heads, block.mask
     if heads is not None:
         count, d, width = heads.query.shape
@@ -45,8 +45,8 @@ def _packed(block: Block[Any]) -> Block[Any]:
         matrix = np.concatenate(sides, axis=2).swapaxes(0, 1).reshape(d, -1)
         alike = len(set(heads.sights)) == 1
         sights = heads.sights[:1] if alike else heads.sights
-        told = vars(heads) | {"out": heads.out.reshape(-1, d), "sights": sights}
-        heads = _Packed(**told, matrix=matrix, count=count, width=width)
+        fields = vars(heads) | {"out": heads.out.reshape(-1, d), "sights": sights}
+        heads = _Packed(**fields, matrix=matrix, count=count, width=width)
     if mask is not None and (mask == 1).all():
         mask = None
     return Block(heads, mask, tuple(map(_row, block.layers)))
@@ -121,7 +121,7 @@ class FastArrays(Arrays):
         """In place."""
         return np.maximum(x, self.zero, out=x)
 
-    def asked(self, heads: Any, x: Any) -> Sequence[Any]:
+    def project(self, heads: Any, x: Any) -> Sequence[Any]:
         """By one product."""
         made = x.dot(heads.matrix)
         batch, count, k = self.batch, heads.count, heads.width
@@ -157,7 +157,7 @@ class FastArrays(Arrays):
         weights = query @ key
         if heads.divisor != 1:
             weights /= heads.divisor
-        hidden = None if view.everything else ~view.shown
+        hidden = None if view.everything else ~view.visibility
         if kind is Softmax or kind is Sparse:
             if hidden is not None:
                 np.copyto(weights, -np.inf, where=hidden)
@@ -171,7 +171,7 @@ class FastArrays(Arrays):
         if hidden is None:
             taken = weights @ value
         else:
-            taken = self.combine(weights, value, view.shown)
+            taken = self.combine(weights, value, view.visibility)
         if kind is not Rectified:
             taken /= np.add.reduce(weights, axis=3, keepdims=True)
         return taken

@@ -34,7 +34,7 @@ def look(o: Engine, view: View, x: Any, memory: Any = None) -> tuple[Any, Any]:
         memory: What is remembered of the points before; None if there are none.
     """
     heads, at = view.heads, view.places
-    q, k, v = o.asked(heads, x)
+    q, k, v = o.project(heads, x)
     if o.looks:
         q, k, v = o.at(at.query, q), o.at(at.key, k), o.at(at.value, v)
     k, v, kept = o.remember(heads, memory, k, v)
@@ -46,7 +46,7 @@ def look(o: Engine, view: View, x: Any, memory: Any = None) -> tuple[Any, Any]:
 
 def mlp(o: Engine, block: Block[Any], x: Any, at: Places = FIRST) -> Any:
     """``mask · x + f(x)``, the stream after an MLP."""
-    kept = x if block.mask is None else o.scaled(x, block.mask)
+    kept = x if block.mask is None else o.scale_by(x, block.mask)
     if not block.layers:
         return kept
     return o.add(kept, feed(o, block.layers, x, at))
@@ -57,13 +57,13 @@ def feed(o: Engine, layers: Sequence[Affine[Any]], x: Any, at: Places = FIRST) -
     for j, layer in enumerate(layers):
         x = o.affine(x, layer)
         if layer.runs:
-            x = activated(o, layer.runs, x)
+            x = apply_activations(o, layer.runs, x)
             if o.looks:
-                x = o.at(at.hidden(j), x)
+                x = o.at(at.hidden_place(j), x)
     return x
 
 
-def activated(o: Engine, runs: Sequence[tuple[str, int]], h: Any) -> Any:
+def apply_activations(o: Engine, runs: Sequence[tuple[str, int]], h: Any) -> Any:
     """Units after their functions."""
     if len(runs) == 1:
         return o.unit(runs[0][0])(h)
@@ -85,12 +85,12 @@ def through(
     x = o.at("stream.0", o.embed(net, points))
     kept: list[Any] = []
     for b, block in enumerate(net.blocks):
-        at, held = places_of(b), None
+        at, block_memory = places_of(b), None
         if block.heads is not None:
             view = View(o, block.heads, points, at)
-            added, held = look(o, view, x, memory[b] if memory else None)
+            added, block_memory = look(o, view, x, memory[b] if memory else None)
             x = o.add(x, added)
-        kept.append(held)
+        kept.append(block_memory)
         if o.looks:
             x = o.at(at.after_heads, x)
         x = mlp(o, block, x, at)
@@ -106,14 +106,14 @@ def read_out(net: Net[Any], o: Engine, x: Any) -> Any:
 
 def places(net: Net[Any]) -> list[str]:
     """The places of `Engine.at`, in the order in which a forward pass reaches them."""
-    found = ["stream.0"]
+    names = ["stream.0"]
     for b, block in enumerate(net.blocks):
         at = places_of(b)
         if block.heads is not None:
-            found += [at.query, at.key, at.value, at.pattern, at.taken]
+            names += [at.query, at.key, at.value, at.pattern, at.taken]
         hidden = range(max(0, len(block.layers) - 1))
-        found += [at.after_heads, *map(at.hidden, hidden), at.after_mlp]
-    return [*found, "logits"]
+        names += [at.after_heads, *map(at.hidden_place, hidden), at.after_mlp]
+    return [*names, "logits"]
 
 
 def check(net: Net[Any], o: Engine) -> None:

@@ -34,8 +34,8 @@ class Hooked(Tensors):
         """By a pattern that a function returned; else as without functions."""
         place = view.places.pattern
         if self.hooks.asks(place):
-            found = pattern(self, heads, query, key, view)
-            changed = self.hooks(place, found)
-            if changed is not found:
-                return self.combine(changed, value, view.shown | (changed != 0))
+            weights = pattern(self, heads, query, key, view)
+            changed = self.hooks(place, weights)
+            if changed is not weights:
+                return self.combine(changed, value, view.visibility | (changed != 0))
         return super().attend(heads, query, key, value, view)

@@ -72,8 +72,8 @@ class Heads(Generic[A]):
     def alone(self, head: int) -> "Heads[Any]":
         """One of them."""
         one = slice(head, head + 1)
-        found = self.each(lambda tensor: cast(Any, tensor)[one])
-        return replace(found, sights=self.sights[one])
+        one_head = self.each(lambda tensor: cast(Any, tensor)[one])
+        return replace(one_head, sights=self.sights[one])
 
 
 @dataclass(frozen=True)

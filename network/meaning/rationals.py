@@ -102,7 +102,7 @@ class IdealRationals(Arrays):
 
     def softmax(self, scores: Any, seen: Any) -> Any:
         """Hard attention: all weight is on one of the largest scores that are seen."""
-        found = np.full(scores.shape, ZERO, dtype=object)
+        weights = np.full(scores.shape, ZERO, dtype=object)
         seen = np.broadcast_to(seen, scores.shape)
         before = scores.shape[3] - scores.shape[2]
         for b, h, i in np.ndindex(*scores.shape[:3]):
@@ -110,15 +110,15 @@ class IdealRationals(Arrays):
             shown = {j: row[j] for j in np.flatnonzero(seen[b, h, i]).tolist()}
             looking = Looking(self.now, h, before + i)
             for j, weight in self.weights(looking, shown).items():
-                found[b, h, i, j] = weight
-        return found
+                weights[b, h, i, j] = weight
+        return weights
 
     def combine(self, weights: Any, values: Any, seen: Any) -> Any:
         """All fractions are finite, so weights of 0 are enough."""
         del seen
         return weights @ values
 
-    def shown(self, x: Any, seen: Any) -> Any:
+    def keep_seen(self, x: Any, seen: Any) -> Any:
         """``x`` where it is seen, and 0 elsewhere."""
         return np.where(seen, x, ZERO)
 
@@ -136,6 +136,6 @@ class IdealRationals(Arrays):
 
     sigmoid = tanh = phi
 
-    def scaled(self, x: Any, factor: Any) -> Any:
+    def scale_by(self, x: Any, factor: Any) -> Any:
         """A multiple."""
         return x * _fraction(factor)

@@ -70,7 +70,7 @@ class Tensors(Engine):
             return weights @ values
         return mix_with_care(lambda v: weights @ v, values, not_finite(values), seen)
 
-    def shown(self, x: Tensor, seen: Tensor) -> Tensor:
+    def keep_seen(self, x: Tensor, seen: Tensor) -> Tensor:
         """``x`` where it is seen, and 0 elsewhere."""
         return x.masked_fill(~seen, 0.0)
 
@@ -156,7 +156,7 @@ class Tensors(Engine):
         wrong = not_finite(value) | not_finite(key)
         key = key.masked_fill(wrong[..., None], 0.0)
         return mix_with_care(
-            lambda v: kernel(self, query, key, v, view), value, wrong, view.shown
+            lambda v: kernel(self, query, key, v, view), value, wrong, view.visibility
         )
 
     def remember(
@@ -223,7 +223,7 @@ def _softmax(
     """
     if query.is_cuda and query.dtype == torch.float32:
         return pattern(o, view.heads, query, key, view) @ value
-    seen = None if view.backward else view.shown
+    seen = None if view.backward else view.visibility
     return F.scaled_dot_product_attention(
         query,
         key,
@@ -306,7 +306,7 @@ def whole(net: Net[Tensor], words: Tensor) -> Tensor:
 def with_care(run: Callable[[Tensors], Tensor]) -> Tensor:
     """What a pass gives by an engine: with care, if it is not finite without."""
     if not is_traced():
-        found = run(FAST)
-        if known_finite(found):
-            return found
+        result = run(FAST)
+        if known_finite(result):
+            return result
     return run(CAREFUL)

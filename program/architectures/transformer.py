@@ -143,17 +143,17 @@ class Transformer(Architecture):
         d, shapes = self.d_model, self._shapes
         if self.disguise is None:
             return shapes
-        told, own = self.disguise, (self.disguise.d_model, self.disguise.blocks)
+        disguise, own = self.disguise, (self.disguise.d_model, self.disguise.blocks)
         heads = tuple(block.heads for block in self.blocks)
         units = tuple(sum(block.mlp) for block in self.blocks)
-        right = tuple(map(len, told.heads)), tuple(map(len, told.units))
+        right = tuple(map(len, disguise.heads)), tuple(map(len, disguise.units))
         demand(right == (heads, units), "a disguise is of another network")
-        demand(len(told.blocks) == len(heads), "a disguise is of another network")
+        demand(len(disguise.blocks) == len(heads), "a disguise is of another network")
         plain = replace(self, d_model=own[0], blocks=own[1], disguise=None).shapes
-        both = told.d_model + told.waste
+        both = disguise.d_model + disguise.waste
         shapes |= {f"plain.{name}": shape for name, shape in plain.items()}
         for b, (own_block, block) in enumerate(
-            zip(told.blocks, self.blocks, strict=True)
+            zip(disguise.blocks, self.blocks, strict=True)
         ):
             turn = block.heads, own_block.d_qk, block.d_qk
             shapes |= {f"disguise.blocks.{b}.attention": turn} if block.heads else {}

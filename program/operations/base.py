@@ -110,7 +110,7 @@ class Operation(ABC):
         """
         raise NotImplementedError
 
-    def renamed(self, names: Mapping[str, str]) -> Self:
+    def rename_channels(self, names: Mapping[str, str]) -> Self:
         """The operation on channels that have other names."""
         changes: dict[str, Any] = {}
         for name, kind in _fields(type(self)):
@@ -129,8 +129,8 @@ class Operation(ABC):
             Refused: If a field has another type than it must have.
             KeyError: If a field is missing.
         """
-        told = {name: _read_field(entry[name], kind) for name, kind in _fields(cls)}
-        return cls(**told)
+        values = {name: _read_field(entry[name], kind) for name, kind in _fields(cls)}
+        return cls(**values)
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +154,7 @@ class LookBack(Operation):
     source: str
 
     @property
-    def compared(self) -> str | None:
+    def compared_channel(self) -> str | None:
         """The channel that is compared where it looks; None if all positions are right."""
         return None
 
@@ -205,7 +205,7 @@ class Flagged(LookBack):
     where: str
 
     @property
-    def compared(self) -> str:
+    def compared_channel(self) -> str:
         """The flag, which must be 1."""
         return self.where
 
@@ -234,7 +234,7 @@ class Match(LookBack):
     query: str
 
     @property
-    def compared(self) -> str:
+    def compared_channel(self) -> str:
         """The key."""
         return self.key
 

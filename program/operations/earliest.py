@@ -47,9 +47,9 @@ class Earliest(Flagged):
         """The cell's value; the source, if the cell was empty and the flag may be 1."""
         source, flag = read
         old, now = cells[:, 0], source.in_domain(own.domain)
-        none, held = (
+        none, filled = (
             old[:, :1] & flag.can_be(0),
             old[:, 1:] | old[:, :1] & flag.can_be(1) & now,
         )
-        shown = held | none & (own.domain == own.bos)
-        return shown, np.hstack([none, held])[:, None]
+        shown = filled | none & (own.domain == own.bos)
+        return shown, np.hstack([none, filled])[:, None]

@@ -36,7 +36,7 @@ class Latest(Flagged):
     ) -> tuple[BoolArray, BoolArray]:
         """The source, if the flag may be 1; the value found before, if it may be 0."""
         source, flag = read
-        found = source.in_domain(own.domain) & flag.can_be(1) | cells[
+        sets = source.in_domain(own.domain) & flag.can_be(1) | cells[
             :, 0
         ] & flag.can_be(0)
-        return found, found[:, None]
+        return sets, sets[:, None]

@@ -24,10 +24,10 @@ class LatestMatch(Match):
     def position(self, read: Sequence[IntArray], t: IntArray) -> IntArray:
         """The last position with that key; BOS is 0 in any case."""
         keys, queries = read
-        found = np.zeros_like(keys)
+        positions = np.zeros_like(keys)
         for value in np.unique(queries):
-            found = np.where(queries == value, last(keys == value), found)
-        return found
+            positions = np.where(queries == value, last(keys == value), positions)
+        return positions
 
     def memory(self, own: ChannelDomain, read: Sequence[ChannelDomain]) -> Memory:
         """The last value behind each value of the key."""
@@ -44,5 +44,5 @@ class LatestMatch(Match):
         unknown = ~np.isin(query.domain, key.domain)
         missed = query.sets[:, unknown].any(axis=1, keepdims=True)
         asked = query.in_domain(key.domain)
-        found = (asked[:, :, None] & new).any(axis=1)
-        return found | missed & (own.domain == own.bos), new
+        fetched = (asked[:, :, None] & new).any(axis=1)
+        return fetched | missed & (own.domain == own.bos), new

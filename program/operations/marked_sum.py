@@ -53,5 +53,5 @@ class MarkedSum(Operation):
         """The sum before; with the source, if the position may be marked."""
         source, marked = read
         more = possible_sums(own, source, cells[:, 0])
-        found = more & marked.can_be(1) | cells[:, 0] & marked.can_be(0)
-        return found, found[:, None]
+        sums = more & marked.can_be(1) | cells[:, 0] & marked.can_be(0)
+        return sums, sums[:, None]

@@ -23,8 +23,8 @@ class MatchAnywhere(Match):
     def position(self, read: Sequence[IntArray], t: IntArray) -> IntArray:
         """The last position with that key; 0 if there is none."""
         keys, queries = read
-        found = np.zeros_like(keys)
+        positions = np.zeros_like(keys)
         for value in np.unique(queries):
             match = (keys == value) & (t > 0)
-            found = np.where(queries == value, last(match)[:, -1:], found)
-        return np.where(t > 0, found, 0)
+            positions = np.where(queries == value, last(match)[:, -1:], positions)
+        return np.where(t > 0, positions, 0)

@@ -14,7 +14,7 @@ from krohn.program.domains import (
     PossibleValues,
     Values,
     joint_values,
-    marked,
+    mark_values,
 )
 from krohn.program.errors import demand
 from krohn.program.operations.base import Frame, Memory, Operation
@@ -45,8 +45,8 @@ class PrefixSum(Operation):
         self, own: ChannelDomain, read: Sequence[PossibleValues], cells: BoolArray
     ) -> tuple[BoolArray, BoolArray]:
         """The sum before and the source; totals outside the domain do not occur."""
-        found = possible_sums(own, read[0], cells[:, 0])
-        return found, found[:, None]
+        sums = possible_sums(own, read[0], cells[:, 0])
+        return sums, sums[:, None]
 
 
 def totals(
@@ -78,4 +78,4 @@ def possible_sums(
 ) -> BoolArray:
     """The values that a sum may have after one more summand: ``(rows, values)``."""
     at, (total, more) = joint_values([PossibleValues(own.domain, before), source])
-    return marked(own.domain, len(before), at, total + more)
+    return mark_values(own.domain, len(before), at, total + more)

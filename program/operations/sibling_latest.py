@@ -42,9 +42,9 @@ class SiblingLatest(Flagged):
     def position(self, read: Sequence[IntArray], t: IntArray) -> IntArray:
         """The last flagged position of the block before, or 0."""
         block = t >> self.level
-        found = last(read[0] == 1)[:, np.maximum((block << self.level) - 1, 0)]
-        inside = (block % 2 == 1) & (found >> self.level == block - 1)
-        return np.where(inside, found, 0)
+        positions = last(read[0] == 1)[:, np.maximum((block << self.level) - 1, 0)]
+        inside = (block % 2 == 1) & (positions >> self.level == block - 1)
+        return np.where(inside, positions, 0)
 
     def infer(self, read: Sequence[Values], frame: Frame) -> Values:
         """The values of its source."""

@@ -16,7 +16,7 @@ def test_a_step_is_a_call_or_a_thousand_entries() -> None:
     assert (budget.spent, budget.left) == (6, 4)
     budget.check(7, "things")
     budget.spend(0, calls=4)
-    assert budget.exhausted
+    assert budget.is_exhausted
     with pytest.raises(BudgetExceeded, match="stopped after 10 steps with 7 things"):
         budget.check(7, "things")
 
@@ -34,8 +34,8 @@ def test_what_a_part_spends_and_leaves_out_counts_in_the_whole() -> None:
     inner = part.part(1_000, size=7)
     assert (inner.steps, inner.size) == (60, 7)
     inner.spend(0, calls=60)
-    assert inner.exhausted
-    assert part.exhausted
+    assert inner.is_exhausted
+    assert part.is_exhausted
     assert whole.left == 40
     for what in ("one thing", "another", "one thing"):
         inner.leave_out(what)
@@ -47,7 +47,7 @@ def test_no_limit() -> None:
     budget = Budget()
     budget.spend(10**15)
     budget.check(10**9, "things")
-    assert not budget.exhausted
+    assert not budget.is_exhausted
     assert budget.part(inf).left == inf
     assert budget.record() == {"effort": None, "cut_short": []}
 

@@ -11,7 +11,7 @@ from krohn.compiler import CompileError
 from krohn.compiler.compiled_network import compile_program
 from krohn.compiler.pipeline import Options
 from krohn.kinds.hidden_markov.build_beliefs import context_scan
-from krohn.kinds.hidden_markov.source import named
+from krohn.kinds.hidden_markov.source import find_by_name
 from krohn.kinds.hidden_markov.source_beliefs import (
     Beliefs,
     reachable,
@@ -31,7 +31,7 @@ OPTIONS = Options(PRECISIONS["float32"])
 
 
 def beliefs(name: str) -> tuple[tuple[str, ...], Beliefs]:
-    model = named(name)
+    model = find_by_name(name)
     assert model is not None
     found = reachable(model)
     assert found is not None
@@ -90,7 +90,7 @@ def test_without_the_letters_before_it_is_refused(dropped: int) -> None:
 def test_words_that_are_possible_are_followed_exactly() -> None:
     letters, found = beliefs("Cyclic-HARD5,5@4")
     program = context_scan(letters, found.following, 60)
-    model = named("Cyclic-HARD5,5@4:alpha=0.2")
+    model = find_by_name("Cyclic-HARD5,5@4:alpha=0.2")
     assert model is not None
     words = model.sample(30, 60, np.random.default_rng(0))[0]
     said = states(program, words)

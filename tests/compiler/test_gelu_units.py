@@ -52,7 +52,7 @@ def test_machines_are_proved_and_run_right(name: str, strict: bool) -> None:
     """At T = 100 in float32, as the compiler proves; all short words by torch."""
     file = built(name, 100, strict=strict).file
     assert units(file) == (set() if name == "FlipFlop" else {"gelu"})
-    assert exhaustive(Model(file), zoo.machine(name), MACHINES[name]).passed
+    assert exhaustive(Model(file), zoo.machine(name), MACHINES[name]).has_passed
 
 
 @pytest.mark.sample(1)
@@ -61,7 +61,7 @@ def test_machines_are_proved_and_run_right(name: str, strict: bool) -> None:
 def test_other_formats_are_proved(name: str, dtype: str) -> None:
     file = built(name, 16, dtype=dtype).file
     assert units(file) == {"gelu"}
-    assert exhaustive(Model(file), zoo.machine(name), 5).passed
+    assert exhaustive(Model(file), zoo.machine(name), 5).has_passed
 
 
 @pytest.mark.slow
@@ -70,7 +70,7 @@ def test_other_formats_are_proved(name: str, dtype: str) -> None:
 def test_texts_are_proved_and_written_right(strict: bool) -> None:
     file = built("EditDistance6,7", strict=strict).file
     assert units(file) == {"gelu"}
-    assert ChainsOfThought().sample(file, 20, 0, lambda *_: None).passed
+    assert ChainsOfThought().sample(file, 20, 0, lambda *_: None).has_passed
 
 
 def test_programs_are_proved() -> None:
@@ -133,7 +133,7 @@ def test_scales_must_belong_together(inside: float, outside: float) -> None:
     assert accepted(with_layers(file, lambda _, tensor: tensor))
     wrong = with_layers(file, change)
     assert not accepted(wrong)
-    assert not exhaustive(Model(wrong), zoo.machine("Grid4"), 6).passed
+    assert not exhaustive(Model(wrong), zoo.machine("Grid4"), 6).has_passed
 
 
 @pytest.mark.parametrize(("slope_now", "right"), [(32.0, True), (2.0, False)])
@@ -169,4 +169,4 @@ def test_a_relu_among_them_is_as_good() -> None:
     other = with_a_relu(file, 0)
     assert units(other) == {"gelu", "relu"}
     assert accepted(other)
-    assert exhaustive(Model(other), zoo.machine("C5"), 7).passed
+    assert exhaustive(Model(other), zoo.machine("C5"), 7).has_passed

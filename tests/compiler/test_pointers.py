@@ -114,8 +114,8 @@ def test_departures_are_counted_from_both_sides(
 
 def test_they_are_renamed_with_what_they_read() -> None:
     names = {"x": "a", "d": "b"}
-    assert At("x", ("d", "e")).renamed(names) == At("a", ("b", "e"))
-    assert Earliest("x", "d").renamed(names) == Earliest("a", "b")
+    assert At("x", ("d", "e")).rename_channels(names) == At("a", ("b", "e"))
+    assert Earliest("x", "d").rename_channels(names) == Earliest("a", "b")
     assert (At("x", ("d", "e"))).reads == ("x", "d", "e")
 
 

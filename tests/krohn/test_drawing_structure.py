@@ -23,7 +23,7 @@ from krohn.algebra.monoid import TransformationMonoid
 from krohn.drawing import draw_cascade, save
 from krohn.drawing.canvas import INK, Box, measure
 from krohn.drawing.cascade import WIRE, lanes
-from krohn.drawing.eggbox import GROUP, draw_eggboxes, layered
+from krohn.drawing.eggbox import GROUP, draw_eggboxes, layer_nodes
 from krohn.drawing.readings import GONE, LEFT
 from krohn.pictures import draw_monoid
 
@@ -101,7 +101,7 @@ def test_nodes_keep_apart_and_links_go_down_one_layer(data: st.DataObject) -> No
     pairs = list(combinations(range(count), 2))
     links = data.draw(st.lists(st.sampled_from(pairs), unique=True)) if pairs else []
     widths = data.draw(st.lists(st.floats(0.2, 3), min_size=count, max_size=count))
-    plan = layered(links, widths)
+    plan = layer_nodes(links, widths)
     layer_of = {node: i for i, layer in enumerate(plan.layers) for node in layer}
     assert set(range(count)) <= set(layer_of)
     assert all(layer_of[below] == layer_of[above] + 1 for above, below in plan.links)

@@ -19,7 +19,7 @@ from krohn.algebra.errors import KrohnError
 from krohn.evidence import check, write
 from krohn.network.modelfile import pack
 from krohn.program.slices import slice_exports, slice_sources
-from krohn.source_kinds import KINDS, named
+from krohn.source_kinds import KINDS, find_source_to_compile
 
 Call = Callable[..., tuple[int, Any]]
 EACH = pytest.mark.parametrize("kind", NETWORKS)
@@ -113,7 +113,7 @@ def test_it_is_proved_and_checked_again_from_the_file(
 
 def named_source(kind: str, name: str) -> Any:
     """The source of a name; one that no name has alone is read from a file of it."""
-    own, found = KINDS[kind], named(name)
+    own, found = KINDS[kind], find_source_to_compile(name)
     if found is not None and found[0] is own:
         return name
     return own.of_file(krohn.compile(name, **NETWORKS[kind][1], proved=False).file)

@@ -9,8 +9,8 @@ import torch
 from interventions import counted, some_words, total
 
 import krohn
-from krohn.intervention import stated
-from krohn.network.model import said
+from krohn.intervention import read_program
+from krohn.network.model import name_answers
 from krohn.open_model import Model
 from krohn.program import intervention
 from krohn.program.interpreter import Held
@@ -34,7 +34,7 @@ def several(net: Model, words: Any, share: float) -> tuple[Any, dict[str, Held]]
     for name in net.places():
         where = rng.random(shape) < share
         where[:, 0] = False
-        values = rng.choice(stated(net).channels[name].later, size=shape)
+        values = rng.choice(read_program(net).channels[name].later, size=shape)
         held[name] = Held(values, where)
     return words, held
 
@@ -46,7 +46,7 @@ def test_every_variable_at_every_position_with_every_value(
     name: str, construction: str | None, strict: bool
 ) -> None:
     net = model(name, construction, strict)
-    program = stated(net)
+    program = read_program(net)
     cases, agree, letters, known = total(net, some_words(net, 3, LENGTH))
     domains = [len(program.channels[v].later) for v in net.places()]
     assert agree == cases == 3 * LENGTH * sum(domains)
@@ -180,7 +180,7 @@ def test_hooks_may_look_and_change() -> None:
     assert torch.equal(quiet, net(word))
     assert sorted(x.dim() for x in seen) == [2, 3]
     flipped = net.run_with_hooks(word, {"stored": lambda values: 1 - values})
-    assert said(flipped[0], net.classes) == ("2", "2", "1", "1")
+    assert name_answers(flipped[0], net.classes) == ("2", "2", "1", "1")
 
     def only_bos(pattern: Any) -> Any:
         start = torch.zeros_like(pattern)
@@ -188,4 +188,4 @@ def test_hooks_may_look_and_change() -> None:
         return start
 
     reset = net.run_with_hooks(word, {"blocks.0.attention.pattern": only_bos})
-    assert set(said(reset[0], net.classes)) == {net.states[0]}
+    assert set(name_answers(reset[0], net.classes)) == {net.states[0]}

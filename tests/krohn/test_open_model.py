@@ -14,7 +14,7 @@ from krohn.compiled_model import CompiledModel
 from krohn.network import modelfile
 from krohn.network.model import TIED, Model as Plain
 from krohn.network.transformer import Transformer
-from krohn.notebook import framed, table
+from krohn.notebook import frame_page, table
 from krohn.open_model import Model
 from krohn.program import Program
 from krohn.running import runner_of
@@ -161,7 +161,7 @@ def test_notebooks_show_pictures_and_tables(compiled: CompiledModel) -> None:
     assert one in wrong
     assert "<i>" not in wrong
     assert "<i>" not in table(("<i>",), [("<i>",)])
-    assert framed('<p title="x">').count("<") == 2
+    assert frame_page('<p title="x">').count("<") == 2
 
 
 def _still(machine: Automaton, name: str) -> Automaton:

@@ -11,7 +11,7 @@ import pytest
 
 from krohn.algebra import zoo
 from krohn.commands import progress as said
-from krohn.commands.progress import Log, lines, progress, waiting, watched
+from krohn.commands.progress import Log, is_interactive, lines, progress, waiting
 from krohn.instruments.compare.comparison.machines import MachineQuestion
 from krohn.instruments.compare.comparison.pipeline import in_turn
 from krohn.instruments.compare.comparison.settings import Settings
@@ -143,10 +143,10 @@ def test_only_a_terminal_gets_a_bar(
         with waiting("drawing", clock):
             pass
         assert ("\x1b" in stream.getvalue()) == bar
-        assert watched(stream) == bar
+        assert is_interactive(stream) == bar
     assert stream.getvalue() == ""
     monkeypatch.setenv("TERM", "dumb")
-    assert not watched(Terminal())
+    assert not is_interactive(Terminal())
 
 
 def test_a_log_is_written_by_a_thread_and_ends_with_the_work(

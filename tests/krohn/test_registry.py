@@ -12,7 +12,7 @@ from krohn.algebra.errors import KrohnError
 from krohn.kinds.hidden_markov import build_beliefs as beliefs
 from krohn.kinds.linear_systems import build_products as products
 from krohn.program.slices import slice_sources
-from krohn.source_kinds import KINDS, found, may_name, named
+from krohn.source_kinds import KINDS, find_source, find_source_to_compile, may_name
 
 FILES = Path(__file__).parents[2] / "examples"
 NAMES = [name for kind in KINDS.values() for name in kind.examples]
@@ -32,7 +32,7 @@ OTHERS = [
 def test_a_kind_that_knows_a_name_is_asked() -> None:
     for name, (wire, kind) in product([*NAMES, *FILE_NAMES, *OTHERS], KINDS.items()):
         try:
-            known = kind.named(name) is not None
+            known = kind.find_by_name(name) is not None
         except KrohnError:  # this kind knows the form, and refuses a number
             known = name not in OTHERS
         assert not known or may_name(slice_sources()[wire], name), (name, wire)
@@ -41,19 +41,23 @@ def test_a_kind_that_knows_a_name_is_asked() -> None:
 @pytest.mark.sample(13)
 @pytest.mark.parametrize("name", NAMES)
 def test_a_source_is_of_the_kind_of_its_name(name: str) -> None:
-    other = found(name)
+    other = find_source(name)
     assert other is not None
     kind, source = other
     assert name in kind.examples
-    again = found(source)
+    again = find_source(source)
     assert again is not None
     assert again[0] is kind
     assert again[1] is source
-    assert (named(name) is None) == kind.is_machine(source)
+    assert (find_source_to_compile(name) is None) == kind.is_machine(source)
 
 
 def test_every_machine_of_the_zoo_is_a_machine() -> None:
-    assert [name for name in krohn.zoo() if found(name) or found(krohn.zoo(name))] == []
+    assert [
+        name
+        for name in krohn.zoo()
+        if find_source(name) or find_source(krohn.zoo(name))
+    ] == []
 
 
 def test_the_kinds_are_named_as_in_model_files() -> None:

@@ -100,7 +100,7 @@ def printed(
         told = json.loads(hold(said.getvalue().partition("\n")[0]))
         assert ("error" in told and len(told) == 2) == (words[1:2] == ["nothing"])
         found.append(told)
-    return [*found, schemas.named("compare", sample().to_object())]
+    return [*found, schemas.with_schema("compare", sample().to_object())]
 
 
 def test_every_command_has_an_example() -> None:

@@ -183,7 +183,7 @@ def test_states_are_printed_after_every_letter(
     digest = hashlib.sha256("".join(f"{s}\n" for s in wanted).encode()).hexdigest()
     found = json.loads(command("--stream", where, "--json", stdin=text)[1])
     told = {"letters": LETTERS, "state": wanted[-1], "sha256": digest}
-    assert found == schemas.named("run", told)
+    assert found == schemas.with_schema("run", told)
 
 
 def test_a_letter_that_two_pieces_share_is_read_whole(

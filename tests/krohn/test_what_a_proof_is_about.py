@@ -21,7 +21,7 @@ from krohn.network.modelfile import ModelFile, pack
 from krohn.program.claim import LABELS, Claim, Sense, digest_of
 from krohn.program.errors import Refused
 from krohn.show import network as show
-from krohn.source_kinds import named, of_file
+from krohn.source_kinds import find_source_to_compile, of_file
 from krohn.verify.checker.model_file import read
 from krohn.verify.proof import prove
 
@@ -362,7 +362,7 @@ def test_a_source_that_is_given_is_all_that_a_file_states(kind: str) -> None:
     """An order of outputs, say, is more than a source that is given without one."""
     file = compiled(kind).file
     own, told = of_file(file), file.header["source"]
-    other = named(SOURCES[kind][0])
+    other = find_source_to_compile(SOURCES[kind][0])
     same = other is not None and other[0] is own
     source = other[1] if other and same else own.of_file(file)
     more = stating(file, "source", {**told, "more": 1})

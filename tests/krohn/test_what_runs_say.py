@@ -25,7 +25,7 @@ from krohn.program.exact_products import (
 )
 from krohn.report import Report
 from krohn.source_kinds import of_file
-from krohn.source_kinds.real_outputs import Reference, judged
+from krohn.source_kinds.real_outputs import Reference, judge_outputs
 
 KINDS = [*NETWORKS, "generator"]
 EACH = pytest.mark.parametrize("kind", KINDS)
@@ -211,10 +211,10 @@ def run(
     """Whether it passed, what else is said, and the answers of a wrong one."""
     numbers = (np.array([[[x]]]) for x in (0.0, wanted, found))
     reference = Reference(lambda x: x, **right)
-    done = judged([tuple(numbers)], reference, error, lambda x, _: ("a",))  # type: ignore[list-item]
+    done = judge_outputs([tuple(numbers)], reference, error, lambda x, _: ("a",))  # type: ignore[list-item]
     wrong = done.counterexample
     texts = (wrong.expected[0], wrong.actual[0]) if wrong else ()
-    return done.passed, done.about, texts
+    return done.has_passed, done.about, texts
 
 
 def exact(*values: Fraction | None) -> Any:

@@ -52,7 +52,7 @@ def chain(name: str, how: dict[str, Any]) -> Told:
     low, high = np.array(source.prompt).T
     rng = np.random.default_rng(0)
     prompts = rng.integers(low, high + 1, size=(PROMPTS, len(low)))
-    right = source.continued(prompts)[:, len(low) :]
+    right = source.continue_prompts(prompts)[:, len(low) :]
     return model, named(source.tokens, prompts.tolist()), tokens(source.tokens, right)
 
 

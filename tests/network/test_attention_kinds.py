@@ -75,7 +75,7 @@ def test_whole_words_are_as_defined(kind: Mapping[str, Any]) -> None:
         with mpmath.workdps(DIGITS):
             o, heads = ManyDigits(), attention.heads.each(lambda m: exact(m.numpy()))
             seen, read = View(o, heads, arrays.points(x)), exact(x.numpy())
-            query, key, _ = o.asked(heads, read)
+            query, key, _ = o.project(heads, read)
             added, _ = look(o, seen, read)
             weights = pattern(o, heads, query, key, seen)
         for found, true in ((attention(x), added), (attention.weights(x), weights)):
@@ -147,7 +147,7 @@ def view(kind: Softmax | Sparse, count: int, device: str = "cpu") -> View:
 
 @pytest.mark.parametrize("last", [1, 2])
 def test_bos_is_seen_from_everywhere(last: int) -> None:
-    seen = view(Sparse(4, 1, last), 20).shown
+    seen = view(Sparse(4, 1, last), 20).visibility
     assert seen[:, 0].all()
     assert seen.diagonal().all()
     assert not seen.triu(1).any()
@@ -267,7 +267,7 @@ def test_hooks_of_torch_on_parts_are_called() -> None:
         assert torch.equal(after, right[3])
         assert torch.equal(last, right[4])
         net.mlp[0].register_forward_hook(lambda _, args, out: 2 * out)
-        doubled = net.hooked(tokens, Hooks({"stream.2": [lambda x: 2 * x]}))
+        doubled = net.run_with_hooks(tokens, Hooks({"stream.2": [lambda x: 2 * x]}))
         torch.testing.assert_close(net(tokens), doubled, rtol=1e-12, atol=1e-12)
 
 
@@ -299,4 +299,4 @@ def test_a_sight_that_nobody_knows_takes_no_fast_path() -> None:
     assert not strange.past
     assert not strange.everything
     with pytest.raises(Refused, match="toy"):
-        _ = strange.shown
+        _ = strange.visibility

@@ -10,7 +10,7 @@ import pytest
 import krohn
 from krohn.network import ModelFileError, modelfile
 from krohn.program.errors import Refused
-from krohn.program.stored_tensors import POSITION, REST, circle, expanded
+from krohn.program.stored_tensors import POSITION, REST, circle, expand_tensors
 from krohn.verify.checker.model_file import DAMAGE, read as trusted
 from krohn.verify.checker.network import digest, recheck
 from krohn.verify.search.find import find
@@ -76,14 +76,16 @@ def tensors(places: list[float], values: list[float]) -> dict[str, Any]:
 
 
 def test_what_is_stated_is_expanded() -> None:
-    found = expanded(GOOD, tensors([1, 2], [5, 6]), "float32")
+    found = expand_tensors(GOOD, tensors([1, 2], [5, 6]), "float32")
     assert found["x"].tolist() == [[0, 5], [6, 0]]
     assert found["embed.position"].tolist() == [[1], [3], [2]]
 
 
 def test_formulas_are_computed_in_float64_whatever_their_numbers_are() -> None:
     told = {"rows": 9, "columns": [[0, "affine", 0, 2**61], [0, "affine", 1, 2**54]]}
-    found = expanded(GOOD | {"positions": told}, tensors([1, 2], [5, 6]), "float64")
+    found = expand_tensors(
+        GOOD | {"positions": told}, tensors([1, 2], [5, 6]), "float64"
+    )
     right = [[2.0**61 * t, 1.0 + 2.0**54 * t] for t in range(1, 9)]
     assert found["embed.position"][1:].tolist() == right
 
@@ -100,7 +102,7 @@ def test_formulas_are_computed_in_float64_whatever_their_numbers_are() -> None:
 )
 def test_wrong_places_are_refused(places: list[float], values: list[float]) -> None:
     with pytest.raises(Refused, match="wrong places"):
-        expanded(GOOD, tensors(places, values), "float32")
+        expand_tensors(GOOD, tensors(places, values), "float32")
 
 
 @pytest.mark.parametrize(
@@ -127,14 +129,14 @@ def test_wrong_places_are_refused(places: list[float], values: list[float]) -> N
 )
 def test_damage_is_refused(change: dict[str, Any]) -> None:
     with pytest.raises((Refused, *DAMAGE)):
-        expanded(GOOD | change, tensors([1, 2], [5, 6]), "float32")
+        expand_tensors(GOOD | change, tensors([1, 2], [5, 6]), "float32")
 
 
 def test_the_rest_of_positions_has_all_rows() -> None:
     told = {"entries": {}, "positions": {"rows": 3, "columns": [None]}}
-    assert len(expanded(told, {REST: np.ones((3, 1))}, "float32")[POSITION]) == 3
+    assert len(expand_tensors(told, {REST: np.ones((3, 1))}, "float32")[POSITION]) == 3
     with pytest.raises(Refused, match="no place"):
-        expanded(told, {REST: np.ones((2, 1))}, "float32")
+        expand_tensors(told, {REST: np.ones((2, 1))}, "float32")
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from random_networks import random_transformer
 from krohn.network.meaning.arrays import Arrays, points, whole
 from krohn.network.meaning.attention import SCORES, WEIGH, WRITE, View
 from krohn.network.meaning.engine import Engine
-from krohn.network.meaning.fast_arrays import FastArrays, packed
+from krohn.network.meaning.fast_arrays import FastArrays, pack_network
 from krohn.network.meaning.forward import look
 from krohn.network.meaning.net import Affine, Block, Heads, Net
 from krohn.network.reading import Texts
@@ -54,7 +54,7 @@ def test_texts_are_as_the_definition_says(part: int) -> None:
     for seed in range(10 * part, 10 * part + 10):
         given = random_transformer(seed, ahead=False, longest=150)
         right = whole(given.net, DEFINITION, given.words)
-        texts = Texts(packed(given.net), len(given.words))
+        texts = Texts(pack_network(given.net), len(given.words))
         first = [texts.read(letters) for letters in given.words[:, :10].T]
         close(np.stack(first, axis=1), right[:, :10])
         close(texts.read_on(given.words[:, 10:]), right[:, 10:])
@@ -66,7 +66,7 @@ def test_heads_take_and_remember_what_the_definition_says(
     kind: HeadKind, divisor: float
 ) -> None:
     net, at = net_of(kind, divisor), 0
-    given, o = packed(net), FastArrays(net, BATCH)
+    given, o = pack_network(net), FastArrays(net, BATCH)
     heads, fast = net.blocks[0].heads, given.blocks[0].heads
     assert heads is not None
     assert fast is not None
@@ -86,7 +86,7 @@ def test_heads_take_and_remember_what_the_definition_says(
 def test_rows_are_as_the_definition_says(n: int) -> None:
     """Embeddings, sums, affine maps, units, and what heads write."""
     net = net_of(Softmax())
-    given, o, tokens = packed(net), FastArrays(net, BATCH), words(n)
+    given, o, tokens = pack_network(net), FastArrays(net, BATCH), words(n)
     x = DEFINITION.gather(net.token, tokens)
     rows = o.gather(given.token, tokens.reshape(-1))
     close(rows.reshape(x.shape), x)
@@ -125,7 +125,7 @@ def test_what_is_hidden_is_absent(kind: HeadKind, odd: float, side: str) -> None
         q, k = DEFINITION.phi(q), DEFINITION.phi(k)
     o = FastArrays(net, BATCH)
     view = View(o, heads, new)
-    hidden = ~np.broadcast_to(view.shown, (n, 8))
+    hidden = ~np.broadcast_to(view.visibility, (n, 8))
     plain = o.attend(heads, q, k.swapaxes(2, 3), v, view)
     for j in (2, 5, 7):
         spoilt = {"key": k.copy(), "value": v.copy()}
@@ -136,7 +136,7 @@ def test_what_is_hidden_is_absent(kind: HeadKind, odd: float, side: str) -> None
         close(found[:, :, hidden[:, j]], plain[:, :, hidden[:, j]])
         if side == "value":
             with np.errstate(all="ignore"):
-                right = by_itself(kind, q, k, values, view.shown)
+                right = by_itself(kind, q, k, values, view.visibility)
             close(found, right)
 
 
@@ -168,14 +168,14 @@ def test_other_kinds_are_read_by_their_definition(
 ) -> None:
     def weigh(o: Engine, heads: Heads[Any], q: Any, k: Any, view: View) -> Any:
         del heads
-        return o.shown(1 + 0 * o.contract(SCORES, q, k), view.shown), None
+        return o.keep_seen(1 + 0 * o.contract(SCORES, q, k), view.visibility), None
 
     monkeypatch.setitem(WEIGH, Even, weigh)
     net = net_of(Even())
     right = whole(net, DEFINITION, words())
-    texts = Texts(packed(net), BATCH)
+    texts = Texts(pack_network(net), BATCH)
     close(texts.read_on(words()), right)
-    letters = Texts(packed(net), BATCH)
+    letters = Texts(pack_network(net), BATCH)
     close(np.stack([letters.read(w) for w in words().T], axis=1), right)
 
 
@@ -183,6 +183,9 @@ def test_masks_of_ones_are_left_out() -> None:
     net = net_of(Softmax())
     (block,) = net.blocks
     ones = replace(net, blocks=(replace(block, mask=np.ones(D)),))
-    assert packed(ones).blocks[0].mask is None
-    assert packed(net).blocks[0].mask is not None
-    close(Texts(packed(ones), BATCH).read_on(words()), whole(ones, DEFINITION, words()))
+    assert pack_network(ones).blocks[0].mask is None
+    assert pack_network(net).blocks[0].mask is not None
+    close(
+        Texts(pack_network(ones), BATCH).read_on(words()),
+        whole(ones, DEFINITION, words()),
+    )

@@ -60,7 +60,7 @@ def watched(net: Transformer, tokens: Tensor) -> Tensor:
     called: list[str] = []
     places = net.hook_places()
     hooks = {place: [lambda _, p=place: called.append(p)] for place in places}
-    found = net.hooked(tokens, Hooks(hooks))
+    found = net.run_with_hooks(tokens, Hooks(hooks))
     assert called == places
     return found
 

@@ -51,7 +51,7 @@ class Toy(Linear):
 def weigh(o: Engine, heads: Heads[Any], q: Any, k: Any, view: View) -> Weights:
     """Their weights."""
     scores = o.relu(o.contract(SCORES, q, k))
-    return o.shown(scores * scores, view.shown), None
+    return o.keep_seen(scores * scores, view.visibility), None
 
 
 @pytest.fixture(autouse=True)

@@ -19,9 +19,9 @@ from krohn.network.modelfile import ModelFile
 from krohn.network.precision import PRECISIONS
 from krohn.network.reading import (
     IntArray,
-    chosen,
+    choose_classes,
     decode,
-    named,
+    name_chosen_classes,
     output_function,
     plain_reader,
 )
@@ -148,8 +148,10 @@ def test_what_is_beyond_a_word_is_absent() -> None:
             as_defined = whole(Net.of(shape, net), Arrays(), words)
         for said in (letters, at_once, as_defined):
             np.testing.assert_allclose(said[:, :8], right[:, :8], rtol=0, atol=1e-3)
-            assert (chosen(said[:, 8])[1] == chosen(letters[:, 8])[1]).all()
-            assert not chosen(said[:, 8])[1].any()
+            assert (
+                choose_classes(said[:, 8])[1] == choose_classes(letters[:, 8])[1]
+            ).all()
+            assert not choose_classes(said[:, 8])[1].any()
 
 
 @pytest.mark.parametrize("case", BY_TORCH, ids=str)
@@ -192,11 +194,11 @@ def test_texts_are_those_that_torch_writes(name: str) -> None:
 
 def test_ties_and_what_is_no_number_are_no_answers() -> None:
     logits = np.array([[0.0, 1, 1], [0, 2, 1], [np.nan, 3, 1], [0, np.inf, 1]])
-    best, sure = chosen(logits)
+    best, sure = choose_classes(logits)
     assert sure.tolist() == [False, True, False, False]
     assert best[1] == 1
     odd = (reading.TIED, "b", reading.NOT_FINITE, reading.NOT_FINITE)
-    assert named(logits, "abc") == odd
+    assert name_chosen_classes(logits, "abc") == odd
 
 
 def test_words_end_where_positions_do() -> None:

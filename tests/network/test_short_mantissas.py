@@ -34,12 +34,12 @@ def test_texts_survive_few_digits_and_not_fewer(attention: str) -> None:
     """Heads take fewer than the read-out, which squares the numbers that it tells apart."""
     name = "EditDistance2,2:letters=4"
     model = krohn.compile(name, attention=attention, dtype="float64")
-    found = ChainsOfThought().named(name)
+    found = ChainsOfThought().find_by_name(name)
     assert found is not None
     source = found.chain_of_thought
     low, high = np.array(source.prompt).T
     rng = np.random.default_rng(0)
-    wanted = source.continued(rng.integers(low, high + 1, size=(8, len(low))))
+    wanted = source.continue_prompts(rng.integers(low, high + 1, size=(8, len(low))))
     blank = wanted.copy()
     blank[:, len(low) :] = BLANK
 

@@ -16,7 +16,7 @@ from krohn.program.expressions import (
     greater,
     number,
     read_expression,
-    rectified,
+    rectify,
     value,
 )
 from krohn.program.whole_expressions import differs, gate, maximum, minimum
@@ -41,7 +41,7 @@ def test_expressions_mean_what_their_names_say(
     rows = np.array(list(product(range(4), repeat=3)))
     found = expression(list(rows.T))
     assert found.tolist() == [meaning(*row) for row in rows.tolist()]
-    assert found.tolist() == expression.expanded(list(rows.T)).tolist()
+    assert found.tolist() == expression.expansion(list(rows.T)).tolist()
     low, high = Bounds(dict.fromkeys(range(3), (0, 3))).of(expression)
     assert low <= found.min()
     assert found.max() <= high
@@ -56,7 +56,7 @@ def drawn(rng: np.random.Generator, depth: int) -> Expression:
         if kind == 0:
             found = found + weight * argument(int(rng.integers(3)))
         elif kind == 1:
-            found = found + weight * rectified(drawn(rng, depth - 1))
+            found = found + weight * rectify(drawn(rng, depth - 1))
         else:
             found = found + weight * value(drawn(rng, depth - 1))
     return found
@@ -76,12 +76,12 @@ def test_no_value_leaves_its_bounds(seed: int) -> None:
         assert least <= found.min()
         assert found.max() <= most
         assert read_expression(expression.to_wire(), 3) == expression
-        assert (expression.expanded(list(rows.T)) == found).all()
+        assert (expression.expansion(list(rows.T)) == found).all()
 
 
 def test_bounds_of_a_minimum_and_of_a_gate_are_exact() -> None:
     box = {0: (2, 9), 1: (4, 5), 2: (0, 1)}
-    assert Bounds(box).of(Y - rectified(Y - X)) == (2, 5)
+    assert Bounds(box).of(Y - rectify(Y - X)) == (2, 5)
     assert Bounds(box).of(gate(X, Z, 9)) == (0, 9)
     assert Bounds(box).of(minimum(X + 2, Y)) == (4, 5)
 
@@ -115,7 +115,7 @@ def test_malformed_expressions_are_refused(told: object) -> None:
 
 
 def test_a_nested_term_is_no_piecewise_function_of_a_file() -> None:
-    deep = rectified(X - rectified(Y - X))
+    deep = rectify(X - rectify(Y - X))
     with pytest.raises(Refused, match="holds another"):
         Piecewise.from_wire({"expression": deep.to_wire()}, 2)
 
@@ -133,7 +133,7 @@ def test_bounds_of_a_line_that_bends_along_two_arguments_are_exact() -> None:
         z, bends = 4 * X + Y, np.diff(entries, 2)
         line = number(int(entries[0])) + int(entries[1] - entries[0]) * z
         for k, bent in enumerate(bends.tolist(), 1):
-            line = line + bent * rectified(z - k)
+            line = line + bent * rectify(z - k)
         box = {0: (0, 3), 1: (0, 3)}
         assert Bounds(box).of(line) == (entries.min(), entries.max())
 
@@ -162,7 +162,7 @@ def test_values_are_those_of_whole_numbers_or_refused(
 ) -> None:
     """Functions of the position, and of what is large at BOS only, must not wrap."""
     terms = [
-        w * rectified(a * argument(0) + b * argument(1) + c * argument(2) - w)
+        w * rectify(a * argument(0) + b * argument(1) + c * argument(2) - w)
         for a, b, c, w in weights
     ]
     function = Piecewise(sum(terms, number(1)))
@@ -193,8 +193,8 @@ def test_what_is_small_in_the_end_is_refused_if_it_is_too_large_on_the_way() -> 
 @pytest.mark.parametrize("given", [True, False])
 def test_results_that_wrap_to_small_ones_are_refused(given: bool) -> None:
     """This is 2^64 + 1 at the largest number, with no large number inside of a term."""
-    large = [W * rectified(argument(0) - i) for i in range(4)]
-    more = [rectified(argument(0) - i) for i in range(4, 18)]
+    large = [W * rectify(argument(0) - i) for i in range(4)]
+    more = [rectify(argument(0) - i) for i in range(4, 18)]
     function = Piecewise(sum([*large, *more], number(152)))
     assert whole(function.expression, [W]) == 2**64 + 1
     assert function([np.array([W])]).tolist() == [1]

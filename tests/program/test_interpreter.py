@@ -21,7 +21,7 @@ from krohn.program import (
     Token,
     table,
 )
-from krohn.program.interpreter import Held, evaluated, interpret, states
+from krohn.program.interpreter import Held, evaluate_operation, interpret, states
 
 LETTERS = 3
 WORDS = st.lists(st.integers(0, LETTERS - 1), max_size=9).map(lambda w: np.array([w]))
@@ -170,9 +170,9 @@ def test_tables_are_values_and_have_one_order_of_rows() -> None:
     ],
 )
 def test_renaming_renames_exactly_what_is_read(operation: Operation) -> None:
-    renamed = operation.renamed({"a": "z"})
+    renamed = operation.rename_channels({"a": "z"})
     assert renamed.reads == tuple("z" if n == "a" else n for n in operation.reads)
-    assert renamed.renamed({"z": "a"}) == operation
+    assert renamed.rename_channels({"z": "a"}) == operation
 
 
 def test_a_channel_that_is_held_keeps_its_value_and_what_reads_it_follows() -> None:
@@ -224,4 +224,6 @@ def test_what_is_born_where_a_channel_is_held_computes_it_anew() -> None:
 
 def _clipped(name: str, operation: Operation, read: Any, tokens: Any) -> Any:
     """BOS, for which the tables here have no row, as the first letter."""
-    return evaluated(operation, [np.minimum(r, 1) for r in read], np.minimum(tokens, 1))
+    return evaluate_operation(
+        operation, [np.minimum(r, 1) for r in read], np.minimum(tokens, 1)
+    )

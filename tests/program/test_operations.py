@@ -32,7 +32,7 @@ from krohn.program.domains import (
     joint,
     sums,
 )
-from krohn.program.interpreter import evaluated
+from krohn.program.interpreter import evaluate_operation
 from krohn.program.language import operation_to_wire
 from krohn.program.operations.base import Frame
 
@@ -64,7 +64,7 @@ def test_steps_are_the_meaning_letter_by_letter(operation: Operation) -> None:
         for i, name in enumerate(names)
     }
     read = [columns[n] for n in operation.reads]
-    meant = evaluated(operation, read, np.zeros_like(read[0]))
+    meant = evaluate_operation(operation, read, np.zeros_like(read[0]))
     domain = np.arange(length + 1)
     own, known = (
         ChannelDomain(domain, 0),
@@ -129,7 +129,7 @@ def test_every_operation_is_read_as_it_is_written() -> None:
         told = operation_to_wire(operation)
         assert Operation.named[told["op"]].from_wire(told) == operation
         names = {n: n.upper() for n in operation.reads}
-        assert operation.renamed(names).reads == tuple(
+        assert operation.rename_channels(names).reads == tuple(
             names[n] for n in operation.reads
         )
     assert set(Operation.named) >= {operation.wire for operation in given}
@@ -192,7 +192,9 @@ def test_a_sum_goes_as_far_as_positions_let_it(seed: int) -> None:
     tokens = np.insert(words, 0, letters, axis=1)
     meant, known = dict[str, Any](), dict[str, Values]()
     for name, operation in each.items():
-        meant[name] = evaluated(operation, [meant[n] for n in operation.reads], tokens)
+        meant[name] = evaluate_operation(
+            operation, [meant[n] for n in operation.reads], tokens
+        )
         read = [known[n] for n in operation.reads]
         known[name] = operation.infer(read, Frame(letters, length))
         assert np.isin(meant[name][:, 1:], known[name].later).all()

@@ -63,8 +63,8 @@ def test_the_right_candidate_is_the_position_that_is_fetched(
         asked = [read[name] for name in operation.asks]
         low, high, default = operation.candidates(end, asked)
         right = (low[:, None] <= t) & (t <= high[:, None])
-        if operation.compared is not None:
-            shown = read[operation.compared]
+        if operation.compared_channel is not None:
+            shown = read[operation.compared_channel]
             wanted = asked[0] if isinstance(operation, Match) else np.ones_like(t)
             right &= shown == wanted[:, None]
         some = right.any(axis=1)

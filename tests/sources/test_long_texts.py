@@ -15,7 +15,7 @@ from krohn.network.model import Model
 from krohn.network.transformer import Transformer
 from krohn.program.domains import IntArray
 from krohn.program.word_texts import BLANK
-from krohn.source_kinds.written_texts import asked
+from krohn.source_kinds.written_texts import blank_after_prompt
 
 KIND = ChainsOfThought()
 KINDS = ("standard", "sparse", "linear")
@@ -32,8 +32,8 @@ def proved(name: str, kind: str = "standard", dtype: str = "float32") -> Compile
 def right(model: CompiledModel, prompts: IntArray) -> None:
     source = KIND.of_file(model.file)
     for batch in np.array_split(prompts, -(-len(prompts) // 512)):
-        wanted = source.continued(batch)
-        rows = [asked(text, batch.shape[1]) for text in wanted.tolist()]
+        wanted = source.continue_prompts(batch)
+        rows = [blank_after_prompt(text, batch.shape[1]) for text in wanted.tolist()]
         assert KIND.texts(model.file, rows) == wanted.tolist()
 
 
@@ -83,7 +83,7 @@ def test_every_pair_of_short_binary_words_by_other_heads(
     for rows, columns in product((1, 2, 3), repeat=2):
         name = f"EditDistance{rows},{columns}:letters=2,boundary={boundary}"
         found = KIND.every(proved(name, kind).file, rows + columns + 2, lambda *_: None)
-        assert found.passed
+        assert found.has_passed
         assert found.words == 2 ** (rows + columns)
 
 
@@ -95,7 +95,7 @@ def test_running_sums_say_what_whole_texts_say() -> None:
     assert isinstance(network, Transformer)
     low, high = np.array(source.prompt).T
     prompts = np.random.default_rng(2).integers(low, high + 1, size=(8, len(low)))
-    text = torch.from_numpy(source.continued(prompts)[:, :-1])
+    text = torch.from_numpy(source.continue_prompts(prompts)[:, :-1])
     cache, said = network.start(len(text)), []
     for tokens in text.T:
         logits, cache = network.step(tokens, cache)

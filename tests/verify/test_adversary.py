@@ -58,7 +58,7 @@ class Attack:
 
     def right(self, length: int) -> bool:
         """Whether every word of up to ``length`` letters is answered rightly."""
-        return exhaustive(Model(self.file), self.machine, length).passed
+        return exhaustive(Model(self.file), self.machine, length).has_passed
 
     def accepted(self) -> bool:
         """Whether the small checker is deceived; `Refused` says by what it is not."""
@@ -794,7 +794,7 @@ def unstored_scores() -> Attack:
 def test_noise_of_scores_counts_where_they_are_not_stored() -> None:
     attack = unstored_scores()
     exact = replace(attack.file, precision=PRECISIONS["float64"])
-    assert not exhaustive(Model(exact), attack.machine, 2).passed
+    assert not exhaustive(Model(exact), attack.machine, 2).has_passed
     assert attack.verdict != "verified"
 
 

@@ -109,7 +109,7 @@ def test_every_length_is_proved_and_right(length: int) -> None:
     proof = prove(file, MACHINE)
     assert proof.verdict == "verified"
     assert proof.evidence[0]["program"]["states"] <= 10
-    assert exhaustive(Model(file), MACHINE, min(length, LENGTH)).passed
+    assert exhaustive(Model(file), MACHINE, min(length, LENGTH)).has_passed
 
 
 def test_levels_joined_one_after_another_are_recognised_too() -> None:
@@ -209,7 +209,7 @@ def test_a_damaged_head_is_noticed(name: str) -> None:
         head = next(c["head"] for c in heads if c.get("level") == at)
         part = f"blocks.0.attention.{part}"
         wrong = with_entries(file, part, (head, row), lambda old: by * old)
-    assert not exhaustive(Model(wrong), MACHINE, LENGTH).passed
+    assert not exhaustive(Model(wrong), MACHINE, LENGTH).has_passed
     assert prove(wrong, MACHINE).verdict != "verified"
 
 

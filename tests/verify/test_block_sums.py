@@ -35,7 +35,7 @@ from krohn.program import (
     table as table_of,
 )
 from krohn.program.expressions import argument, number
-from krohn.program.interpreter import evaluated, interpret
+from krohn.program.interpreter import evaluate_operation, interpret
 from krohn.verify.checker.block_sum import FEATURE_ERROR, SILENT_ERROR
 from krohn.verify.proof import prove
 
@@ -97,7 +97,7 @@ def test_it_means_the_sum_over_the_block_that_is_asked_for(size: int) -> None:
     words, block = rng.integers(0, 3, (20, 50)), rng.integers(0, 50 // size + 3, 51)
     operation = BlockSum("x", "block", size)
     values = np.pad(words, ((0, 0), (1, 0)))
-    found = evaluated(operation, [values, np.tile(block, (20, 1))], values)
+    found = evaluate_operation(operation, [values, np.tile(block, (20, 1))], values)
     for word, row in zip(values, found, strict=True):
         for t in range(51):
             first = (block[t] - 1) * size + 1
@@ -113,7 +113,7 @@ def test_linear_heads_are_proved(size: int, dtype: str) -> None:
     assert file.header["architecture"]["blocks"][0]["attention"] == {"kind": "linear"}
     proof = prove(file, None)
     assert (proof.verdict, proof.reason) == ("verified", "")
-    assert KIND.sample(file, 20, 0, lambda *_: None).passed
+    assert KIND.sample(file, 20, 0, lambda *_: None).has_passed
 
 
 def seeded() -> torch.Generator:
@@ -187,7 +187,7 @@ def test_other_weights_are_not_proved() -> None:
     shape["blocks"][0]["d_qk"] += 1
     padded = replace(file, tensors=wide, header={**file.header, "architecture": shape})
     assert prove(padded, None).verdict != "verified"
-    assert not KIND.sample(padded, 20, 0, lambda *_: None).passed
+    assert not KIND.sample(padded, 20, 0, lambda *_: None).has_passed
 
 
 def test_a_count_that_is_filled_up_wrongly_is_refused() -> None:

@@ -34,7 +34,7 @@ def folded(columns: list[tuple[int, ...]]) -> list[int]:
     said = {"length": program.length, "outputs": outputs, **state, **none}
     machine = Machine(0, np.zeros((2, 1), np.int64), np.zeros(1, np.int64))
     said["repeats"] = clock(steps(program, {}, outputs))
-    found: list[int] = part(program, machine, {}, [], said).told.tolist()
+    found: list[int] = part(program, machine, {}, [], said).first_alike.tolist()
     return found
 
 
@@ -88,7 +88,7 @@ def test_what_does_not_repeat_itself_is_refused(data: st.DataObject) -> None:
     except Refused as reason:
         if "does not repeat" in str(reason):
             return
-    assert [[0, *column][t] for t in one.told] == [0, *column]
+    assert [[0, *column][t] for t in one.first_alike] == [0, *column]
 
 
 PATTERN, LENGTH = "regex:(a|b)*c(ab)*", 12

@@ -27,7 +27,7 @@ from krohn.program import (
 from krohn.program.errors import Refused
 from krohn.program.interpreter import interpret, states
 from krohn.program.statement import parse
-from krohn.verify.checker.departures import recognised as departures
+from krohn.verify.checker.departures import recognise_channels as departures
 from krohn.verify.proof import prove
 from krohn.verify.search.find import find
 

@@ -443,7 +443,7 @@ def off_by_one(source: Program, component: int) -> Program:
     after = {f"before{component}": "now", f"earlier{component}": "stored"}
     names = {n: f"{to}{component}" for n, to in after.items() if n in source.operations}
     assert any(set(names) & set(op.reads) for op in source.operations.values())
-    moved = {n: op.renamed(names) for n, op in source.operations.items()}
+    moved = {n: op.rename_channels(names) for n, op in source.operations.items()}
     return source.with_operations({n: op for n, op in moved.items() if n not in names})
 
 

@@ -73,7 +73,7 @@ def verified(file: ModelFile) -> bool:
 
 
 def right(file: ModelFile) -> bool:
-    return exhaustive(Model(file), cells(), LENGTH).passed
+    return exhaustive(Model(file), cells(), LENGTH).has_passed
 
 
 Entry = tuple[str, int, int, int | slice]
@@ -161,7 +161,7 @@ def test_a_changed_weight_that_is_verified_does_no_harm(factor: float) -> None:
 def attention(noise: dict[str, float]) -> Look:
     """Where the first head looks, with noise on what it reads."""
     model = model_of(compiled())
-    stream = sublayers.embedding(model, checker.stated(model, len(LETTERS)))
+    stream = sublayers.embedding(model, checker.read_program(model, len(LETTERS)))
     noisy = {n: np.full_like(x, noise.get(n, 0.0)) for n, x in stream.noise.items()}
     return sublayers.attention(model, replace(stream, noise=noisy), 0)[1]["a"]
 

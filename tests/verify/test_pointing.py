@@ -96,7 +96,7 @@ def damaged(
 def test_a_damaged_network_is_noticed(name: str, right: ModelFile) -> None:
     wrong = damaged(right, *DAMAGES[name])
     if name not in LUCKY:
-        assert not exhaustive(Model(wrong), MACHINE, LENGTH).passed
+        assert not exhaustive(Model(wrong), MACHINE, LENGTH).has_passed
     assert prove(wrong, MACHINE).verdict != "verified"
     with pytest.raises(Refused):
         find(pack(wrong.header, wrong.tensors))
@@ -117,7 +117,7 @@ def test_the_network_is_right_on_all_words(dtype: str) -> None:
     """Also in the strict form, which has one hidden layer."""
     for strict in (False, True):
         file = lowered(program(WORD, 7), MACHINE, dtype, strict)
-        assert exhaustive(Model(file), MACHINE, 7).passed
+        assert exhaustive(Model(file), MACHINE, 7).has_passed
 
 
 def test_the_strict_form_is_proved() -> None:
@@ -154,7 +154,7 @@ def test_no_arithmetic_violates_a_bound(dtype: str, length: int) -> None:
     found = attack(
         file, MACHINE, prove(file, MACHINE), Extent(positions=15_000), seed=1
     )
-    assert found.passed, found.violations[0]
+    assert found.has_passed, found.violations[0]
     for kind in ("earliest: leak", "at: leak"):
         assert 0.9 < found.tightest[kind].share <= 1
 

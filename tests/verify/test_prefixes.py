@@ -130,7 +130,7 @@ def test_a_chunk_that_reads_its_letters_in_another_order(other: str) -> None:
     source = construct("chunked", machine, 9)
     swap = {"letter-1": other, other: "letter-1"}
     names = [n for n in source.operations if n.startswith("state")]
-    wrong = {n: source.operations[n].renamed(swap) for n in names}
+    wrong = {n: source.operations[n].rename_channels(swap) for n in names}
     assert not passes(changed(source, **wrong), machine)
 
 

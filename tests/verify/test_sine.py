@@ -95,7 +95,7 @@ def test_arguments_beyond_what_is_assumed_are_refused() -> None:
 def test_the_small_checker_applies_each_units_own_activation() -> None:
     value, form = np.array([[-1.0, 2.0, -1.0, 0.5]]), FORMATS_OF["float64"]
     x = affine_arithmetic.exact(value, form, 1)
-    found = x.activated(np.array(["sine", "relu", "relu", "sine"]))
+    found = x.apply_activations(np.array(["sine", "relu", "relu", "sine"]))
     assert found.value.tolist() == [[np.sin(-1.0), 2.0, 0.0, np.sin(0.5)]]
     assert found.slopes.shape == (1, 1, 4)
     assert (found.rest > 0).tolist() == [[True, False, False, True]]
@@ -126,7 +126,7 @@ def test_the_frequency_matters(factor: float) -> None:
     )
     assert accepted(file)
     assert not accepted(off)
-    assert not exhaustive(Model(off), zoo.machine("C3"), 8).passed or factor in (
+    assert not exhaustive(Model(off), zoo.machine("C3"), 8).has_passed or factor in (
         1.01,
         0.99,
     )
@@ -150,7 +150,7 @@ def test_other_activations_are_noticed(counts: list[int]) -> None:
     assert accepted(with_sines(file, [2, 0, 0]))
     wrong = with_sines(file, counts)
     assert not accepted(wrong)
-    assert not exhaustive(Model(wrong), zoo.machine("C3"), 4).passed
+    assert not exhaustive(Model(wrong), zoo.machine("C3"), 4).has_passed
 
 
 def test_a_sine_does_not_erase() -> None:

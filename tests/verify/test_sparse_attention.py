@@ -73,7 +73,7 @@ def test_look_backs_within_the_window_are_proved(dtype: str, sparse: Sparse) -> 
     proof = prove(file, MACHINE)
     assert (proof.verdict, proof.reason) == ("verified", "")
     assert first_version(file.header) == 5
-    assert exhaustive(Model(file), MACHINE, 9).passed
+    assert exhaustive(Model(file), MACHINE, 9).has_passed
 
 
 def test_no_bound_is_violated() -> None:
@@ -90,7 +90,7 @@ def test_a_head_that_does_not_see_far_enough_is_refused_and_wrong() -> None:
     proof = prove(file, MACHINE)
     assert proof.verdict != "verified"
     assert "may not see" in proof.reason
-    assert not exhaustive(Model(file), MACHINE, 6).passed
+    assert not exhaustive(Model(file), MACHINE, 6).has_passed
 
 
 def test_what_is_hidden_weighs_nothing() -> None:

@@ -18,7 +18,7 @@ from krohn.compiler.positions import spread
 from krohn.network.model import Model
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import BFLOAT16
-from krohn.verify.checker.scores import Said, Scores, flagged
+from krohn.verify.checker.scores import Said, Scores, split_scores_by_flag
 from krohn.verify.proof import prove
 
 FLIP_FLOP = zoo.machine("FlipFlop")
@@ -106,7 +106,7 @@ def test_what_cannot_be_right_is_raised_by_its_larger_error() -> None:
     true = np.array([[5.0, 1.0, 2.0, 3.0], [0.0, 9.0, 9.0, 9.0]])[::-1].reshape(1, -1)
     error = np.array([[0.5, 0.1, 0.2, 0.3], [9.0, 4.0, 1.0, 1.0]])[::-1].reshape(1, -1)
     hidden, keys = np.array([[False, False, False, True]]), Said(*[np.arange(2)] * 2, 1)
-    found = flagged(Scores(true, error, 9.0, 0.0), hidden, keys, 1)
+    found = split_scores_by_flag(Scores(true, error, 9.0, 0.0), hidden, keys, 1)
     on, off, sure, widest, size = found
     assert on.tolist() == [[5.0, 1.0, 2.0, -np.inf]]
     assert off.tolist() == [[-np.inf, 9.0 + 8.5, 9.0 + 8.5, -np.inf]]

@@ -67,7 +67,7 @@ def test_every_weight_of_the_sum_matters(layer: int) -> None:
         for value in (-1.0, 0.4):
             wrong = changed(file, f"{last(file)}.{layer}.weight", index, value)
             assert verdict(wrong) != "verified"
-            assert not exhaustive(Model(wrong), zoo.machine("Grid3"), 4).passed
+            assert not exhaustive(Model(wrong), zoo.machine("Grid3"), 4).has_passed
 
 
 def test_a_constant_is_not_added() -> None:
@@ -84,7 +84,7 @@ def test_nothing_else_is_added() -> None:
     for index in np.flatnonzero(weight.reshape(-1) == 0)[::15].tolist():
         wrong = changed(file, f"{last(file)}.0.weight", index, 1.0)
         if verdict(wrong) == "verified":
-            assert exhaustive(Model(wrong), zoo.machine("Grid3"), 6).passed
+            assert exhaustive(Model(wrong), zoo.machine("Grid3"), 6).has_passed
 
 
 def with_inputs(file: ModelFile, inputs: list[str]) -> ModelFile:
@@ -112,7 +112,7 @@ def majority(length: int, dtype: str = "float32") -> ModelFile:
 def summed(file: ModelFile) -> Stream:
     """The bounds after the heads of the first block."""
     model = model_of(file)
-    program = checker.stated(model, len(file.header["source"]["letters"]))
+    program = checker.read_program(model, len(file.header["source"]["letters"]))
     return sublayers.attention(model, sublayers.embedding(model, program), 0)[0]
 
 

@@ -9,12 +9,12 @@ from pathlib import Path
 from krohn.program.errors import KrohnError, demand
 from krohn.program.files import read_bytes
 from krohn.verify.checker.model_file import LARGEST_FILE
-from krohn.verify.checker.network import contents, opened, recheck
+from krohn.verify.checker.network import contents, open_model, recheck
 
 try:
     model, evidence = map(Path, sys.argv[1:3])
     data = contents(model)
-    held = opened(data)
+    held = open_model(data)
     problem = "".join(map(held.claim.problem, sys.argv[3:]))
     demand(not problem, problem)
     found = recheck(data, read_bytes(evidence, LARGEST_FILE))

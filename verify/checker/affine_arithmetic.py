@@ -17,8 +17,8 @@ from krohn.verify.checker.arithmetic import (
     INSIDE,
     STORED,
     Format,
-    added,
     fits,
+    two_sum,
 )
 from krohn.verify.checker.model_file import FloatArray, StrArray
 from krohn.verify.checker.upper_bounds import (
@@ -80,7 +80,7 @@ class Noisy:
 
     def affine(self, weight: FloatArray, bias: FloatArray) -> "Noisy":
         """``x @ weight + bias`` as computed in the format, stored in it."""
-        return self.products(weight).stored(bias)
+        return self.products(weight).store_with_bias(bias)
 
     def together(
         self, weight: FloatArray, apart: bool
@@ -156,7 +156,7 @@ class Noisy:
         near = np.abs(rise) * self.rest + bend
         rest = np.where(total <= 1, near, np.minimum(total, 2.0))
         rest = (Upper.of(rest) + sine_error(self.form)).most
-        return Noisy(value, self.slopes * rise, rest, self.form).stored()
+        return Noisy(value, self.slopes * rise, rest, self.form).store_rounded()
 
     def gelu(self) -> "Noisy":
         """The GeLU: nearly the ReLU where the sign is certain, else bounded (Lemma 8b)."""
@@ -164,7 +164,7 @@ class Noisy:
         reach, nearest = self.reach, np.maximum(size - total, 0.0)
         apart = np.minimum(0.4 * np.exp(-nearest * nearest / 2), reach.most / 2)
         off = gelu_error(self.form, reach)
-        return self._bent(np.minimum(apart, 0.17), off).stored()
+        return self._bent(np.minimum(apart, 0.17), off).store_rounded()
 
     def gelu_new(self) -> "Noisy":
         """The GeLU by a hyperbolic tangent, likewise; the ReLU far from 0 (Lemma 8c)."""
@@ -185,18 +185,18 @@ class Noisy:
         value = np.maximum(self.value, 0.0) * can
         return Noisy(value, self.slopes * positive, rest.most, self.form)
 
-    def activated(self, names: StrArray) -> "Noisy":
+    def apply_activations(self, names: StrArray) -> "Noisy":
         """After the activation of each column."""
         kinds = np.unique(names).tolist()
         if len(kinds) == 1:
             return ACTIVATIONS[kinds[0]](self)
-        found = self.each(np.empty_like)
+        after = self.each(np.empty_like)
         for kind in kinds:
             at = np.flatnonzero(names == kind)
             part = ACTIVATIONS[kind](self.columns(at))
             for name in ("value", "slopes", "rest"):
-                getattr(found, name)[..., at] = getattr(part, name)
-        return found
+                getattr(after, name)[..., at] = getattr(part, name)
+        return after
 
     def where(self, kept: FloatArray | BoolArray) -> "Noisy":
         """These numbers where ``kept``, and 0 elsewhere."""
@@ -204,8 +204,8 @@ class Noisy:
 
     def plus(self, other: "Noisy") -> "Noisy":
         """The sum of two arrays with the same common noises, stored (Lemma 10)."""
-        value, left = added(self.value, other.value)
-        slopes, lost = added(self.slopes, other.slopes)
+        value, left = two_sum(self.value, other.value)
+        slopes, lost = two_sum(self.slopes, other.slopes)
         own, lost = np.abs(left), np.abs(lost)
         error = Upper.of(self.total) + other.total + own
         reach = error + np.abs(value)
@@ -216,7 +216,7 @@ class Noisy:
         rest = (Upper.of(self.rest) + other.rest + off).most
         return Noisy(value, slopes * kept, rest * kept, self.form)
 
-    def stored(self) -> "Noisy":
+    def store_rounded(self) -> "Noisy":
         """After rounding from the sum's format to the stored one (Lemma 9)."""
         reach = self.reach
         fits(reach.most, self.form, "a number", STORED)
@@ -240,7 +240,7 @@ def exact(value: FloatArray, form: Format, noises: int = 0) -> Noisy:
     return Noisy(value, np.zeros((noises, *value.shape)), np.zeros_like(value), form)
 
 
-def joined(parts: Sequence[Noisy]) -> Noisy:
+def join_rows(parts: Sequence[Noisy]) -> Noisy:
     """Rows of several arrays, one below the other."""
     most = max(len(part.slopes) for part in parts)
     slopes = [
@@ -301,17 +301,17 @@ class Sums(NamedTuple):
         one = (self.terms == 1) & (bias == 0) & (size >= self.form.smallest)
         return np.asarray(exact & (one | two))
 
-    def stored(self, bias: FloatArray) -> Noisy:
+    def store_with_bias(self, bias: FloatArray) -> Noisy:
         """With a bias, which is added before or after they are stored (A2)."""
-        whole, form = self.whole(bias).stored(), self.form
+        whole, form = self.whole(bias).store_rounded(), self.form
         if not form.narrow or not bias.any():
             return whole
         after = exact(np.broadcast_to(bias, whole.value.shape), form, len(whole.slopes))
-        split = self.whole(np.zeros_like(bias)).stored().plus(after)
+        split = self.whole(np.zeros_like(bias)).store_rounded().plus(after)
         alike = (whole.slopes == split.slopes).all(axis=0)
         rest = np.maximum(whole.rest, split.rest)
         rest = np.where(alike, rest, np.maximum(whole.total, split.total))
-        apart = Upper.computed(np.abs(whole.value - split.value)) + rest
+        apart = Upper.from_computed(np.abs(whole.value - split.value)) + rest
         return Noisy(whole.value, whole.slopes * alike, apart.most, form)
 
 
@@ -368,8 +368,10 @@ def snaps(value: FloatArray, error: FloatArray, form: Format) -> BoolArray:
     """Where storing a number within ``error`` of ``value`` gives exactly ``value``."""
     fraction, exponent = np.frexp(value)
     digits = np.ldexp(fraction, form.digits)
-    held = (digits == np.rint(digits)) & (np.abs(value) >= form.smallest)
+    representable = (digits == np.rint(digits)) & (np.abs(value) >= form.smallest)
     # Half the gap to the nearest neighbour; it is smaller below a power of two.
     part = np.where(np.abs(fraction) == 0.5, 0.25, 0.5)
     near = error < 0.75 * np.ldexp(part, exponent - form.digits)
-    return np.asarray((held & near) | ((error == 0) & (held | (value == 0))))
+    return np.asarray(
+        (representable & near) | ((error == 0) & (representable | (value == 0)))
+    )

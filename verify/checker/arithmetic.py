@@ -71,7 +71,7 @@ class Format(NamedTuple):
         """The largest relative error of exponentials (A6)."""
         return COARSE if self.narrow else 40 * self.sum_unit
 
-    def divided(self, gain: float) -> "Format":
+    def divide_range(self, gain: float) -> "Format":
         """That of this format's numbers, divided by a power of two."""
         most, inside = self.largest / gain, self.sum_largest / gain
         return self._replace(largest=most, sum_largest=inside)
@@ -161,7 +161,7 @@ class Interval:
         return Interval(numbers, numbers)
 
     @staticmethod
-    def between(first: FloatArray, last: FloatArray) -> "Interval":
+    def from_ends(first: FloatArray, last: FloatArray) -> "Interval":
         """From the first to the last numbers, whichever of two is less."""
         return Interval(np.minimum(first, last), np.maximum(first, last))
 
@@ -195,7 +195,7 @@ class Interval:
         return Interval(*_beside(near, np.array(same)))
 
     @staticmethod
-    def stacked(each: Iterable["Operand"]) -> "Interval":
+    def stack_intervals(each: Iterable["Operand"]) -> "Interval":
         """Several of one shape, along a new first axis."""
         parts = [Interval.of(x) for x in each]
         return Interval(
@@ -308,7 +308,7 @@ class Interval:
         """The less of two."""
         return -((-self).maximum(-Interval.of(other)))
 
-    def joined(self, other: "Operand") -> "Interval":
+    def join_with(self, other: "Operand") -> "Interval":
         """Both, and all between them."""
         o = Interval.of(other)
         return Interval(np.minimum(self.low, o.low), np.maximum(self.high, o.high))
@@ -328,12 +328,12 @@ class Interval:
         They are right up to 4 units in the last place, far below what is left for them,
         and exact at 0.
         """
-        found = []
+        ends = []
         for x in (self.low, self.high):
             value = np.asarray(rising(x))
             off = (OWN_FUNCTIONS * np.abs(value) + TINY) * (x != 0)
-            found.append(Interval(value, value).wider(off))
-        return Interval(found[0].low, found[1].high)
+            ends.append(Interval(value, value).wider(off))
+        return Interval(ends[0].low, ends[1].high)
 
     def middle(self) -> tuple[FloatArray, FloatArray]:
         """A number inside of each entry, and how far the others are from it."""
@@ -348,7 +348,7 @@ class Interval:
 Operand: TypeAlias = Interval | FloatArray | Fraction | float
 
 
-def added(x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
+def two_sum(x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Sums in float64, and what each leaves out, exactly (Knuth 1969)."""
     total = np.asarray(x + y)
     back = total - x
@@ -357,7 +357,7 @@ def added(x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 def _sum(x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Below and above sums; both are the sum where it is exact."""
-    total, left = added(x, y)
+    total, left = two_sum(x, y)
     return _beside(total, left == 0)
 
 
@@ -405,14 +405,14 @@ def fits_between(least: float, most: float, form: Format, digits: float) -> None
     demand(most <= high, f"a number may be 2^{most:.0f}, too large for {form.name}")
 
 
-def flushed(terms: Operand) -> Interval:
+def bound_underflow(terms: Operand) -> Interval:
     """The most that sums of so many products lose below the normal range (Lemma 5)."""
     return Interval.of(terms) * UNDERFLOW
 
 
 def lost(count: int, largest: Operand) -> Interval:
     """The most that a mean of values up to a size loses below the normal range (A6, A9)."""
-    return flushed(16 * count) * (1 + Interval.of(largest))
+    return bound_underflow(16 * count) * (1 + Interval.of(largest))
 
 
 def sum_error(form: Format, terms: Operand, size: Operand) -> Interval:
@@ -423,7 +423,7 @@ def sum_error(form: Format, terms: Operand, size: Operand) -> Interval:
         terms: How many products and numbers are added.
         size: The sum of their absolute values.
     """
-    return gamma(terms, form.sum_unit) * size + flushed(terms)
+    return gamma(terms, form.sum_unit) * size + bound_underflow(terms)
 
 
 def store_error(form: Format, size: Operand) -> Interval:
@@ -446,7 +446,7 @@ def most_exp(exponent: FloatArray) -> FloatArray:
     return np.asarray(np.exp(exponent) * (1 + OWN_FUNCTIONS) + TINY)
 
 
-def summed(positive: Operand, terms: float) -> Interval:
+def enclose_sum(positive: Operand, terms: float) -> Interval:
     """Sums of so many terms, none negative, as float64 gave them, with their error."""
     return Interval.of(positive).wider(own_error(terms + 2, positive))
 
@@ -457,7 +457,7 @@ def gelu_units(size: Any, form: Format) -> Any:
     return np.where(small, GELU_SMALL, GELU)
 
 
-def settled(bound: Callable[[Interval], Interval], room: Operand) -> Interval:
+def bound_all_steps(bound: Callable[[Interval], Interval], room: Operand) -> Interval:
     """A bound of the errors of all steps (Theorem E).
 
     Args:
@@ -470,7 +470,7 @@ def settled(bound: Callable[[Interval], Interval], room: Operand) -> Interval:
     """
     most = Interval.of(room)
     for _ in range(2):
-        found = Interval.of(bound(most).high)
-        demand(found <= most, "errors cannot be bounded: they may grow")
-        most = found
+        next_bound = Interval.of(bound(most).high)
+        demand(next_bound <= most, "errors cannot be bounded: they may grow")
+        most = next_bound
     return most

@@ -34,11 +34,11 @@ def noise(heads: Heads, channel: Channel, gain: float) -> tuple[FloatArray, Look
     )
     demand(len(t) ** 2 <= MOST, "a head has too many weights to check")
     parts = np.array_split(t, len(t) ** 2 // CELLS + 1)
-    found = []
+    losses = []
     for rows in parts:
-        own = members(block.given, rows, operation.size)
-        found.append(_weights(heads, own, gain, q, k, rows))
-    uneven, astray, lost, whole, most = map(float, np.max(found, axis=0))
+        own = members(block.values_by_position, rows, operation.size)
+        losses.append(_weights(heads, own, gain, q, k, rows))
+    uneven, astray, lost, whole, most = map(float, np.max(losses, axis=0))
     noise = float(heads.stream.noise[source.name].max())
     largest, total = float(max(source.domain)), float(channel.domain[-1])
     heads.check_sums(max(largest + noise, 1.0) * max(1.0, most))
@@ -48,7 +48,7 @@ def noise(heads: Heads, channel: Channel, gain: float) -> tuple[FloatArray, Look
     )
     error += 4 * form.unit * (total + Interval.of(gain) * noise + error)
     sums = channel.domain[-1:].astype(np.float64)
-    worst = heads.written(channel, sums, error.high.reshape(1)).max()
+    worst = heads.bound_write_error(channel, sums, error.high.reshape(1)).max()
     look = Look(astray, 0.0, uneven, uneven)
     values = channel.domain
     return per_value(channel, values, np.full(len(values), worst)), look

@@ -36,12 +36,12 @@ class Cases(NamedTuple):
         """The sources of which a case says something."""
         return np.flatnonzero(self.each.any(axis=0)).tolist()
 
-    def held(self, source: int) -> BoolArray:
+    def mark_values_in_sets(self, source: int) -> BoolArray:
         """``(sets + 1, values)``: the values of a source in each set, and that at BOS."""
         inside = self.sets[source]
-        found = np.zeros((len(inside) + 1, inside.shape[1] + 1), bool)
-        found[:-1, :-1], found[-1, -1] = inside, True
-        return found
+        marks = np.zeros((len(inside) + 1, inside.shape[1] + 1), bool)
+        marks[:-1, :-1], marks[-1, -1] = inside, True
+        return marks
 
     def joint(self, named: Sequence[int]) -> float:
         """How many joint values some sources have in all cases."""
@@ -81,7 +81,7 @@ def every(channels: Sequence[Channel]) -> Cases:
     return Cases(sets, np.zeros((1, len(sets)), np.int64), np.zeros(1, np.int64))
 
 
-def decided(
+def read_cases(
     program: Statement, sources: Sequence[str], channel: Channel, said: Any
 ) -> Cases:
     """The cases that evidence names for a map: they hold all, and each decides it.
@@ -110,7 +110,7 @@ def decided(
         for name, c, inside, number in zip(sources, channels, sets, each.T, strict=True)
     }
     for name in cone(program, channel.name, known):
-        known[name] = _mapped(program.channels[name], known)
+        known[name] = _map_values(program.channels[name], known)
     may, row = known[channel.name]
     demand(may.sets.sum(axis=1) == 1, f"a case does not decide {channel.name!r}")
     return Cases(sets, each, may.domain[may.sets.argmax(axis=1)[row]])
@@ -128,13 +128,13 @@ def _leaves(sets: Sequence[BoolArray], said: Any) -> IntArray:
     each = np.zeros((1 + len(said), len(sets)), np.int64)
     divided = dict[int, tuple[int, BoolArray]]()
     for j, (case, source, number) in enumerate(whole(said, 2).tolist() if said else []):
-        by, held = divided.get(case, (source, np.zeros_like(sets[source][0])))
+        by, covered = divided.get(case, (source, np.zeros_like(sets[source][0])))
         demand(case <= j and by == source, "a case is no part of one before it")
-        divided[case] = source, held | sets[source][number]
+        divided[case] = source, covered | sets[source][number]
         each[j + 1] = each[case]
         each[j + 1, source] = number
-    for case, (source, held) in divided.items():
-        left = sets[source][each[case, source]] & ~held
+    for case, (source, covered) in divided.items():
+        left = sets[source][each[case, source]] & ~covered
         demand(~left, "the parts of a case do not hold all of it")
     return np.delete(each, list(divided), axis=0)
 
@@ -143,7 +143,7 @@ Known = tuple[PossibleValues, IntArray]
 """Values that a channel can have in some rows, and the row of each case."""
 
 
-def _mapped(channel: Channel, known: Mapping[str, Known]) -> Known:
+def _map_values(channel: Channel, known: Mapping[str, Known]) -> Known:
     """Values that a map can have; cases in which its inputs can be the same are one row."""
     operation = channel.operation
     there = isinstance(operation, Map)
@@ -157,5 +157,5 @@ def _mapped(channel: Channel, known: Mapping[str, Known]) -> Known:
     here = [
         PossibleValues(x.domain, x.sets[at]) for x, at in zip(read, rows, strict=True)
     ]
-    found = operation.function.step(channel.own_domain, here)
-    return PossibleValues(channel.domain, found), row.reshape(-1)
+    possible_sets = operation.function.step(channel.own_domain, here)
+    return PossibleValues(channel.domain, possible_sets), row.reshape(-1)

@@ -61,8 +61,8 @@ class Spans(NamedTuple):
         of = np.append(of, len(first))
         order = np.argsort(of, kind="stable")
         start = np.searchsorted(of[order], np.arange(len(first) + 1))
-        found = middles(widest(self.ends[:, order], start))
-        return np.concatenate([found, self.bounds[-1:]]), of
+        bounds = middles(widest(self.ends[:, order], start))
+        return np.concatenate([bounds, self.bounds[-1:]]), of
 
 
 def widest(ends: FloatArray, start: IntArray) -> FloatArray:
@@ -119,9 +119,9 @@ class Sources:
 
         # Tables of the letter have one row for each letter, and one for BOS.
         letters = {c.name: c.table.values for c in tied}
-        found = [(token, tied, letters)]
+        groups = [(token, tied, letters)]
         others = (c for c in live if c not in tied)
-        found += [(c, [c], {c.name: np.append(c.later, c.bos)}) for c in others]
+        groups += [(c, [c], {c.name: np.append(c.later, c.bos)}) for c in others]
         owner, each = np.full(len(stream.owner), -1), list[Source]()
 
         def put(name: str, channels: list[Channel], x: Noisy, kept: Noisy) -> None:
@@ -129,7 +129,7 @@ class Sources:
             owner[dims] = len(each)
             each.append(Source(name, dims, x, kept))
 
-        for c, channels, values in found:
+        for c, channels, values in groups:
             x = stream.at(values, blank(c))
             put(c.name, channels, x, stream.kept(values, x))
         for s in sums:
@@ -145,10 +145,10 @@ class Sources:
     @cached_property
     def depends(self) -> list[BoolArray]:
         """Of the input and each hidden layer ``(units, sources)``: what depends on what."""
-        found = [self.owner[:, None] == np.arange(len(self.each))]
+        dependence = [self.owner[:, None] == np.arange(len(self.each))]
         for weight, _ in self.layers[:-1]:
-            found.append((weight != 0).T.astype(float) @ found[-1] > 0)
-        return found
+            dependence.append((weight != 0).T.astype(float) @ dependence[-1] > 0)
+        return dependence
 
     def at(
         self, named: Sequence[int], rows: IntArray, dims: IntArray, kept: bool = False
@@ -178,13 +178,13 @@ class Sources:
         """
         width = self.layers[-2][0].shape[1]
         if len(self.each[source].x.value) * width > CELLS:
-            return self._spanned(source, units)
+            return self._compute_spans(source, units)
         if source not in self._spans:
-            self._spans[source] = self._spanned(source, np.arange(width))
+            self._spans[source] = self._compute_spans(source, np.arange(width))
         ends, bounds, grid = self._spans[source]
         return Spans(ends[..., units], bounds[..., units], grid)
 
-    def _spanned(self, source: int, units: IntArray) -> "Spans":
+    def _compute_spans(self, source: int, units: IntArray) -> "Spans":
         reads, weight = self.depends[len(self.layers) - 2], self.layers[-2][0]
         one = reads[:, source] if source >= 0 else np.ones(len(reads), bool)
         own = np.flatnonzero(one & (reads.sum(axis=1) == (source >= 0)))
@@ -205,7 +205,9 @@ class Sources:
         x = x if source >= 0 else x.where(np.zeros(1))
         above = zip(layers, self.activations, pairwise(needed), strict=False)
         for (weight, bias), names, at in above:
-            x = x.affine(weight[np.ix_(*at)], bias[at[1]]).activated(names[at[1]])
+            x = x.affine(weight[np.ix_(*at)], bias[at[1]]).apply_activations(
+                names[at[1]]
+            )
         return x
 
     def total(self, source: int, names: Sequence[str]) -> FloatArray:

@@ -12,7 +12,7 @@ WHOLE = -1
 MOST_FLAGS = 256  # in one list: lists double
 
 
-def recognised(program: Statement) -> dict[str, tuple[str, ...]]:
+def recognise_channels(program: Statement) -> dict[str, tuple[str, ...]]:
     """The flags of each test: the first one of these, and after it each of the others.
 
     The test is 1 at t if all have come up to t, in this order, one at a position
@@ -20,21 +20,21 @@ def recognised(program: Statement) -> dict[str, tuple[str, ...]]:
     """
     pointed: Pointed = {}
     starts: dict[str, str] = {}
-    found: dict[str, tuple[str, ...]] = {}
+    tests: dict[str, tuple[str, ...]] = {}
     left = np.append(0, np.arange(program.length)[::-1])
     for channel in program.channels.values():
-        pointed |= _pointed(program, channel, pointed)
+        pointed |= _find_flags(program, channel, pointed)
         read = [program.channels[n] for n in channel.inputs]
         if channel.op == "earliest" and _is_given(read[0], left):
             starts[channel.name] = channel.inputs[1]
         if channel.op == "table" and len(read) == 1 and read[0].op == "sum":
             reached = channel.table.rows[:, 0] >= program.length
             if np.array_equal(channel.table.values, reached):
-                found |= _compared(channel.name, read[0], pointed, starts)
-    return found
+                tests |= _find_test(channel.name, read[0], pointed, starts)
+    return tests
 
 
-def _pointed(program: Statement, channel: Channel, known: Pointed) -> Pointed:
+def _find_flags(program: Statement, channel: Channel, known: Pointed) -> Pointed:
     """After which flags a channel points, as a whole or as one of its digits."""
     digits = range(WHOLE, program.length.bit_length())
     if channel.op == "position":
@@ -60,7 +60,7 @@ def _pointed(program: Statement, channel: Channel, known: Pointed) -> Pointed:
     return {(channel.name, d): lists[first[d]] for d in first if first[d]}
 
 
-def _compared(
+def _find_test(
     name: str, added: Channel, pointed: Pointed, starts: dict[str, str]
 ) -> dict[str, tuple[str, ...]]:
     """The test that a table of a pointer and of what is left after a position is."""

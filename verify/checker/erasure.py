@@ -9,8 +9,8 @@ from krohn.verify.checker.arithmetic import (
     GELU,
     STEPS,
     Interval,
+    bound_underflow,
     fits,
-    flushed,
 )
 from krohn.verify.checker.model_file import FloatArray, StrArray
 from krohn.verify.checker.residual_stream import Stream
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def left(mlp: "Mlp", dim: int) -> float | None:
     """The factor that two such units leave of a dimension; None if there are none."""
     pair = eraser(mlp.layers, mlp.activations, mlp.mask, dim)
-    return None if pair is None else erased(mlp.stream, dim, *pair)
+    return None if pair is None else compute_erasure_factor(mlp.stream, dim, *pair)
 
 
 def eraser(
@@ -54,7 +54,9 @@ def eraser(
     return kinds[0], float(reads[dim].max())
 
 
-def erased(stream: Stream, dim: int, kind: str, gain: float) -> float | None:
+def compute_erasure_factor(
+    stream: Stream, dim: int, kind: str, gain: float
+) -> float | None:
     """The factor that such units leave of x; None if it takes another look (Lemma 16a).
 
     ReLUs leave nothing, whatever x is, but for what is below the normal range.
@@ -77,9 +79,13 @@ def erased(stream: Stream, dim: int, kind: str, gain: float) -> float | None:
     most = Interval.of(stream.reach(name)[dim - channel.span.start])
     fits(max(gain, 1.0) * most, form, "a number", STEPS)
     off = (2 * GELU + 4) * form.sum_unit * most
-    off += flushed(6 * max(1.0, 1 / gain))
+    off += bound_underflow(6 * max(1.0, 1 / gain))
     if reader is not None:
         code, noise = channel.code(channel.domain), stream.noise[name][:, None]
         apart = reader.apart(code, np.broadcast_to(noise, code.shape))
-        off += float(apart.max()) + 2 * reader.summed(most) + stream.moved(name)
+        off += (
+            float(apart.max())
+            + 2 * reader.bound_term_error(most)
+            + stream.bound_common_shift(name)
+        )
     return off.most

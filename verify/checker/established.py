@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from krohn.program.claim import Claim, Sense
 from krohn.program.domains import Matrices
-from krohn.program.errors import demand, unknown
+from krohn.program.errors import demand, refuse_unknown
 from krohn.program.inputs import Inputs
 from krohn.verify.checker.arithmetic import Format, Interval
 
@@ -68,34 +68,34 @@ class Established:
 
     def facts(self) -> dict[str, Any]:
         """As plain values; of a Transformer the noise of channels, the leak of heads."""
-        told = dict[str, Any](covers=str(self.inputs), dtype=self.form.name)
+        facts = dict[str, Any](covers=str(self.inputs), dtype=self.form.name)
         if self.proved is not None:
-            told["covers"] = str(self.proved)
-            told["length"] = self.proved.claim.length
+            facts["covers"] = str(self.proved)
+            facts["length"] = self.proved.claim.length
         if self.error < inf:
-            told["error"] = self.error
-        told |= self.told
+            facts["error"] = self.error
+        facts |= self.told
         if self.margin > 0:
-            told["margin"] = self.margin
+            facts["margin"] = self.margin
         if self.streams:
-            told["noise"] = {n: _noise(s, n) for s in self.streams for n in s.noise}
-            told["leak"] = {name: look.leak for name, look in self.looks.items()}
-        return told
+            facts["noise"] = {n: _noise(s, n) for s in self.streams for n in s.noise}
+            facts["leak"] = {name: look.leak for name, look in self.looks.items()}
+        return facts
 
 
 def added_up(
     form: Format, inputs: Inputs, parts: Mapping[str, Interval]
 ) -> Established:
     """The proved statement about a network of real vectors, whose error has parts."""
-    told = {name: part.most for name, part in parts.items()}
+    sizes = {name: part.most for name, part in parts.items()}
     error = sum(parts.values(), Interval.of(0.0)).most
-    return Established(form, inputs, {**REAL, "parts": told}, error)
+    return Established(form, inputs, {**REAL, "parts": sizes}, error)
 
 
 def _noise(stream: "Stream", name: str) -> float:
     noise = stream.noise[name]
     if isinstance(stream.program.channels[name].values, Matrices):
-        return stream.of_matrices.told(noise)
+        return stream.of_matrices.describe_noise(noise)
     return float(noise.max())
 
 
@@ -122,7 +122,7 @@ def judge(found: Established, claim: Claim, said: Mapping[str, Any]) -> None:
             reason = f"the read-out can confuse two states (margin {margin})"
             demand(found.margin > 0, reason)
         case other:
-            unknown(other, "the checker")
+            refuse_unknown(other, "the checker")
     demand(found.error <= said.get("error", inf), "the error is not shown")
     demand(found.margin >= said.get("margin", 0), "the margin is not shown")
     facts = found.facts()

@@ -16,7 +16,7 @@ from krohn.program.errors import demand
 from krohn.program.operations.base import LookBack, Match
 from krohn.program.statement import Channel
 from krohn.verify.checker.affine_arithmetic import Noisy
-from krohn.verify.checker.arithmetic import summed
+from krohn.verify.checker.arithmetic import enclose_sum
 from krohn.verify.checker.heads import Bounds, Heads, Look, hidden_positions
 from krohn.verify.checker.scores import (
     CELLS,
@@ -24,8 +24,8 @@ from krohn.verify.checker.scores import (
     NEVER,
     ONE_KEY,
     Said,
-    flagged,
     scores_of,
+    split_scores_by_flag,
     together,
     worst_leak,
 )
@@ -59,7 +59,7 @@ class Rows(NamedTuple):
 def noise(heads: Heads, channel: Channel, gain: float) -> tuple[FloatArray, Look]:
     """Theorem 12."""
     demand(gain == 1, f"the head of {channel.name!r} changes what it copies")
-    return heads.copied(channel, look)
+    return heads.bound_copies(channel, look)
 
 
 def look(heads: Heads, channel: Channel) -> Bounds:
@@ -68,8 +68,8 @@ def look(heads: Heads, channel: Channel) -> Bounds:
     assert isinstance(operation, LookBack)
     asks = [heads.stream.channel(name) for name in operation.asks]
     keys, read = ONE_KEY, dict[str, IntArray]()
-    if operation.compared is not None:
-        key = heads.stream.channel(operation.compared)
+    if operation.compared_channel is not None:
+        key = heads.stream.channel(operation.compared_channel)
         keys = Said(np.union1d(key.later, key.bos), key.later, key.bos)
         many = len(keys.values) * positions.size
         demand(many <= MOST, "too many keys to check")
@@ -106,7 +106,7 @@ def rows_of(heads: Heads, channel: Channel, asks: Sequence[Channel]) -> Rows:
     if asks and all(c.values.given is not None for c in asks):
         t, end = each, each if operation.causal else np.full(last, last)
         demand(operation.causal or operation.grows, "a query moves with t")
-        return Rows(t, end, [np.asarray(c.given)[t] for c in asks])
+        return Rows(t, end, [np.asarray(c.values_by_position)[t] for c in asks])
     if not operation.causal:
         demand(features == features[0], "a query moves with t")
     if one:
@@ -116,10 +116,12 @@ def rows_of(heads: Heads, channel: Channel, asks: Sequence[Channel]) -> Rows:
     different = {c.name: c.later for c in asks}
     few = prod(map(len, different.values())) * len(each) <= MOST_ROWS
     demand(few, "a head has too many scores to check")
-    told = joint([*different.values(), np.zeros(1, np.int64)])
-    said = dict(zip(different, np.repeat(told, len(each), axis=0).T, strict=False))
-    t = np.tile(each, len(told))
-    return Rows(t, t, [said[c.name] for c in asks])
+    answers = joint([*different.values(), np.zeros(1, np.int64)])
+    answers_of = dict(
+        zip(different, np.repeat(answers, len(each), axis=0).T, strict=False)
+    )
+    t = np.tile(each, len(answers))
+    return Rows(t, t, [answers_of[c.name] for c in asks])
 
 
 def _of_bos(heads: Heads, channel: Channel, asks: Sequence[Channel], k: Noisy) -> None:
@@ -132,7 +134,7 @@ def _of_bos(heads: Heads, channel: Channel, asks: Sequence[Channel], k: Noisy) -
     scores_of(heads.queries(channel, read, np.zeros(1, np.int64)), k)
 
 
-def _seen(
+def _locate_right(
     heads: Heads, channel: Channel, rows: Rows
 ) -> tuple[BoolArray, bool, BoolArray]:
     """Where the right position can be, whether BOS is it else, and what is hidden.
@@ -145,7 +147,11 @@ def _seen(
     low, high, default = operation.candidates(rows.end, rows.asked)
     j = np.arange(size)
     inside = (low[:, None] <= j) & (j <= high[:, None])
-    if isinstance(heads.block.attention, Sparse) and operation.compared and not default:
+    if (
+        isinstance(heads.block.attention, Sparse)
+        and operation.compared_channel
+        and not default
+    ):
         # Elsewhere one row may stand for others. The key of some candidate is right.
         near = heads.stream.program.near.get(channel.name, size)
         inside &= rows.end[:, None] - j <= near
@@ -173,7 +179,7 @@ def _by_nodes(
     low, high, default = operation.candidates(rows.end, rows.asked)
     seen = (low > high) | (low >= 0) & (high <= rows.end)
     demand(seen, f"a head may not see {channel.name!r}")
-    ways = default, operation.first, operation.compared is None
+    ways = default, operation.first, operation.compared_channel is None
     looking = Looking(low, high, rows.end, *ways)
     return bounds(q, looking, Keys.of(k, keys), value)
 
@@ -185,23 +191,23 @@ def _one_by_one(
     operation, work = channel.operation, len(rows.t) * len(k.value)
     assert isinstance(operation, LookBack)
     demand(work <= MOST, "a head has too many scores to check")
-    count, found = min(work // CELLS + 1, len(rows.t)), list[FloatArray]()
+    count, leaks = min(work // CELLS + 1, len(rows.t)), list[FloatArray]()
     for chosen in np.array_split(np.arange(len(rows.t)), count):
         part = rows.some(chosen)
         read = dict(zip(operation.asks, part.asked, strict=True))
         q = heads.queries(channel, read, part.t)
-        inside, default, hidden = _seen(heads, channel, part)
-        if operation.compared is None and q.total.any() and not k.total.any():
+        inside, default, hidden = _locate_right(heads, channel, part)
+        if operation.compared_channel is None and q.total.any() and not k.total.any():
             right = np.where(inside.any(axis=1), inside.argmax(axis=1), 0)
-            found.append(against(q, k, right, hidden))
+            leaks.append(against(q, k, right, hidden))
             if default:
                 # In the rows that this one stands for there may be no candidate yet.
-                found.append(against(q, k, np.zeros_like(right), hidden | inside))
+                leaks.append(against(q, k, np.zeros_like(right), hidden | inside))
             continue
-        on, off, *errors = flagged(scores_of(q, k), hidden, keys, value)
+        on, off, *errors = split_scores_by_flag(scores_of(q, k), hidden, keys, value)
         leak = worst_leak(on, off, inside, default, operation.first)
-        found.append(np.array([leak, *errors]))
-    return np.asarray(np.max(found, axis=0))
+        leaks.append(np.array([leak, *errors]))
+    return np.asarray(np.max(leaks, axis=0))
 
 
 def against(q: Noisy, k: Noisy, right: IntArray, hidden: BoolArray) -> FloatArray:
@@ -215,7 +221,7 @@ def against(q: Noisy, k: Noisy, right: IntArray, hidden: BoolArray) -> FloatArra
     apart = np.zeros((len(q.value), len(k.value)))
     for total, keys in zip(q.total.T, k.value.T, strict=True):
         apart += total[:, None] * np.abs(keys - keys[right][:, None])
-    scores = q.value @ k.value.T + summed(apart, k.value.shape[1]).high
+    scores = q.value @ k.value.T + enclose_sum(apart, k.value.shape[1]).high
     rows = np.arange(len(scores))
     ahead = scores[rows, right]
     rivals = np.where(hidden, NEVER, scores)

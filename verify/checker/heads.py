@@ -19,7 +19,7 @@ from krohn.program.domains import BoolArray, IntArray, Matrices
 from krohn.program.errors import demand
 from krohn.program.operations.base import LookBack
 from krohn.program.statement import Channel
-from krohn.verify.checker.affine_arithmetic import Noisy, joined, snaps
+from krohn.verify.checker.affine_arithmetic import Noisy, join_rows, snaps
 from krohn.verify.checker.arithmetic import (
     GROWN,
     INSIDE,
@@ -114,8 +114,8 @@ class Heads:
         demand((self.out != 0).sum(axis=(0, 1)) <= 1, "heads write to one dimension")
         head, column, written = self.out.nonzero()
         read = (self.value != 0).argmax(axis=1)[head, column]
-        found = set(zip(*(x.tolist() for x in (head, read, written)), strict=True))
-        demand(found == expected, "the heads of a block copy something else")
+        actual = set(zip(*(x.tolist() for x in (head, read, written)), strict=True))
+        demand(actual == expected, "the heads of a block copy something else")
 
     def noise(self, channel: Channel) -> tuple[FloatArray, Look]:
         """``(values,)``: the noise of each value of a channel; and where its head looks."""
@@ -135,27 +135,29 @@ class Heads:
         demand(
             len(self.stream.positions) * self.stream.form.sum_unit <= 0.25, "too long"
         )
-        found: tuple[FloatArray, Look] = check.noise(self, channel, float(gain[0]))
-        return found
+        noise_and_look: tuple[FloatArray, Look] = check.noise(
+            self, channel, float(gain[0])
+        )
+        return noise_and_look
 
-    def copied(self, channel: Channel, looks: Looking) -> tuple[FloatArray, Look]:
+    def bound_copies(self, channel: Channel, looks: Looking) -> tuple[FloatArray, Look]:
         """Copies by a head that fetches, which finds positions in a way (Theorem 12)."""
         source = self.stream.channel(channel.inputs[0])
-        look, astray = self._fetched(channel, looks)
+        look, astray = self._bound_fetch(channel, looks)
         if isinstance(source.values, Matrices):
             matrices = self.stream.of_matrices
-            return matrices.copied(self, channel, look.leak, astray), look
-        carried = self.carried(source)
+            return matrices.bound_copies(self, channel, look.leak, astray), look
+        carried = self.bound_carried_values(source)
         largest = max(source.domain) + carried.max()
         noise = carried[source.place(channel.domain)][:, None]
         code = np.abs(channel.code(channel.domain))
         off = noise + (Interval.of(code) + noise) * astray
         off += 4 * Interval.of(look.leak) * max(largest, 1.0) + self.below(largest)
         self.check_sums(largest)
-        written = self.written(channel, code, off.high).max(axis=1)
+        written = self.bound_write_error(channel, code, off.high).max(axis=1)
         return per_value(channel, channel.domain, written), look
 
-    def carried(self, source: Channel) -> FloatArray:
+    def bound_carried_values(self, source: Channel) -> FloatArray:
         """``(values,)``: how far off the values are that heads carry of a channel.
 
         Nothing is rounded where they are copied from the stream itself.
@@ -163,11 +165,11 @@ class Heads:
         if self.stream.reader is None:
             return self.stream.noise[source.name]
         code = source.code(source.domain)
-        noise = self.stream.seen(code, self.stream.noise[source.name][:, None])
+        noise = self.stream.bound_reading(code, self.stream.noise[source.name][:, None])
         read = Noisy(code, np.zeros((0, *code.shape)), noise, self.stream.form)
-        return np.asarray(read.stored().total.max(axis=1))
+        return np.asarray(read.store_rounded().total.max(axis=1))
 
-    def _fetched(self, channel: Channel, looks: Looking) -> tuple[Look, float]:
+    def _bound_fetch(self, channel: Channel, looks: Looking) -> tuple[Look, float]:
         """Where the head of a channel looks; by how much of itself a value can be off."""
         form = self.stream.form
         assert isinstance(channel.operation, LookBack)
@@ -175,13 +177,13 @@ class Heads:
         alike = channel.head, replace(channel.operation, source=""), near
         if alike not in self.looks:
             self.looks[alike] = looks(self, channel)
-        found, error, widest, peak = self.looks[alike]
+        log_leak, error, widest, peak = self.looks[alike]
         more = self.besides(channel)
         error, widest, peak = (x + more.most for x in (error, widest, peak))
-        count, gap = len(self.stream.positions), float(-found)
+        count, gap = len(self.stream.positions), float(-log_leak)
         wrong = exponentials(factors(count, count, form), form, peak)
         wrong += 2 * Interval.of(error) + own_error(count, peak)
-        ratio = (Interval.of(found) + wrong).through(np.exp)
+        ratio = (Interval.of(log_leak) + wrong).through(np.exp)
         leak = ratio.most
         demand(leak < 0.125, f"the head of {channel.name!r} may read wrong positions")
         astray = 2 * ratio + 96 * form.sum_unit
@@ -211,7 +213,7 @@ class Heads:
         form, count = self.stream.form, len(self.stream.positions)
         return store_error(form, 0.0) + GROWN * lost(count, largest)
 
-    def written(
+    def bound_write_error(
         self, channel: Channel, code: FloatArray, off: FloatArray
     ) -> FloatArray:
         """The error after storing a result and adding it to a free dimension."""
@@ -226,7 +228,7 @@ class Heads:
     @property
     def asking(self) -> Format:
         """The format of queries and scores, divided by what they are multiplied by."""
-        return self.stream.form.divided(self.gain)
+        return self.stream.form.divide_range(self.gain)
 
     def queries(
         self, channel: Channel, read: Mapping[str, IntArray], t: IntArray
@@ -236,15 +238,15 @@ class Heads:
         Raises:
             Refused: If they depend on anything else, but for features of positions.
         """
-        return self._projected(self.query[channel.head], read, t, self.asking)
+        return self._project_rows(self.query[channel.head], read, t, self.asking)
 
     def keys(
         self, channel: Channel, read: Mapping[str, IntArray], j: IntArray
     ) -> Noisy:
         """``(rows, k)``: the same of keys."""
-        return self._projected(self.key[channel.head], read, j, self.stream.form)
+        return self._project_rows(self.key[channel.head], read, j, self.stream.form)
 
-    def _projected(
+    def _project_rows(
         self,
         matrix: FloatArray,
         read: Mapping[str, IntArray],
@@ -261,7 +263,7 @@ class Heads:
             x = self.stream.at({n: v[some] for n, v in read.items()}, base).columns(
                 used
             )
-            rest = np.where(own, x.rest, self.stream.seen(x.value, 0.0))
+            rest = np.where(own, x.rest, self.stream.bound_reading(x.value, 0.0))
             x = Noisy(x.value, x.slopes, rest, form)
             parts.append(x.affine(matrix[used], np.zeros(matrix.shape[1])))
-        return joined(parts)
+        return join_rows(parts)

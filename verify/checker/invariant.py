@@ -40,17 +40,17 @@ RECOGNISED = {
 
 def ways(program: Statement, said: Any, machine: Machine) -> Ways:
     """How channels are followed that are not followed by what they are computed from."""
-    found, ops = Ways(), {c.op for c in program.channels.values()}
+    known_ways, ops = Ways(), {c.op for c in program.channels.values()}
     for kind, (op, name) in RECOGNISED.items():
         if op in ops:
-            each: dict[str, tuple[str, ...]] = rule(name).recognised(program)
-            found |= {n: (kind, read) for n, read in each.items()}
+            each: dict[str, tuple[str, ...]] = rule(name).recognise_channels(program)
+            known_ways |= {n: (kind, read) for n, read in each.items()}
     if said["windows"]:
-        shown: dict[str, tuple[str, ...]] = rule("windows").shown(
+        shown: dict[str, tuple[str, ...]] = rule("windows").read_windows(
             program, said, machine
         )
-        found |= {n: ("window", family) for n, family in shown.items()}
-    return found
+        known_ways |= {n: ("window", family) for n, family in shown.items()}
+    return known_ways
 
 
 def steps(program: Statement, followed: Ways, outputs: list[str]) -> list[Step]:
@@ -125,7 +125,9 @@ class Part:
             lowered.check(self.program, self.steps, self.outputs)
         start, period = self.repeats
         for given in (
-            c.given[start:] for c, kind, _ in self.steps if kind == "position"
+            c.values_by_position[start:]
+            for c, kind, _ in self.steps
+            if kind == "position"
         ):
             demand(
                 given[period:] == given[:-period], "a position does not repeat itself"
@@ -137,7 +139,7 @@ class Part:
             self._follow(*rows.T)
 
     @cached_property
-    def told(self) -> IntArray:
+    def first_alike(self) -> IntArray:
         """``(T + 1,)``: for each position the first that is not told apart from it."""
         (start, period), t = self.repeats, np.arange(self.program.length + 1)
         return np.where(t < start, t, start + (t - start) % period)
@@ -147,7 +149,7 @@ class Part:
         q, target = self.machine.transitions[a, self.states[s]], self.follow[s, a]
         demand(self.states[target] == q, "a letter moves the machine elsewhere")
         now, then = self.depths[s] + 1, self.depths[target]
-        same = self.told[now] == self.told[then]
+        same = self.first_alike[now] == self.first_alike[then]
         demand((now >= then) & same, "a state is reached too early")
         old = {name: sets[of[s]] for name, (sets, of) in self.cells.items()}
         row, known, after = self.move(old, self.states[s], a, self.depths[s] + 1)
@@ -170,13 +172,13 @@ class Part:
         for channel, kind, reads in self.steps:
             name = channel.name
             if kind in ("token", "position"):
-                values = (a if kind == "token" else channel.given[t])[row]
+                values = (a if kind == "token" else channel.values_by_position[t])[row]
                 known[name] = np.equal.outer(values, channel.domain)
             elif name in self.cells:
                 moved = q[row], self.machine.transitions[a, q][row], a[row]
                 now = moved if kind == "assumed" else reads
-                found = self._remember(channel, kind, now, old[name][row], known)
-                known[name], after[name] = found
+                pair = self._remember(channel, kind, now, old[name][row], known)
+                known[name], after[name] = pair
             else:
                 demand(kind in FUNCTIONS, f"nothing is said of {name!r}")
                 known[name] = possible_map_values(self.program, known, channel)
@@ -196,17 +198,17 @@ class Part:
     def show(self, known: Sets, q: IntArray) -> set[tuple[int, ...]]:
         """Outputs that are possible, with the states beside them."""
         at, columns = joint_values(possible_values(self.program, known, self.outputs))
-        found = np.stack([*columns, q[at]], axis=1)
-        each = set(found.view(f"V{8 * found.shape[1]}").ravel().tolist())
+        rows = np.stack([*columns, q[at]], axis=1)
+        each = set(rows.view(f"V{8 * rows.shape[1]}").ravel().tolist())
         distinct = np.frombuffer(b"".join(each), np.int64)
-        return set(map(tuple, distinct.reshape(-1, found.shape[1]).tolist()))
+        return set(map(tuple, distinct.reshape(-1, rows.shape[1]).tolist()))
 
     def _remember(
         self, channel: Channel, kind: str, reads: Any, old: BoolArray, known: Sets
     ) -> tuple[BoolArray, BoolArray]:
         """Possible values of a channel, and of its cell from then on."""
         if kind == "assumed":
-            return self.assumed[channel.name].passed(reads, old)
+            return self.assumed[channel.name].step_values(reads, old)
         read = possible_values(self.program, known, reads)
         if kind == "departures":
             come: tuple[BoolArray, BoolArray] = rule("departures").come(
@@ -220,8 +222,10 @@ class Part:
                 value |= old[:, 0, p, None] & member
             return value, value[:, None]
         if kind == "before":
-            held: BoolArray = rule("latest_before").held(channel, reads, read, old)
-            return old[:, 0], held
+            cell: BoolArray = rule("latest_before").update_cell(
+                channel, reads, read, old
+            )
+            return old[:, 0], cell
         return channel.operation.step(channel.own_domain, read, old)
 
 
@@ -239,9 +243,9 @@ def memory(
     if kind in ("window", "before"):
         return channel.domain, channel.bos, 1
     read = [program.channels[n].own_domain for n in reads]
-    found = channel.operation.memory(channel.own_domain, read)
-    if found is None:
+    cell_memory = channel.operation.memory(channel.own_domain, read)
+    if cell_memory is None:
         raise Refused(
             f"{channel.name!r} depends on positions in a way that no rule covers"
         )
-    return found
+    return cell_memory

@@ -10,7 +10,7 @@ from krohn.program.operations.sibling_latest import SiblingLatest
 from krohn.program.statement import Channel, Statement
 
 
-def recognised(program: Statement) -> dict[str, tuple[str, ...]]:
+def recognise_channels(program: Statement) -> dict[str, tuple[str, ...]]:
     """The source and the flag of latest values before a position (Theorem 4b)."""
     answers: dict[str, tuple[tuple[str, ...], int, int]] = {}
     for name, channel in program.channels.items():
@@ -26,15 +26,15 @@ def recognised(program: Statement) -> dict[str, tuple[str, ...]]:
             taken = channel.table.rows[np.arange(len(first)), first]
             if joined and np.array_equal(taken, channel.table.values):
                 answers[name] = what, low, ends[-1]
-    found = {}
+    sources = {}
     for name, (what, low, high) in answers.items():
         source = program.channels[what[0]]
         if source.bos == 0 < source.later.min() and low == 0 < 2**high > program.length:
-            found[name] = what
-    return found
+            sources[name] = what
+    return sources
 
 
-def held(
+def update_cell(
     channel: Channel, names: Sequence[str], read: list[PossibleValues], old: BoolArray
 ) -> BoolArray:
     """The cell after a position: the latest value up to it."""

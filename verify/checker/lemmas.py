@@ -28,7 +28,7 @@ class Assumed(NamedTuple):
     back: int
     machine: Machine | None
 
-    def passed(
+    def step_values(
         self, moved: tuple[IntArray, IntArray, IntArray], old: BoolArray
     ) -> tuple[BoolArray, BoolArray]:
         """Possible values beside a state, now or some letters ago, and the memory then."""

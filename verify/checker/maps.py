@@ -8,9 +8,9 @@ import numpy as np
 from krohn.program.domains import BoolArray, IntArray
 from krohn.program.errors import Refused, demand
 from krohn.program.statement import Channel
-from krohn.verify.checker.affine_arithmetic import Noisy, Sums, exact, finest, joined
+from krohn.verify.checker.affine_arithmetic import Noisy, Sums, exact, finest, join_rows
 from krohn.verify.checker.arithmetic import Interval
-from krohn.verify.checker.cases import Cases, decided, every
+from krohn.verify.checker.cases import Cases, every, read_cases
 from krohn.verify.checker.contributions import Sources
 from krohn.verify.checker.mlp import Mlp, below
 from krohn.verify.checker.model_file import FloatArray
@@ -23,14 +23,14 @@ MOST_PRODUCTS = 2**32
 """The most products of noises and weights in rows; only disguises are held to it."""
 
 
-def written(mlp: Mlp, channel: Channel) -> FloatArray:
+def bound_noise(mlp: Mlp, channel: Channel) -> FloatArray:
     """``(values,)``: the noise of each value of a map, whose cases evidence names."""
     maps, dims = Maps(mlp), np.array(channel.span)
-    said, program = mlp.cases.get(channel.name), mlp.stream.program
-    if said is None:
+    evidence, program = mlp.cases.get(channel.name), mlp.stream.program
+    if evidence is None:
         raise Refused(f"nothing says which cases decide {channel.name!r}")
-    sources = maps.sources([program.channels[n] for n in said["sums"]], dims)
-    cases = decided(program, sources.names, channel, said)
+    sources = maps.sources([program.channels[n] for n in evidence["sums"]], dims)
+    cases = read_cases(program, sources.names, channel, evidence)
     results = np.append(cases.values, channel.bos)
     off, of = maps.distance(sources, cases, dims, channel.code(results))
     return per_value(channel, results[of], off)
@@ -55,11 +55,11 @@ class Maps:
     def apart(self, sums: tuple[Channel, ...]) -> Sources:
         """The sources that the MLP reads, some sums as one number."""
         names, mlp = tuple(s.name for s in sums), self.mlp
-        found: Sources | None = mlp.apart.get(names)
-        if found is None:
-            found = Sources.of(mlp.stream, mlp.layers, mlp.activations, sums)
-            mlp.apart[names] = found
-        return found
+        sources: Sources | None = mlp.apart.get(names)
+        if sources is None:
+            sources = Sources.of(mlp.stream, mlp.layers, mlp.activations, sums)
+            mlp.apart[names] = sources
+        return sources
 
     def sources(self, sums: list[Channel], dims: IntArray) -> Sources:
         """Sources that decide some dimensions, sums among them: each has one weight.
@@ -69,13 +69,14 @@ class Maps:
         """
         needed = below(self.mlp.layers, dims)
         demand(
-            [self.summed(c, needed) for c in sums], "a sum is not read as one number"
+            [self.reads_as_sum(c, needed) for c in sums],
+            "a sum is not read as one number",
         )
         parts = [n for c in sums for n in c.inputs]
         demand(len({*parts}) == len(parts), "a channel is read in two sums")
         return self.apart(tuple(sums))
 
-    def summed(self, added: Channel, needed: list[IntArray]) -> bool:
+    def reads_as_sum(self, added: Channel, needed: list[IntArray]) -> bool:
         """Whether what is needed reads both parts of a sum with one weight (14b)."""
         parts = [
             c for n, c in self.mlp.stream.program.channels.items() if n in added.inputs
@@ -141,16 +142,16 @@ class Maps:
         target: FloatArray,
     ) -> tuple[FloatArray, IntArray]:
         """The distances of `_distance`, at every joint value of the sources."""
-        rows, of = cases.rows(named, cases.held)
+        rows, of = cases.rows(named, cases.mark_values_in_sets)
         parts = rows.shape[1] * len(needed[0]) ** 2 // MOST_SLOPES + 1
-        found = list[FloatArray]()
+        distances = list[FloatArray]()
         for part in np.array_split(np.arange(rows.shape[1]), parts):
             some = rows[:, part]
-            held = sources.at(named, some, needed[-1], kept=True)
-            kept = held.where(self.mlp.mask[needed[-1]])
+            present = sources.at(named, some, needed[-1], kept=True)
+            kept = present.where(self.mlp.mask[needed[-1]])
             out = self._through(sources.at(named, some, needed[0]), needed, kept)
-            found.append(self._off(kept, out, needed[-1], target[of[part]]))
-        return np.concatenate(found), of
+            distances.append(self._off(kept, out, needed[-1], target[of[part]]))
+        return np.concatenate(distances), of
 
     def _off(
         self, kept: Noisy, out: Noisy, dims: IntArray, target: FloatArray
@@ -182,16 +183,18 @@ class Maps:
         grid, apart = finest(x.value), bool(kept.value.any() or kept.total.any())
         # What is kept and what is added move together: such rows stay as they are.
         x, value, of = x.together(weight, apart)
-        size, found = max(1, CELLS // max(map(len, needed))), list[Noisy]()
+        size, blocks = max(1, CELLS // max(map(len, needed))), list[Noisy]()
         for low in range(0, len(value), size):
             rows = np.arange(low, min(low + size, len(value)))
-            part = x.rows(rows).products(weight, value[rows], grid).stored(bias)
+            part = (
+                x.rows(rows).products(weight, value[rows], grid).store_with_bias(bias)
+            )
             for names, at, layer in zip(
                 self.mlp.activations, needed[1:], above, strict=False
             ):
-                part = part.activated(names[at]).affine(*layer)
-            found.append(part)
-        return joined(found).rows(of)
+                part = part.apply_activations(names[at]).affine(*layer)
+            blocks.append(part)
+        return join_rows(blocks).rows(of)
 
     def _summed_up(
         self, sources: Sources, cases: Cases, named: list[int], needed: list[IntArray]
@@ -203,7 +206,7 @@ class Maps:
         tables, grids = list[FloatArray](), [constant.grid]
 
         def choices(i: int) -> BoolArray:
-            spans, hit = sources.spans(i, units), cases.held(i)
+            spans, hit = sources.spans(i, units), cases.mark_values_in_sets(i)
             several = hit.sum(axis=1)[cases.each[:, i]] > 1
             table, of = spans.bounds, np.arange(len(spans.bounds) - 1)
             if (several & (cases.each[:, i] > 0)).any():
@@ -222,7 +225,7 @@ class Maps:
         every, grid = table[ends[:, 0] - 1], max(grids) + finest(weight)
         (above, after), names = self.mlp.layers[-1], self.mlp.activations[-1][units]
         above, after = above[np.ix_(units, needed[-1])], after[needed[-1]]
-        size, found = max(1, CELLS // (5 * len(units) + 1)), list[Noisy]()
+        size, blocks = max(1, CELLS // (5 * len(units) + 1)), list[Noisy]()
         for low in range(0, len(of), size):
             part = slice(low, low + size)
             total = free[:, part].T.astype(np.float64) @ every
@@ -234,5 +237,7 @@ class Maps:
             sums = Sums(
                 value, none, rest, reach, count, noisy == 0, grid, self.mlp.stream.form
             )
-            found.append(sums.stored(bias).activated(names).affine(above, after))
-        return joined(found), of
+            blocks.append(
+                sums.store_with_bias(bias).apply_activations(names).affine(above, after)
+            )
+        return join_rows(blocks), of

@@ -38,7 +38,7 @@ class Mlp:
     cases: Mapping[str, Any] = field(default_factory=dict)
     apart: dict[tuple[str, ...], Any] = field(init=False, default_factory=dict)
 
-    def written(self, channel: Channel) -> FloatArray:
+    def bound_noise(self, channel: Channel) -> FloatArray:
         """``(values,)``: the noise of each value of a channel that is written here."""
         operation = channel.operation
         name = (
@@ -47,15 +47,15 @@ class Mlp:
         known = bool(name) and not operation.is_attention
         demand(known, f"no MLP computes {channel.name!r}")
         demand(len(self.layers) > 1, "a block without an MLP writes nothing")
-        found: FloatArray = rule(name).written(self, channel)
-        return found
+        noise: FloatArray = rule(name).bound_noise(self, channel)
+        return noise
 
     def check_fresh(self, channel: Channel) -> None:
         """Refuse a channel that is added to something."""
         alone = self.stream.fresh(channel.span) | (self.mask[channel.span] == 0)
         demand(alone, f"{channel.name!r} is added to something")
 
-    def cleared(self, free: BoolArray) -> FloatArray:
+    def bound_residue(self, free: BoolArray) -> FloatArray:
         """``(d,)``: how far dimensions that must hold 0 can be from it after the MLP."""
         left = self.stream.free * self.mask * free
         adds = (self.mask != 0) & (self.stream.owner != FREE)

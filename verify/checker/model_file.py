@@ -13,7 +13,7 @@ from krohn.program import strict_json
 from krohn.program.architecture import Architecture
 from krohn.program.claim import LABELS, Claim, Shows, check_digest
 from krohn.program.domains import IntArray
-from krohn.program.errors import Refused, demand, unknown
+from krohn.program.errors import Refused, demand, refuse_unknown
 from krohn.program.strict_json import whole
 from krohn.verify.checker.arithmetic import FORMATS, Format
 
@@ -61,7 +61,7 @@ class Read(dict[str, Any]):
 
     def __init__(self, stated: Any, labels: tuple[str, ...] = ()) -> None:
         demand(type(stated) is dict, "the file does not say what it is about")
-        super().__init__({key: _followed(value) for key, value in stated.items()})
+        super().__init__({key: _track_reads(value) for key, value in stated.items()})
         self._labels, self._read = labels, set(labels)
 
     def __getitem__(self, key: str) -> Any:
@@ -86,7 +86,7 @@ class Read(dict[str, Any]):
         return sorted({*own, *(key for part in inside for key in part.left())})
 
 
-def _followed(value: Any) -> Any:
+def _track_reads(value: Any) -> Any:
     """A value whose objects know what is read of them."""
     if type(value) is dict:
         return Read(value)
@@ -161,12 +161,12 @@ class Model:
         Raises:
             Refused: If the file is of another kind, or has other tensors.
         """
-        found = self.claim.architecture
-        demand(isinstance(found, kind), "the network is of another kind")
-        assert isinstance(found, kind)
+        architecture = self.claim.architecture
+        demand(isinstance(architecture, kind), "the network is of another kind")
+        assert isinstance(architecture, kind)
         shapes = {name: tensor.shape for name, tensor in self.tensors.items()}
-        demand(shapes == found.shapes, "the tensors are not as stated")
-        return found
+        demand(shapes == architecture.shapes, "the tensors are not as stated")
+        return architecture
 
     @property
     def machine(self) -> Machine:
@@ -175,15 +175,15 @@ class Model:
         Raises:
             Refused: If it is no complete deterministic machine.
         """
-        said, claim = self.header["machine"], self.claim
-        transitions = whole(said["transitions"], 2)
-        letters, states = len(names(said, "letters")), len(names(said, "states"))
+        stated, claim = self.header["machine"], self.claim
+        transitions = whole(stated["transitions"], 2)
+        letters, states = len(names(stated, "letters")), len(names(stated, "states"))
         demand(transitions.shape == (letters, states), "the machine is not complete")
         demand(
             letters and states and np.all(transitions < states),
             "a transition leads nowhere",
         )
-        on, table = _outputs(said)
+        on, table = _outputs(stated)
         match claim.shows:
             case Shows.STATES:
                 shows = np.arange(states)
@@ -191,8 +191,8 @@ class Model:
                 demand(on == "states", "the outputs are not those of states")
                 shows = table
             case other:
-                unknown(other, "the checker")
-        return Machine(said["states"].index(said["start"]), transitions, shows)
+                refuse_unknown(other, "the checker")
+        return Machine(stated["states"].index(stated["start"]), transitions, shows)
 
 
 def read(data: bytes) -> Model:
@@ -228,15 +228,17 @@ def _whole(
     tensors: dict[str, FloatArray], header: dict[str, Any], form: Format
 ) -> dict[str, FloatArray]:
     """The tensors of a compact file; refused if they are not what it states."""
-    from krohn.program.stored_tensors import expanded  # no other file rests on it
+    from krohn.program.stored_tensors import expand_tensors  # no other file rests on it
 
     try:
-        found = expanded(header["stored"], tensors, header["architecture"]["dtype"])
+        all_tensors = expand_tensors(
+            header["stored"], tensors, header["architecture"]["dtype"]
+        )
     except DAMAGE as error:
         raise Refused(f"the model file is damaged: {str(error)[:200]}") from None
-    for name in found.keys() - tensors.keys():
-        check_numbers(name, found[name], form)
-    return found
+    for name in all_tensors.keys() - tensors.keys():
+        check_numbers(name, all_tensors[name], form)
+    return all_tensors
 
 
 def tensors_of(entries: Any, form: Format) -> dict[str, FloatArray]:
@@ -247,7 +249,7 @@ def tensors_of(entries: Any, form: Format) -> dict[str, FloatArray]:
             "I32" if name.endswith((".offsets", ".columns", ".places")) else form.code
         )
         demand(entry["dtype"] == code, f"tensor {name!r} has another format")
-        values = _decoded(bytes(entry["data"]), code).reshape(entry["shape"])
+        values = _decode_numbers(bytes(entry["data"]), code).reshape(entry["shape"])
         check_numbers(name, values, form)
         tensors[name] = values
     return tensors
@@ -303,7 +305,7 @@ def check_numbers(name: str, values: FloatArray, form: Format) -> None:
     demand(normal, f"tensor {name!r} has subnormal entries, which may be flushed")
 
 
-def _decoded(data: bytes, code: str) -> FloatArray:
+def _decode_numbers(data: bytes, code: str) -> FloatArray:
     """The numbers of a tensor, on one axis, as float64."""
     if code == "BF16":
         wide = np.frombuffer(data, "<u2").astype("<u4") << 16

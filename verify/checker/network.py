@@ -68,13 +68,14 @@ def recheck(
     """
     try:
         with np.errstate(all="ignore"):  # what is not a number fails every demand
-            said = strict_json.read(evidence, objects=Evidence)
-            demand(said["format"] == "krohn-evidence", "this is no evidence")
-            demand(said["version"] == 1, "the evidence has an unknown version")
+            content = strict_json.read(evidence, objects=Evidence)
+            demand(content["format"] == "krohn-evidence", "this is no evidence")
+            demand(content["version"] == 1, "the evidence has an unknown version")
             demand(
-                said["model"] == digest(data), "the evidence is for another model file"
+                content["model"] == digest(data),
+                "the evidence is for another model file",
             )
-            return established(opened(data), said, machine, claim=claim)
+            return check_claim(open_model(data), content, machine, claim=claim)
     except Refused:
         raise
     except Exception as error:
@@ -90,19 +91,19 @@ def contents(path: Path) -> bytes | Files:
     return files
 
 
-def opened(data: bytes | Files) -> Model:
+def open_model(data: bytes | Files) -> Model:
     """A model file from its bytes, or a GPT-2 from its files.
 
     Raises:
         Refused: If it is damaged.
     """
     if isinstance(data, bytes):
-        return undisguised(read(data))
+        return strip_disguise(read(data))
     model: Model = rule("directory").read(data)
     return model
 
 
-def undisguised(model: Model) -> Model:
+def strip_disguise(model: Model) -> Model:
     """The network that a file is proved by: in a disguised one a plain one beside it."""
     if getattr(model.claim.architecture, "disguise", None) is None:
         return model
@@ -115,7 +116,7 @@ def digest(data: bytes | Files) -> str:
     return hashlib.sha256(data).hexdigest() if isinstance(data, bytes) else data.digest
 
 
-def established(
+def check_claim(
     model: Model,
     said: Any,
     machine: Machine | None,
@@ -152,14 +153,16 @@ def established(
     followed = model.gain == 1 or bool(model.header.get("program", {}).get("channels"))
     demand(followed, "no rule is about scores of such a network that are multiplied")
     name = reader_of(model)
-    told = {"progress": progress} if name == "transformer" else {}
-    found: Established = reader(name)(model, said, machine, **told)
+    options = {"progress": progress} if name == "transformer" else {}
+    statement: Established = reader(name)(model, said, machine, **options)
     _check_read(model)
-    demand(found.inputs == claim.inputs, f"what is shown is about {found.inputs}")
-    judge(found, claim, said)
-    error = found.error if found.error < inf else 0.0
-    said = claim, Speaker.RULES, error, found.margin
-    return replace(found, proved=Proved(*said, foreign_checkers(model)))
+    demand(
+        statement.inputs == claim.inputs, f"what is shown is about {statement.inputs}"
+    )
+    judge(statement, claim, said)
+    error = statement.error if statement.error < inf else 0.0
+    said = claim, Speaker.RULES, error, statement.margin
+    return replace(statement, proved=Proved(*said, foreign_checkers(model)))
 
 
 def _check_own(model: Model, machine: Machine | None) -> None:

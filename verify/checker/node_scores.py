@@ -10,7 +10,7 @@ import numpy as np
 from krohn.program.domains import BoolArray, FloatArray, IntArray
 from krohn.program.errors import demand
 from krohn.verify.checker.affine_arithmetic import Noisy, alike
-from krohn.verify.checker.arithmetic import Interval, summed
+from krohn.verify.checker.arithmetic import Interval, enclose_sum
 from krohn.verify.checker.score_tree import Asked, Asking, Rivals, some
 from krohn.verify.checker.scores import (
     CELLS,
@@ -158,7 +158,7 @@ def _leak(
         none = np.where(looking.low == 0, 0, looking.low - 1)
         looking = looking._replace(high=np.minimum(none, looking.high))
     there = looking.low <= looking.high
-    first, before = compared(terms, on, looking)
+    first, before = compare_candidates(terms, on, looking)
     sink = terms.at(np.broadcast_to(bos, there.shape))
     floor = np.minimum(first, sink) if looking.default else first
     demand(floor < np.inf, "a head looks for nothing")
@@ -169,18 +169,20 @@ def _leak(
             ways = np.hstack([ways, np.broadcast_to(k[bos], ways.shape)])
     seen = looking.end, looking.low, looking.high
     asking = Asking(terms.moving, floor, floor, *seen, off, ways)
-    told = terms.fixed, terms.fixed, keys.place, right.astype(np.int64), whole
-    rivals = Rivals.of(asking, some(Asked(terms.keys, *told), rest), light, size)
+    key_parts = terms.fixed, terms.fixed, keys.place, right.astype(np.int64), whole
+    rivals = Rivals.of(asking, some(Asked(terms.keys, *key_parts), rest), light, size)
     ahead = np.where(there & (looking.low > 0), sink - first, NEVER)
     if off.size:
         ahead += (off * np.abs(ways[:, 0] - k[bos])).sum(axis=1)
     parts = Interval.of(np.maximum([ahead.max(), before], FAINT))
     weight = (parts + 4 * rivals.rounded).through(np.exp).sum()
-    weight += summed(rivals.heaviest(), 2 * len(k))
+    weight += enclose_sum(rivals.heaviest(), 2 * len(k))
     return weight.through(np.log).most if weight.most < np.inf else np.inf
 
 
-def compared(terms: Terms, on: IntArray, looking: Looking) -> tuple[FloatArray, float]:
+def compare_candidates(
+    terms: Terms, on: IntArray, looking: Looking
+) -> tuple[FloatArray, float]:
     """The least score of candidates, and the largest weight of all before a right one.
 
     Args:
@@ -225,11 +227,11 @@ def compared(terms: Terms, on: IntArray, looking: Looking) -> tuple[FloatArray, 
 
 def _parts(length: IntArray, width: int) -> list[IntArray]:
     """Numbers of classes, those of one length together, but not too many at once."""
-    found = []
+    parts = []
     for n in np.unique(length).tolist():
         alike = np.flatnonzero(length == n)
-        found += np.array_split(alike, len(alike) * n * width // CELLS + 1)
-    return [part for part in found if len(part)]
+        parts += np.array_split(alike, len(alike) * n * width // CELLS + 1)
+    return [part for part in parts if len(part)]
 
 
 def _classes(rows: FloatArray) -> tuple[IntArray, IntArray]:

@@ -24,14 +24,14 @@ from krohn.verify.checker.model_file import FloatArray, StrArray
 from krohn.verify.checker.residual_stream import FREE, Stream, per_value
 
 
-def written(mlp: Mlp, channel: Channel) -> FloatArray:
+def bound_noise(mlp: Mlp, channel: Channel) -> FloatArray:
     """``(values,)``: the noise of each value of a sum of channels.
 
     It is put together from its parts, if these are there, or else decided in cases.
     """
     if not adds_up(mlp.stream, channel):
-        return maps.written(mlp, channel)
-    return per_value(channel, channel.domain, _added(mlp, channel))
+        return maps.bound_noise(mlp, channel)
+    return per_value(channel, channel.domain, _bound_sum(mlp, channel))
 
 
 def adds_up(stream: Stream, channel: Channel) -> bool:
@@ -39,7 +39,7 @@ def adds_up(stream: Stream, channel: Channel) -> bool:
     return channel.op == "sum" and stream.noise.keys() >= set(channel.inputs)
 
 
-def _added(mlp: Mlp, channel: Channel) -> FloatArray:
+def _bound_sum(mlp: Mlp, channel: Channel) -> FloatArray:
     """``(values,)``: how far a sum of channels can be from each value (14a)."""
     sources, (weight, bias) = maps.Maps(mlp).apart(()), mlp.layers[-1]
     dims = np.array(channel.span)
@@ -106,18 +106,18 @@ def passing_on(layers: Layers, activations: list[StrArray], at: int) -> list[Pas
     Raises:
         Refused: If it is not passed on as it is.
     """
-    found = list[Passing]()
+    chain = list[Passing]()
     above = zip(layers[2:], activations[1:], strict=True)
     for (weight, bias), names in reversed(list(above)):
         units = np.flatnonzero(weight[:, at])
         demand(len(units) == 1 and bias[at] == 0, "a sum is changed on its way")
         unit = Passing(int(units[0]), float(weight[units[0], at]), str(names[units[0]]))
         demand(unit.faithful, "a sum is changed on its way")
-        found.append(unit)
+        chain.append(unit)
         at = unit.place
     # Sums inside are larger by as much, and must not overflow on the way.
-    demand(whole_gain(found) >= 2.0**-FINEST, "a sum is passed on at too large a scale")
-    return found
+    demand(whole_gain(chain) >= 2.0**-FINEST, "a sum is passed on at too large a scale")
+    return chain
 
 
 def whole_gain(passing: Sequence[Passing]) -> float:
@@ -125,7 +125,7 @@ def whole_gain(passing: Sequence[Passing]) -> float:
     return prod(unit.weight for unit in passing)
 
 
-def passed(
+def bound_passed_sum(
     passing: Sequence[Passing], values: IntArray, off: float, bias: float, form: Format
 ) -> float:
     """How far off a sum is after units that pass it on; it is never negative.
@@ -141,7 +141,7 @@ def passed(
     value = values[:, None] / gain
     x = stored_either_way(value, off / gain, bias / gain, form)
     for unit in reversed(passing):
-        x = x.activated(np.array([unit.name]))
+        x = x.apply_activations(np.array([unit.name]))
         x = x.affine(np.array([[unit.weight]]), np.zeros(1))
     return float(x.total.max())
 
@@ -175,8 +175,8 @@ def stored_either_way(
     A bias may be added after the rest was stored (A2).
     """
     none, error = np.zeros((0, *value.shape)), np.full_like(value, off)
-    ways = [Noisy(value, none, error, form).stored()]
+    ways = [Noisy(value, none, error, form).store_rounded()]
     if bias:
-        rest = Noisy(value - bias, none, error, form).stored()
+        rest = Noisy(value - bias, none, error, form).store_rounded()
         ways.append(rest.plus(exact(np.full_like(value, bias), form)))
     return Noisy(value, none, np.maximum.reduce([way.total for way in ways]), form)

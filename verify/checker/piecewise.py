@@ -18,8 +18,8 @@ from krohn.verify.checker.arithmetic import Interval
 from krohn.verify.checker.mlp import Layers, Mlp
 from krohn.verify.checker.model_file import FloatArray, StrArray
 from krohn.verify.checker.passed_sums import (
+    bound_passed_sum,
     independent,
-    passed,
     passing_on,
     total,
     whole_gain,
@@ -33,7 +33,7 @@ Direction = tuple[tuple[int, int], ...]
 """``(dimension, factor)`` of a whole number z = Σ factor·x, without a common divisor."""
 
 
-def written(mlp: Mlp, channel: Channel) -> FloatArray:
+def bound_noise(mlp: Mlp, channel: Channel) -> FloatArray:
     """``(values,)``: the noise of each value of a piecewise linear function."""
     ridges = Ridges(channel, mlp.layers, mlp.activations, mlp.stream)
     return per_value(channel, channel.domain, total(mlp, channel, *ridges.noise()))
@@ -117,7 +117,7 @@ class Ridges:
         off = independent([(part, part.value) for part in parts], bias, form)
         if all(unit.name == "relu" for unit in passing):
             return off, bias
-        return passed(passing, self.channel.domain, off, bias, form), 0.0
+        return bound_passed_sum(passing, self.channel.domain, off, bias, form), 0.0
 
     def _units(self, weight: FloatArray) -> dict[Direction, Along]:
         """The units that count, by the whole number that they depend on."""
@@ -127,13 +127,13 @@ class Ridges:
         demand(
             np.isin(kinds, ("relu", "gelu", "gelu_new")), "a piece is no rectified unit"
         )
-        found: dict[Direction, list[tuple[float, int]]] = {}
+        by_direction: dict[Direction, list[tuple[float, int]]] = {}
         for place in used.tolist():
             dims = np.flatnonzero(first[:, place]).tolist()
             direction, slope = primitive({d: float(first[d, place]) for d in dims})
-            found.setdefault(direction, []).append((slope, place))
+            by_direction.setdefault(direction, []).append((slope, place))
         result = {}
-        for direction, each in found.items():
+        for direction, each in by_direction.items():
             places = [place for _, place in each]
             slopes = np.array([slope for slope, _ in each])
             result[direction] = Along(slopes, bias[places], weight[places], places)
@@ -158,9 +158,9 @@ class Ridges:
         assert isinstance(operation.function, Piecewise)
         return operation.function.expression
 
-    def _stated(self) -> tuple[dict[Direction, Along], dict[int, float]]:
+    def _collect_terms(self) -> tuple[dict[Direction, Along], dict[int, float]]:
         """The terms max(e, 0) of the function; and its slope in each dimension."""
-        found: dict[Direction, list[tuple[float, int, int]]] = {}
+        by_direction: dict[Direction, list[tuple[float, int, int]]] = {}
         linear: dict[int, float] = {}
         for atom, weight in self._function.terms:
             if isinstance(atom.inside, int):
@@ -173,9 +173,9 @@ class Ridges:
                 dim = self._inputs[one.inside]
                 slopes[dim] = slopes.get(dim, 0.0) + factor
             direction, slope = primitive({d: s for d, s in slopes.items() if s})
-            told = (slope, atom.inside.constant, weight)
-            found.setdefault(direction, []).append(told)
-        terms = {d: Along(*np.array(each, float).T) for d, each in found.items()}
+            term = (slope, atom.inside.constant, weight)
+            by_direction.setdefault(direction, []).append(term)
+        terms = {d: Along(*np.array(each, float).T) for d, each in by_direction.items()}
         return terms, linear
 
     def _points(self, direction: Direction) -> FloatArray:
@@ -195,13 +195,13 @@ class Ridges:
         Along each direction the units and the function differ by an affine function of
         z, and all these differences together are 0 (Theorem 14c).
         """
-        stated, linear = self._stated()
+        stated, linear = self._collect_terms()
         rest = {dim: Fraction(-slope) for dim, slope in linear.items()}
         constant = Fraction(bias) - self._function.constant
         for direction in {**units, **stated}:
             z = self._points(direction)
-            given, said = (x.get(direction, NOTHING).at(z) for x in (units, stated))
-            apart = _difference(given, said)
+            given, wanted = (x.get(direction, NOTHING).at(z) for x in (units, stated))
+            apart = _difference(given, wanted)
             demand(np.diff(apart, 2) == 0, "units bend where the function does not")
             slope = Fraction(apart[1] - apart[0]) if len(z) > 1 else Fraction(0)
             constant += Fraction(apart[0]) - slope * int(z[0])
@@ -240,7 +240,7 @@ class Ridges:
             stream.form,
         )
         names = self.activations[0][list(along.place)]
-        units = sums.stored(bias[list(along.place)]).activated(names)
+        units = sums.store_with_bias(bias[list(along.place)]).apply_activations(names)
         return units.products(along.weight[:, None])
 
 
@@ -251,8 +251,10 @@ def _difference(given: FloatArray, said: FloatArray) -> FloatArray:
         Refused: If float64 might round one.
     """
     grid, size = max(finest(given), finest(said)), np.abs(given) + np.abs(said)
-    held = grid <= FINEST and np.all(size * 2.0**grid < EXACT / 8)
-    demand(held, "units and a piecewise function are too large or too fine together")
+    fits_grid = grid <= FINEST and np.all(size * 2.0**grid < EXACT / 8)
+    demand(
+        fits_grid, "units and a piecewise function are too large or too fine together"
+    )
     return np.asarray(given - said)
 
 

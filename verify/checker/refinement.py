@@ -41,7 +41,7 @@ def readings(
     for one, beside_state in zip(last, shown, strict=True):
         for *values, q in one.shown:
             beside_state[q].append(tuple(values))
-    found = {}
+    meanings = {}
     each_state = list(zip(machine.shows.tolist(), *shown, strict=True))
     count = sum(prod(map(len, choices)) for _, *choices in each_state)
     demand(count <= MOST, "parts show too much to be combined")
@@ -51,8 +51,8 @@ def readings(
             reading = tuple(value[n] for n in program.outputs)
             fits = program.decode.get(reading) == right
             demand(fits, f"{reading} is decoded wrongly")
-            found[reading] = right
-    return found
+            meanings[reading] = right
+    return meanings
 
 
 def part(
@@ -78,24 +78,34 @@ def part(
     demand(period > 0, "positions repeat themselves after none")
     for lowered in reduced:
         program = lowered.few_values(program)
-    found = steps(program, followed, outputs)
+    needed_steps = steps(program, followed, outputs)
     cells, room = {}, MOST_CELLS
-    for step in found:
+    for step in needed_steps:
         channel = step[0]
         if channel.name in said["cells"]:
             domain, first, size = memory(program, machine, step, assumed)
             sets, of = said["cells"][channel.name]
             room -= len(sets) * len(domain)
             demand(room > 0, "there are too many sets")
-            held = np.array([np.isin(domain, one) for one in sets], np.bool_)
-            held, of = held.reshape(len(sets), len(domain)), whole(of, 2)
+            members = np.array([np.isin(domain, one) for one in sets], np.bool_)
+            members, of = members.reshape(len(sets), len(domain)), whole(of, 2)
             demand(of.shape == (len(states), size), f"{channel.name!r}: other cells")
-            right = held[of[0]][:, domain == first]
+            right = members[of[0]][:, domain == first]
             demand(right, f"{channel.name!r} starts elsewhere")
-            cells[channel.name] = held, of
-    told = (found, outputs, length, assumed, cells, states, depths, follow, reduced)
+            cells[channel.name] = members, of
+    fields = (
+        needed_steps,
+        outputs,
+        length,
+        assumed,
+        cells,
+        states,
+        depths,
+        follow,
+        reduced,
+    )
     more = (start, period), list(said["split"]), set[tuple[int, ...]]()
-    return Part(program, machine, *told, *more)
+    return Part(program, machine, *fields, *more)
 
 
 def _machine(said: Any, machine: Machine, letters: int) -> Machine:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from krohn.program.errors import Refused, demand
-from krohn.program.slices import bringer, brought, distributions
+from krohn.program.slices import bringer, distributions, find_in_slices
 
 if TYPE_CHECKING:
     from krohn.verify.checker.model_file import Model
@@ -29,7 +29,7 @@ def reader_of(model: "Model") -> str:
     pruned = getattr(shape, "ranks", None) is not None
     if shape is not None and not claim.of_machine:
         pair = shape.kind, claim.kind
-        name = "" if pruned else brought("readers", pair) or ""
+        name = "" if pruned else find_in_slices("readers", pair) or ""
     elif pruned:
         name = "relu_boxes"
     demand(name, "there is no rule for a network of such a source")
@@ -38,13 +38,13 @@ def reader_of(model: "Model") -> str:
 
 def program_rule(model: "Model") -> str:
     """The name of the module that says which Program a Transformer must compute."""
-    return brought("programs", model.claim.kind) or "transformer"
+    return find_in_slices("programs", model.claim.kind) or "transformer"
 
 
 def reader(name: str) -> Callable[..., Any]:
     """The function of a checker's module that reads a file, its evidence and a machine."""
-    found: Callable[..., Any] = rule(name).established
-    return found
+    check: Callable[..., Any] = rule(name).check_claim
+    return check
 
 
 def rule(name: str) -> Any:
@@ -80,5 +80,5 @@ def foreign_checkers(model: "Model") -> tuple[str, ...]:
 def rule_module(name: str) -> str:
     """The full name of a module of the checker, or of the slice that brings it."""
     own = Path(__file__).with_name(f"{name}.py").is_file()
-    named = f"{FOLDER}.{name}" if own or "." not in name else name
-    return named if own else brought("rules", name) or named
+    module = f"{FOLDER}.{name}" if own or "." not in name else name
+    return module if own else find_in_slices("rules", name) or module

@@ -28,16 +28,16 @@ class RealErrors(Protocol):
     def codes(self, channel: Channel) -> FloatArray:
         """``(tokens, n²)``: the matrices of a channel that is embedded, BOS last."""
 
-    def embedded(self) -> FloatArray:
+    def bound_embedding(self) -> FloatArray:
         """Their noise."""
 
     def largest(self, noise: FloatArray) -> float:
         """The largest absolute value of an entry."""
 
-    def told(self, noise: FloatArray) -> float:
+    def describe_noise(self, noise: FloatArray) -> float:
         """How far a channel is off, for people."""
 
-    def copied(
+    def bound_copies(
         self, heads: "Heads", channel: Channel, leak: float, astray: float
     ) -> FloatArray:
         """The noise of a channel whose head copies matrices."""
@@ -106,7 +106,7 @@ class Stream:
         noise = self.common(name)
         largest: FloatArray = np.abs(channel.code(channel.domain)).max(axis=0)
         ground = self.reader.mean if self.reader else 0.0
-        return np.asarray(largest + self.seen(largest, noise.max()) + ground)
+        return np.asarray(largest + self.bound_reading(largest, noise.max()) + ground)
 
     def fresh(self, span: range) -> BoolArray:
         """Where nothing is held but what is below the normal range (Lemma 16a).
@@ -118,36 +118,42 @@ class Stream:
 
     def common(self, name: str) -> FloatArray:
         """``(values,)``: the noise of a channel that all units see, where they read it."""
-        noise, moved = self.noise[name], self.moved(name)
+        noise, moved = self.noise[name], self.bound_common_shift(name)
         return (Interval.of(noise) + moved).high if moved else noise
 
-    def moved(self, name: str) -> float:
+    def bound_common_shift(self, name: str) -> float:
         """How far all units see the numbers of a channel from where they are, alike."""
         if self.beside is None or not len(self.beside.moved):
             return 0.0
         return float(self.beside.moved[self.program.channels[name].span].max())
 
-    def seen(self, code: FloatArray, noise: FloatArray | float) -> FloatArray:
+    def bound_reading(self, code: FloatArray, noise: FloatArray | float) -> FloatArray:
         """How far what is read can be from codes that the stream is so far from."""
         noise = np.broadcast_to(noise, code.shape)
         return self.reader.off(code, noise) if self.reader else noise
 
-    def own(self, code: FloatArray, noise: FloatArray | float) -> FloatArray:
+    def bound_own_error(
+        self, code: FloatArray, noise: FloatArray | float
+    ) -> FloatArray:
         """How much of that units which read the same do not have in common."""
         noise = np.broadcast_to(noise, code.shape)
-        return self.reader.own(code, noise) if self.reader else np.zeros(code.shape)
+        return (
+            self.reader.bound_own_error(code, noise)
+            if self.reader
+            else np.zeros(code.shape)
+        )
 
     def alone(self, name: str) -> float:
         """The bound at any value of a channel."""
         channel = self.channel(name)
         code = channel.code(channel.domain)
-        return float(self.own(code, self.common(name)[:, None]).max())
+        return float(self.bound_own_error(code, self.common(name)[:, None]).max())
 
     def read(self, name: str) -> FloatArray:
         """``(values,)``: how far off a channel is where it is read."""
         channel, noise = self.channel(name), self.common(name)
         code = channel.code(channel.domain)
-        return np.asarray(self.seen(code, noise[:, None]).max(axis=1))
+        return np.asarray(self.bound_reading(code, noise[:, None]).max(axis=1))
 
     @property
     def of_matrices(self) -> RealErrors:
@@ -168,8 +174,8 @@ class Stream:
             every = self.noise[name] if kept else self.common(name)
             noise = every[channel.place(column)][:, None]
             x[:, channel.span] = code = channel.code(column)
-            own = np.zeros_like(code) if kept else self.own(code, noise)
-            noise = noise if kept else self.seen(code, noise)
+            own = np.zeros_like(code) if kept else self.bound_own_error(code, noise)
+            noise = noise if kept else self.bound_reading(code, noise)
             disguised = self.beside is not None and self.reader is not None
             many = x.size * len(channel.span) > MOST_SLOPES or not disguised
             if not channel.integer and many:
@@ -225,7 +231,9 @@ class Norms(Protocol):
 class Disguise(Protocol):
     """A network that runs, beside the plain one that the rules are about."""
 
-    def followed(self, stream: Stream, before: Stream | None, snapshot: int) -> Stream:
+    def follow_sublayer(
+        self, stream: Stream, before: Stream | None, snapshot: int
+    ) -> Stream:
         """The plain stream after a sublayer, with what stands beside it."""
 
     def scores(self, stream: Stream, block: int) -> FloatArray:

@@ -33,15 +33,15 @@ def readings(
     for own, named in zip(program.outputs, said.outputs, strict=True):
         same = own in of_file and of_file[own] == of_source.get(named)
         demand(same, f"{own!r} is not shown to be {named!r} of the source")
-    found = {}
+    meanings = {}
     for row in joint([program.channels[n].later for n in program.outputs]).tolist():
         decoded = said.decode.get(tuple(row))
         if decoded is None:
             raise Refused(f"the source gives {row} no class")
         alike = program.decode.get(tuple(row)) == decoded
         demand(alike, "the file says another class of its outputs than the source")
-        found[tuple(row)] = decoded
-    return found
+        meanings[tuple(row)] = decoded
+    return meanings
 
 
 class Classes:
@@ -73,7 +73,7 @@ class Classes:
         demand(name not in self.of[side], f"{name!r} is in two classes")
         facts = {(own, fact) for fact in self._facts_of(side, name)}
         shown = own not in self._named or not facts.isdisjoint(self._facts)
-        shown = shown or self._composed(side, name, own)
+        shown = shown or self._is_composed(side, name, own)
         demand(shown, f"{name!r} is not shown to be in its class")
         self.of[side][name] = own
         self._facts |= {*facts, (own, ("is", own))}
@@ -90,7 +90,7 @@ class Classes:
         operation = channel.operation
         read = {n: self.of[side][n] for n in channel.inputs}
         self._spend(len(read))
-        yield operation.renamed({n: str(one) for n, one in read.items()})
+        yield operation.rename_channels({n: str(one) for n, one in read.items()})
         if len(channel.values.domain) == 1:
             yield "always", channel.bos
         if channel.op == "table" and channel.table.is_identity:
@@ -107,7 +107,7 @@ class Classes:
         self._left -= numbers + CALL
         demand(self._left >= 0, "the Program takes too long to compare with its source")
 
-    def _composed(self, side: int, name: str, own: int) -> bool:
+    def _is_composed(self, side: int, name: str, own: int) -> bool:
         """Whether a channel equals the one of its name, which is in a class, by rows.
 
         That of the file is a map, and maps of the source of what it reads agree with it

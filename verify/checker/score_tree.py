@@ -74,8 +74,8 @@ Items = TypeVar("Items", Asking, Asked)
 
 def some(items: Items, at: IntArray) -> Items:
     """Some of the queries, or keys, or of their boxes."""
-    found: list[AnyArray] = [x[at] for x in items]
-    return type(items)(*found)
+    chosen: list[AnyArray] = [x[at] for x in items]
+    return type(items)(*chosen)
 
 
 # ------------------------------------------------------------------- trees
@@ -171,13 +171,15 @@ class Rivals:
         asked = asked._replace(moving=k, square=(k**2).sum(axis=1))
         spread = q * k.std(axis=0), k * q.std(axis=0)
         rows = in_leaves(np.column_stack([spread[0], asking.floor]), asking.end)
-        told = np.column_stack([spread[1], asked.fixed, asked.flagged])
-        keys = in_leaves(told, asked.place)
+        key_columns = np.column_stack([spread[1], asked.fixed, asked.flagged])
+        keys = in_leaves(key_columns, asked.place)
         last = len(asked.place) - 1
-        held = some(asked, np.minimum(keys, last))
-        held = held._replace(place=np.where(keys > last, AHEAD, held.place))
+        key_leaves = some(asked, np.minimum(keys, last))
+        key_leaves = key_leaves._replace(
+            place=np.where(keys > last, AHEAD, key_leaves.place)
+        )
         asking = some(asking, np.minimum(rows, len(asking.end) - 1))
-        return Rivals(asking, held, light / keys.size, rounded)
+        return Rivals(asking, key_leaves, light / keys.size, rounded)
 
     def heaviest(self) -> float:
         """The largest weight of all rivals of a row, in units of the right position's.
@@ -193,11 +195,11 @@ class Rivals:
             pairs = waiting.pop()
             if len(pairs) > most:
                 waiting.append(pairs[most:])
-            pairs, weight, gained = self._weighed(pairs[:most])
+            pairs, weight, gained = self._weigh_pairs(pairs[:most])
             sure = weight <= self.light
             of, at = pairs[sure].T
-            held = each * ends >> np.frexp(at)[1] - 1
-            np.add.at(nodes, of, held * weight[sure])
+            key_count = each * ends >> np.frexp(at)[1] - 1
+            np.add.at(nodes, of, key_count * weight[sure])
             pairs, gained = pairs[~sure], gained[~sure]
             last = (pairs >= (leaves, ends)).all(axis=1)
             work += LEAF * len(pairs) + LEAF**2 * int(last.sum())
@@ -226,7 +228,7 @@ class Rivals:
             Asked(*(-least(-x) for x in at)),
         )
 
-    def _weighed(self, pairs: IntArray) -> tuple[IntArray, FloatArray, FloatArray]:
+    def _weigh_pairs(self, pairs: IntArray) -> tuple[IntArray, FloatArray, FloatArray]:
         """Pairs of nodes without those that have no rivals for certain.
 
         Returns:
@@ -287,12 +289,12 @@ def _scale(q: FloatArray, k: FloatArray) -> FloatArray:
 
 def _noise(q: Asking, k: Asked) -> FloatArray:
     """``(pairs, rows, keys)``: what each rival gains by noise at most."""
-    found = np.zeros((*q.end.shape, k.place.shape[1]))
+    largest = np.zeros((*q.end.shape, k.place.shape[1]))
     for way in range(q.right.shape[2]):
-        gained = np.zeros_like(found)
+        gained = np.zeros_like(largest)
         for entry in range(q.off.shape[2]):
             right, keys = q.right[:, :, way, entry], k.whole[:, :, entry]
             far = np.abs(keys[:, None] - right[:, :, None])
             gained += q.off[:, :, entry, None] * far
-        np.maximum(found, gained, out=found)
-    return found
+        np.maximum(largest, gained, out=largest)
+    return largest

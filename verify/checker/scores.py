@@ -13,11 +13,11 @@ from krohn.verify.checker.arithmetic import (
     Format,
     Interval,
     Operand,
+    enclose_sum,
     fits,
     own_error,
     store_error,
     sum_error,
-    summed,
 )
 from krohn.verify.checker.model_file import FloatArray
 
@@ -77,20 +77,20 @@ def scores_of(q: Noisy, k: Noisy) -> Scores:
     """All scores, and what they can be off by (section 4.2)."""
     form, size_k = q.form, np.abs(k.value) + k.total
     terms = size_k.shape[1]
-    size = summed((size_k @ (np.abs(q.value) + q.total).T).max(), terms)
+    size = enclose_sum((size_k @ (np.abs(q.value) + q.total).T).max(), terms)
     check_scores(size, form)
     if q.total.any():
         scores = k.value @ q.value.T
         inherited = k.total @ np.abs(q.value).T + size_k @ q.total.T
-        error = summed(inherited.max(), 2 * terms)
+        error = enclose_sum(inherited.max(), 2 * terms)
         error += 2 * sum_error(form, terms + 1, size)
         error += store_error(form, np.abs(scores).max() + error)
         errors = np.full(scores.shape, error.most)
     else:
         # Kernels may store scores, or not.
-        found = k.products(q.value.T).whole(np.zeros(len(q.value)))
-        scores = found.value
-        errors = np.maximum(found.total, found.stored().total)
+        sums = k.products(q.value.T).whole(np.zeros(len(q.value)))
+        scores = sums.value
+        errors = np.maximum(sums.total, sums.store_rounded().total)
     largest = float(np.abs(scores).max() + errors.max())
     return Scores(scores.T, errors.T, largest, 8 * form.sum_unit * largest)
 
@@ -103,15 +103,17 @@ def largest_error(q: Noisy, k: Noisy) -> tuple[float, float]:
     """
     form, entries = q.form, k.value.shape[1]
     ends = [np.abs(x.value) + x.total for x in (q, k)]
-    lengths = [summed((x**2).sum(axis=1), entries).root() for x in ends]
+    lengths = [enclose_sum((x**2).sum(axis=1), entries).root() for x in ends]
     (most_q, off_q), (most_k, off_k) = (
         (x.max(axis=0), y.total.max(axis=0)) for x, y in zip(ends, (q, k), strict=True)
     )
     size = (
-        summed(ends[1] @ most_q, entries).minimum(lengths[0].max() * lengths[1]).max()
+        enclose_sum(ends[1] @ most_q, entries)
+        .minimum(lengths[0].max() * lengths[1])
+        .max()
     )
     check_scores(size, form)
-    error = summed(most_q @ off_k + most_k @ off_q, 2 * entries)
+    error = enclose_sum(most_q @ off_k + most_k @ off_q, 2 * entries)
     exact = not (off_q.any() or off_k.any())
     grid = _grid(q.value) + _grid(k.value) if exact else np.inf
     if off_q.any():
@@ -126,10 +128,10 @@ def largest_error(q: Noisy, k: Noisy) -> tuple[float, float]:
 
 def _grid(numbers: FloatArray) -> float:
     """The least g with all numbers multiples of 2^-g, which may be above 1; ∞ if none."""
-    found = finest(numbers)
-    if found == 0:
+    grid = finest(numbers)
+    if grid == 0:
         return finest(numbers * 2.0**-FINEST) - FINEST
-    return found if found <= FINEST else np.inf
+    return grid if grid <= FINEST else np.inf
 
 
 def together(q: Noisy, k: Noisy) -> tuple[float, float, float]:
@@ -141,15 +143,15 @@ def together(q: Noisy, k: Noisy) -> tuple[float, float, float]:
     """
     form, entries = q.form, k.value.shape[1]
     size = np.abs(k.value) @ (np.abs(q.value) + q.total).max(axis=0)
-    most = summed(size.max(), entries)
+    most = enclose_sum(size.max(), entries)
     check_scores(most, form)
     off = 2 * sum_error(form, entries + 1, most) + 8 * form.sum_unit * most
     off += store_error(form, most + off) if form.narrow else 0.0
     moved = np.abs(k.value) @ q.total.max(axis=0)
-    return off.most, (off + summed(moved.max(), entries)).most, most.most
+    return off.most, (off + enclose_sum(moved.max(), entries)).most, most.most
 
 
-def flagged(
+def split_scores_by_flag(
     scores: Scores, hidden: BoolArray, keys: Said, wanted: int
 ) -> tuple[FloatArray, FloatArray, float, float, float]:
     """Scores of positions that are flagged and of others, and bounds of their errors.

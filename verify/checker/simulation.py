@@ -59,7 +59,7 @@ class Reader(Protocol[S]):
         ...
 
 
-def listed(text: Any, code: str = "<i4") -> Any:
+def decode_array(text: Any, code: str = "<i4") -> Any:
     """An array of evidence: whole numbers of 32 bits, or (``<f8``) float64."""
     numbers = np.frombuffer(b64decode(text, validate=True), code)
     demand(np.isfinite(numbers), "a number of the evidence is not finite")
@@ -68,16 +68,16 @@ def listed(text: Any, code: str = "<i4") -> Any:
 
 def boxes(said: Any, width: int) -> Interval:
     """``(nodes, width)``: the boxes of evidence."""
-    return Interval(*listed(said["nodes"], "<f8").reshape(2, -1, width))
+    return Interval(*decode_array(said["nodes"], "<f8").reshape(2, -1, width))
 
 
-def led(machine: Machine, states: IntArray, steps: int) -> list[IntArray]:
+def follow_letters(machine: Machine, states: IntArray, steps: int) -> list[IntArray]:
     """The states after no letter, after each one, and so on; -1 where none can come."""
     none = np.full((len(machine.transitions), 1), -1)
-    ways, found = np.hstack([machine.transitions, none]).T, [states]
+    ways, generations = np.hstack([machine.transitions, none]).T, [states]
     for _ in range(steps):
-        found.append(ways[found[-1]].reshape(-1))
-    return found
+        generations.append(ways[generations[-1]].reshape(-1))
+    return generations
 
 
 def rights(machine: Machine, states: Sequence[IntArray]) -> list[IntArray]:
@@ -86,7 +86,7 @@ def rights(machine: Machine, states: Sequence[IntArray]) -> list[IntArray]:
     return [shows[each] for each in states]
 
 
-def simulated(
+def check_simulation(
     net: Reader[Any],
     said: Any,
     machine: Machine,
@@ -108,8 +108,8 @@ def simulated(
     Raises:
         Refused: If the evidence does not show it.
     """
-    states, (cost, cells) = listed(said["states"]), net.cost
-    edges = listed(said["edges"]).reshape(count := len(states), -1)
+    states, (cost, cells) = decode_array(said["states"]), net.cost
+    edges = decode_array(said["edges"]).reshape(count := len(states), -1)
     known = (states >= 0) & (states < machine.transitions.shape[1])
     demand(known, "a node has no state")
     demand((edges >= -1) & (edges < count), "an edge leads nowhere")
@@ -118,14 +118,14 @@ def simulated(
     demand(net.inside(net.start, zero, zero), "the first node does not hold the start")
     depths, end = np.zeros(count, np.int64), np.inf
     if length is not None:
-        depths, end = listed(said["depths"]), length - 1
+        depths, end = decode_array(said["depths"]), length - 1
         demand(depths.shape == (count,) and depths[0] == 0, "the start has a depth")
     demand(count * cost <= MOST_WORK, "there are too many nodes")
     least, every = np.inf, np.flatnonzero(last | (depths < end))
     demand(np.delete(edges, every, axis=0) == -1, "an edge is beyond the last letter")
     for low in range(0, len(every), size := max(1, CELLS // cells)):
         at = every[low : low + size]
-        after = led(machine, states[at], steps)
+        after = follow_letters(machine, states[at], steps)
         images, ahead = net.follow(at, rights(machine, after))
         to, of = edges[at].reshape(-1), np.repeat(at, edges.shape[1])
         demand(to.shape == after[-1].shape, "there are other letters than edges")
@@ -149,7 +149,7 @@ def lead(said: Interval, right: IntArray) -> FloatArray:
     return ahead.low
 
 
-def proved(
+def prove_simulation(
     model: Model,
     said: Any,
     machine: Machine | None,
@@ -170,11 +170,11 @@ def proved(
     """
     net = opened(model, evidence := said["simulation"])
     machine = machine_of(model, machine, net.reads)
-    pairs, margin = simulated(net, evidence, machine, steps=steps)
-    return shown(model, {"argument": "hidden states", "pairs": pairs}, margin)
+    pairs, margin = check_simulation(net, evidence, machine, steps=steps)
+    return make_statement(model, {"argument": "hidden states", "pairs": pairs}, margin)
 
 
-def shown(model: Model, told: Mapping[str, Any], margin: float) -> Established:
+def make_statement(model: Model, told: Mapping[str, Any], margin: float) -> Established:
     """The proved statement about a network that computes a machine, up to its claim."""
     words = Words(vars(model.claim.architecture)["vocabulary"], model.length)
     margin = min(margin, LARGEST_FLOAT64)

@@ -15,8 +15,8 @@ from krohn.verify.checker.arithmetic import (
     Format,
     Interval,
     Operand,
+    bound_underflow,
     fits,
-    flushed,
     gamma,
     lost,
 )
@@ -52,13 +52,13 @@ def product(left: Operand, right: Operand, form: Format, what: str) -> Interval:
     rough = [_rough(x).astype(np.float64) for x in both]
     terms = used[0] @ used[1]
     rounds = np.maximum(terms - 1, 0) + (rough[0] @ rough[1] > 0)
-    off = gamma(rounds, form.sum_unit) * size + flushed(terms)
-    found, value = (both[0] @ both[1]).wider(off), both[0].low @ both[1].low
+    off = gamma(rounds, form.sum_unit) * size + bound_underflow(terms)
+    enclosure, value = (both[0] @ both[1]).wider(off), both[0].low @ both[1].low
     free = [(x.low != x.high).astype(np.float64) for x in both]
     known = free[0] @ used[1] + used[0] @ free[1] == 0
     normal = (terms == 0) | (np.abs(value) >= form.smallest)
     sure = known & (rounds == 0) & normal
-    low, high = (np.where(sure, value, x) for x in (found.low, found.high))
+    low, high = (np.where(sure, value, x) for x in (enclosure.low, enclosure.high))
     return Interval(low, high)
 
 
@@ -90,8 +90,8 @@ class Weights(NamedTuple):
         share, rounded = (x.each(lambda y: y[..., None]) for x in self)
         apart = (share * (values - centre[..., None, :])).sum(axis=-2)
         off = (abs(share) * rounded * abs(values)).sum(axis=-2)
-        found: Interval = (apart + centre).wider(off)
-        return found
+        mean: Interval = (apart + centre).wider(off)
+        return mean
 
 
 def weights(scores: Operand, seen: BoolArray, form: Format) -> Weights:
@@ -173,7 +173,7 @@ def mean_error(
         mean = most = exponentials(0, form) + exponents(sizes / 4, 0.0, form)
     demand(most <= FAR_OFF, "weights can be far off")
     uneven = mean * most.through(np.exp)
-    swing = swayed(2 * most, spread).minimum(uneven / (1 - uneven) * spread)
+    swing = bound_sway(2 * most, spread).minimum(uneven / (1 - uneven) * spread)
     rescaled = gamma(usual, form.sum_unit) * (2 * most + 2.0**-10).through(np.exp)
     sums = _sums(count, form) + 2 * rescaled
     wrong = 2 * Interval.of(astray) * (1 + sums)
@@ -182,7 +182,7 @@ def mean_error(
     return swing + moved + lost(count, largest)
 
 
-def leaked(form: Format, count: int, size: Operand, gap: Operand) -> Interval:
+def bound_leak(form: Format, count: int, size: Operand, gap: Operand) -> Interval:
     """The weight of positions that do not count, in units of the largest that does.
 
     Args:
@@ -210,7 +210,7 @@ def leak(
     size = np.maximum(scores.size.max(), right.size.max())
     others = behind.through(np.exp).each(lambda x: np.where(wrong, x, 0.0))
     far = _apart(form, count, size).through(np.exp)
-    return (others.sum(axis=1).max() * far + flushed(count)).most
+    return (others.sum(axis=1).max() * far + bound_underflow(count)).most
 
 
 def _apart(form: Format, count: int, size: Operand) -> Interval:
@@ -221,7 +221,7 @@ def _apart(form: Format, count: int, size: Operand) -> Interval:
     return ends + exponentials(count, form) + exponentials(0, form)
 
 
-def swayed(apart: Operand, spread: Operand) -> Interval:
+def bound_sway(apart: Operand, spread: Operand) -> Interval:
     """How far a mean moves at most if scores move apart by so much (Lemma 11a).
 
     Args:
@@ -233,5 +233,5 @@ def swayed(apart: Operand, spread: Operand) -> Interval:
 
 def _rough(numbers: Interval) -> BoolArray:
     """Where a number is not 0 and no power of two, or is not known."""
-    held = (numbers.low == numbers.high) & (np.abs(np.frexp(numbers.low)[0]) == 0.5)
-    return np.asarray((numbers.size > 0) & ~held)
+    is_power = (numbers.low == numbers.high) & (np.abs(np.frexp(numbers.low)[0]) == 0.5)
+    return np.asarray((numbers.size > 0) & ~is_power)

@@ -11,7 +11,7 @@ from krohn.program.domains import IntArray, Matrices
 from krohn.program.errors import demand
 from krohn.program.statement import Channel, Statement
 from krohn.verify.checker.affine_arithmetic import ACTIVATIONS, Noisy
-from krohn.verify.checker.arithmetic import LARGEST_FLOAT64, Interval, summed
+from krohn.verify.checker.arithmetic import LARGEST_FLOAT64, Interval, enclose_sum
 from krohn.verify.checker.heads import Heads, Look
 from krohn.verify.checker.mlp import Mlp
 from krohn.verify.checker.model_file import FloatArray, Model
@@ -31,7 +31,7 @@ Readings = dict[tuple[int, ...], int]
 Noise = dict[str, FloatArray]
 
 
-def followed(
+def follow_sublayers(
     model: Model, stream: Stream, said: Any
 ) -> Iterator[tuple[Stream, dict[str, Look]]]:
     """The stream after the embedding and after each sublayer, and where heads look.
@@ -47,17 +47,17 @@ def followed(
         yield stream, looks
         mlp = mlp_of(model, stream, block, said.get("cases", {}))
         before, new = stream, born(stream, 2 * block + 2)
-        noise = {c.name: mlp.written(c) for c in new}
+        noise = {c.name: mlp.bound_noise(c) for c in new}
         stream = after(stream, mlp, 2 * block + 2, noise)
         stream = _read(model, stream, before, 2 * block + 2)
         yield stream, {}
 
 
-def walked(
+def collect_streams(
     model: Model, program: Statement, said: Any, matrices: RealErrors | None = None
 ) -> tuple[tuple[Stream, ...], dict[str, Look]]:
     """The stream after the embedding and after each sublayer, and where all heads look."""
-    known = list(followed(model, embedding(model, program, matrices), said))
+    known = list(follow_sublayers(model, embedding(model, program, matrices), said))
     looks = {name: look for _, heads in known for name, look in heads.items()}
     return tuple(stream for stream, _ in known), looks
 
@@ -65,7 +65,7 @@ def walked(
 def _read(model: Model, stream: Stream, before: Stream | None, snapshot: int) -> Stream:
     """The stream with what readers see of it, and what a disguise does to it."""
     if model.disguise is not None:
-        return model.disguise.followed(stream, before, snapshot)
+        return model.disguise.follow_sublayer(stream, before, snapshot)
     if model.norms is None:
         return stream
     return replace(stream, reader=model.norms.reader(stream, snapshot))
@@ -85,7 +85,11 @@ def embedding(
         if matrices is not None and isinstance(channel.values, Matrices):
             codes = matrices.codes(channel)
         elif channel.op == "position":
-            own, other, codes = position, token, channel.code(channel.given)
+            own, other, codes = (
+                position,
+                token,
+                channel.code(channel.values_by_position),
+            )
         else:
             demand(channel.op == "table" and channel.inputs == (first,), "not embedded")
             codes = channel.code(channel.table.values)
@@ -97,7 +101,7 @@ def embedding(
     noise = {n: np.zeros(max(1, len(program.channels[n].domain))) for n in names}
     if matrices is not None:
         real = (n for n in names if isinstance(program.channels[n].values, Matrices))
-        noise |= {n: matrices.embedded() for n in real}
+        noise |= {n: matrices.bound_embedding() for n in real}
     features, nowhere = position * (owner == FEATURE), np.zeros(len(owner))
     return Stream(program, model.format, features, owner, noise, nowhere, matrices)
 
@@ -150,7 +154,7 @@ def after(stream: Stream, mlp: Mlp, snapshot: int, noise: Noise) -> Stream:
         demand(mlp.keeps(span), "an MLP changes a channel that goes on")
     for low, high in stream.program.features.values():
         demand(mlp.keeps(range(low, high)), "an MLP changes a position feature")
-    return _next(stream, snapshot, noise, mlp.cleared(owner == FREE))
+    return _next(stream, snapshot, noise, mlp.bound_residue(owner == FREE))
 
 
 def born(stream: Stream, snapshot: int) -> list[Channel]:
@@ -169,14 +173,16 @@ def _next(stream: Stream, snapshot: int, written: Noise, free: FloatArray) -> St
     return replace(stream, owner=owner, noise=noise, free=left)
 
 
-def separated(model: Model, stream: Stream, readings: Readings) -> tuple[Noisy, float]:
+def separate_logits(
+    model: Model, stream: Stream, readings: Readings
+) -> tuple[Noisy, float]:
     """All logits; and how far the right one stays above every other one, at worst."""
     right, outputs = np.array(list(readings.values())), model.tensors["unembed.bias"]
     classes = len(outputs) - model.rivals
     demand(right < classes, "the network has no logit for a state")
     slack = [LARGEST_FLOAT64]
     value, total = np.empty((2, len(right), len(outputs)))
-    for rows, logits in _said(model, stream, np.array(list(readings)).T):
+    for rows, logits in _iterate_logits(model, stream, np.array(list(readings)).T):
         value[rows], total[rows] = logits.value, logits.total
         slack.append(_ahead(logits, right[rows]))
     every = Noisy(value, np.zeros((0, *value.shape)), total, stream.form)
@@ -190,12 +196,12 @@ def values_said(model: Model, stream: Stream, values: IntArray) -> Noisy:
         Refused: If the read-out reads anything but the output.
     """
     value, total = np.empty((2, len(values), len(model.tensors["unembed.bias"])))
-    for rows, found in _said(model, stream, values[None]):
-        value[rows], total[rows] = found.value, found.total
+    for rows, logits in _iterate_logits(model, stream, values[None]):
+        value[rows], total[rows] = logits.value, logits.total
     return Noisy(value, np.zeros((0, *value.shape)), total, stream.form)
 
 
-def _said(
+def _iterate_logits(
     model: Model, stream: Stream, columns: IntArray
 ) -> Iterator[tuple[IntArray, Noisy]]:
     """Logits at tuples of output values, ``(outputs, rows)``, some at a time."""
@@ -210,10 +216,10 @@ def _said(
     count = columns.shape[1]
     x = stream.at(values, np.zeros((count, len(weight))))
     for rows in np.array_split(np.arange(count), count * len(bias) // CELLS + 1):
-        found = x.rows(rows).affine(weight, bias)
+        logits = x.rows(rows).affine(weight, bias)
         if model.disguise is not None:
-            found = replace(found, rest=(Interval.of(found.rest) + off).high)
-        yield rows, found
+            logits = replace(logits, rest=(Interval.of(logits.rest) + off).high)
+        yield rows, logits
 
 
 def _ahead(logits: Noisy, right: IntArray) -> float:
@@ -222,7 +228,7 @@ def _ahead(logits: Noisy, right: IntArray) -> float:
     ahead = Interval.of(logits.value[row, right][:, None]) - logits.value
     apart = logits.slopes[:, row, right][:, :, None] - logits.slopes
     rest = logits.rest + logits.rest[row, right][:, None]
-    off = summed(np.abs(apart).sum(axis=0) + rest, len(apart) + 2)
+    off = enclose_sum(np.abs(apart).sum(axis=0) + rest, len(apart) + 2)
     slack = (ahead - off).low
     slack[row, right] = np.inf
     return float(slack.min())

@@ -37,7 +37,7 @@ class Keys(NamedTuple):
     off: Interval
 
     @property
-    def computed(self) -> Interval:
+    def computed_scores(self) -> Interval:
         """Where their scores are in the rows that see one; −∞ in others."""
         around = Interval.of(self.score).wider(self.off)
         return around.each(lambda x: np.where(self.many > 0, x, -np.inf))
@@ -95,7 +95,7 @@ class Means(NamedTuple):
         return abs(share - 1) + share * (self.grown[1] - 1)
 
     @property
-    def leaked(self) -> Interval:
+    def leaked_share(self) -> Interval:
         """``(T + 1,)``: the share of all keys that do not count, but for BOS, at most."""
         return 2 * self.kinds[2].mass / self.total * self.grown[2]
 
@@ -111,12 +111,12 @@ def weight_errors(keys: Keys, kinds: list[Keys], form: Format) -> Interval:
     In whatever order a kernel goes through keys, its maximum can rise after one of them to
     each score that can be computed above it, once.
     """
-    own = top = keys.computed
+    own = top = keys.computed_scores
     higher = np.maximum(keys.different - 1, 0)
     for others in kinds:
         if others is not keys:
-            top = top.maximum(others.computed)
-            higher = higher + others.different * (others.computed.high > own.low)
+            top = top.maximum(others.computed_scores)
+            higher = higher + others.different * (others.computed_scores.high > own.low)
     seen = np.arange(len(keys.many)) + 1
     own = own.where(keys.many > 0, top)
     return keys.off + weight_error(own, top, factors(higher, seen, form), form)
@@ -131,15 +131,15 @@ def noise(heads: Heads, channel: Channel, gain: float) -> tuple[FloatArray, Look
     demand(source.integer, "a sum of values that are no numbers")
     where = heads.stream.channel(channel.inputs[1]) if channel.inputs[1:] else None
     t = np.arange(len(heads.stream.positions))
-    marks = where.given if where else np.minimum(t, 1)
+    marks = where.values_by_position if where else np.minimum(t, 1)
     demand(not where or not heads.stream.noise[where.name].any(), "marks with noise")
     kinds = _keys(heads, channel, where, marks)
     means, counted = Means.of(kinds, form), kinds[1].many
     # As they are computed, too: what is below the normal range may be 0 (A6).
     normal = 1 / means.total >= form.smallest * means.widest
     demand(normal, "the weights of a sum are too small")
-    leaked = means.leaked
-    noise, largest = heads.carried(source).max(), int(max(source.domain))
+    leaked = means.leaked_share
+    noise, largest = heads.bound_carried_values(source).max(), int(max(source.domain))
     heads.check_sums(largest + noise)
     demand(largest * len(t) < WHOLE, "a sum of numbers that are too large")
     more = leaked * largest + noise * (means.widest + leaked)
@@ -151,7 +151,7 @@ def noise(heads: Heads, channel: Channel, gain: float) -> tuple[FloatArray, Look
         Interval.of(_from_then_on(x.high)[at]) for x in (means.relative(gain), more)
     )
     off = values * slope + rest
-    worst = heads.written(channel, values.astype(np.float64), off.high)
+    worst = heads.bound_write_error(channel, values.astype(np.float64), off.high)
     widest = max(x.most for x in means.off)
     look = Look(float(leaked.high.max()), 0.0, widest, widest)
     return per_value(channel, channel.domain, worst), look
@@ -174,7 +174,7 @@ def _keys(
     demand(alike == alike[:1], "a sum prefers some positions that do not count")
     some = [k.rows(t[:1]), k.rows(np.append(rest[:1], 0))]
     bos, others = (scores_of(q, keys) for keys in some)
-    off = uneven(q, k.rows(t[marks == 1]))
+    off = bound_unevenness(q, k.rows(t[marks == 1]))
     counted, besides = np.cumsum(marks), heads.besides(channel)
     each = [
         Keys(np.ones_like(t), bos.true[:, 0], bos.off.max() + besides),
@@ -191,7 +191,7 @@ def _from_then_on(x: FloatArray) -> FloatArray:
     return np.maximum.accumulate(x[::-1])[::-1]
 
 
-def uneven(q: Noisy, k: Noisy) -> float:
+def bound_unevenness(q: Noisy, k: Noisy) -> float:
     """How far scores that should be 0 can be computed from it.
 
     Args:

@@ -18,7 +18,7 @@ from krohn.verify.checker.affine_arithmetic import exact
 from krohn.verify.checker.established import Established
 from krohn.verify.checker.model_file import Machine, Model
 from krohn.verify.checker.registry import program_rule, rule
-from krohn.verify.checker.sublayers import Readings, embedding, followed
+from krohn.verify.checker.sublayers import Readings, embedding, follow_sublayers
 
 
 class Reference(NamedTuple):
@@ -35,7 +35,7 @@ class Reference(NamedTuple):
     inputs: Inputs
 
 
-def established(
+def check_claim(
     model: Model,
     said: Any,
     machine: Machine | None,
@@ -46,7 +46,7 @@ def established(
     ``progress`` is called after each step, with all that is shown up to there.
     """
     program, readings, inputs = _reference(model, said, machine)
-    found = Established(
+    statement = Established(
         model.format,
         inputs,
         {"readings": len(readings)},
@@ -56,24 +56,24 @@ def established(
 
     def report() -> None:
         if progress is not None:
-            progress(found)
+            progress(statement)
 
     report()
-    for stream, looks in followed(model, embedding(model, program), said):
-        each, known = (*found.streams, stream), {**found.looks, **looks}
-        found = replace(found, streams=each, looks=known)
+    for stream, looks in follow_sublayers(model, embedding(model, program), said):
+        each, known = (*statement.streams, stream), {**statement.looks, **looks}
+        statement = replace(statement, streams=each, looks=known)
         report()
-    logits, margin = sublayers.separated(model, found.streams[-1], readings)
+    logits, margin = sublayers.separate_logits(model, statement.streams[-1], readings)
     demand(margin > 0, f"the read-out can confuse two states (margin {margin:.2g})")
-    found = replace(found, logits=logits, margin=margin)
+    statement = replace(statement, logits=logits, margin=margin)
     report()
-    return found
+    return statement
 
 
 def _reference(model: Model, said: Any, machine: Machine | None) -> Reference:
     if not model.claim.of_machine:
-        found: Reference = rule(program_rule(model)).reference(model, said)
-        return found
+        reference: Reference = rule(program_rule(model)).reference(model, said)
+        return reference
     return beside(model, said, machine or model.machine)
 
 
@@ -81,7 +81,7 @@ def beside(model: Model, said: Any, machine: Machine) -> Reference:
     """The Program of a file, followed beside a machine."""
     from krohn.verify.checker import refinement  # no other source needs it
 
-    program = causal(stated(model, len(machine.transitions)))
+    program = causal(read_program(model, len(machine.transitions)))
     readings = refinement.check(program, said["program"], machine)
     return Reference(program, readings, Words(program.letters, program.length))
 
@@ -93,7 +93,7 @@ def causal(program: Statement) -> Statement:
     return program
 
 
-def stated(
+def read_program(
     model: Model, letters: int, matrices: bool = False, vectors: bool = False
 ) -> Statement:
     """The Program that a Transformer claims to compute; whether of real numbers, too."""

@@ -40,7 +40,7 @@ class Upper:
         return Upper(np.asarray(exact, np.float64))
 
     @staticmethod
-    def computed(found: FloatArray, operations: FloatArray | float = 1) -> "Upper":
+    def from_computed(found: FloatArray, operations: FloatArray | float = 1) -> "Upper":
         """An upper bound from so many operations of float64 on non-negative numbers.
 
         No product among them is below the normal range, or counts for anything there.
@@ -48,20 +48,20 @@ class Upper:
         return Upper(np.asarray(found * (1 + 4 * (operations + 1) * OWN_UNIT)))
 
     def __add__(self, other: "Bound") -> "Upper":
-        return Upper.computed(self.most + Upper.of(other).most)
+        return Upper.from_computed(self.most + Upper.of(other).most)
 
     __radd__ = __add__
 
     def __mul__(self, other: "Bound") -> "Upper":
         x, y = self.most, Upper.of(other).most
-        found = Upper.computed(x * y)
-        return Upper(np.maximum(found.most, TINY * ((x > 0) & (y > 0))))
+        product = Upper.from_computed(x * y)
+        return Upper(np.maximum(product.most, TINY * ((x > 0) & (y > 0))))
 
     __rmul__ = __mul__
 
     def sum(self, axis: int) -> "Upper":
         """Sums along an axis."""
-        return Upper.computed(self.most.sum(axis=axis), self.most.shape[axis])
+        return Upper.from_computed(self.most.sum(axis=axis), self.most.shape[axis])
 
 
 Bound: TypeAlias = Upper | FloatArray | BoolArray | float
@@ -78,7 +78,7 @@ def both_sum_errors(form: Format, terms: FloatArray, size: FloatArray) -> Upper:
     demand(terms * form.sum_unit < 0.5, "a sum has too many terms")
     parts = (terms * unit for unit in (form.sum_unit, OWN_UNIT))
     units = sum(x / (1 - x) for x in parts)
-    return Upper.computed(units * size + terms * UNDERFLOW, terms + 8)
+    return Upper.from_computed(units * size + terms * UNDERFLOW, terms + 8)
 
 
 def sine_error(form: Format) -> float:

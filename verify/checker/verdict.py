@@ -5,7 +5,7 @@ from enum import StrEnum
 from math import inf
 
 from krohn.program.claim import Claim, Sense
-from krohn.program.errors import unknown
+from krohn.program.errors import refuse_unknown
 from krohn.program.wording import at_most
 
 
@@ -55,10 +55,10 @@ def _quality(claim: Claim) -> str:
             return "right on"
         case Sense.WITHIN:
             alone = f" ({at_most(claim.model_error)} without rounding)"
-            told = alone if claim.model_error < inf else ""
-            return f"within {at_most(claim.error)} of the source{told} on"
+            remark = alone if claim.model_error < inf else ""
+            return f"within {at_most(claim.error)} of the source{remark} on"
         case Sense.LAWS:
             law = f"the law that opens with q = {claim.opening}"
             return f"within {at_most(claim.error)} of {law} on"
         case other:
-            return unknown(other, "a sentence")
+            return refuse_unknown(other, "a sentence")

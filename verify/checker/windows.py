@@ -13,7 +13,7 @@ from krohn.program.strict_json import whole
 from krohn.verify.checker.model_file import Machine
 
 
-def shown(
+def read_windows(
     program: Statement, said: Any, machine: Machine
 ) -> dict[str, tuple[str, ...]]:
     """The family of maps that each wide enough window shows."""
@@ -24,12 +24,12 @@ def shown(
     families = [tuple(family) for family in said["families"]]
     each = zip(families, said["ranks"], strict=True)
     least = [enough(program, members, machine, ranks) for members, ranks in each]
-    found = dict[str, tuple[str, ...]]()
+    shown_families = dict[str, tuple[str, ...]]()
     for name, (family, width) in said["windows"].items():
         _check_window(program, said, name)
         if width >= least[family]:
-            found[name] = families[family]
-    return found
+            shown_families[name] = families[family]
+    return shown_families
 
 
 def enough(
@@ -53,7 +53,7 @@ def enough(
 
 def resets(program: Statement, family: tuple[str, ...]) -> list[int]:
     """The letters at which the members have one value, whatever else they depend on."""
-    found: list[set[int]] = [set() for _ in range(program.letters)]
+    values_at: list[set[int]] = [set() for _ in range(program.letters)]
     for channel in map(program.channels.__getitem__, family):
         tokens = [isinstance(c.operation, Token) for c in program.reads(channel.name)]
         if channel.op != Table.wire or not any(tokens):
@@ -62,8 +62,8 @@ def resets(program: Statement, family: tuple[str, ...]) -> list[int]:
         each = zip(letters.tolist(), channel.table.values.tolist(), strict=True)
         for letter, value in each:
             if letter < program.letters:  # BOS is none
-                found[letter].add(value)
-    return [letter for letter, values in enumerate(found) if len(values) == 1]
+                values_at[letter].add(value)
+    return [letter for letter, values in enumerate(values_at) if len(values) == 1]
 
 
 def _check_window(program: Statement, said: Any, name: str) -> None:

@@ -67,33 +67,35 @@ class Ranges(Intervals):
     def gather(self, table: Interval, index: Among) -> Interval:
         """All between the rows of each stretch."""
         ends = zip(index.least.flat, index.most.flat, strict=True)
-        rows = Interval.stacked(hull(table[low : high + 1]) for low, high in ends)
+        rows = Interval.stack_intervals(
+            hull(table[low : high + 1]) for low, high in ends
+        )
         return rows.each(lambda x: x.reshape(*index.least.shape, -1))
 
     # Sums, and how large their terms are.
 
     def contract(self, axes: str, x: Interval, y: Interval) -> Interval:
         """A sum of products."""
-        self._inside(super().contract(axes, _sized(x), _sized(y)))
-        return self._stored(super().contract(axes, x, y))
+        self._inside(super().contract(axes, _take_sizes(x), _take_sizes(y)))
+        return self._record_stored(super().contract(axes, x, y))
 
     def affine(self, x: Interval, layer: Affine[Interval]) -> Interval:
         """The affine map of a layer, whose bias may be added to what is stored."""
-        self._inside(_sized(x) @ _sized(layer.weight) + layer.bias.size)
-        return self._stored(self._stored(x @ layer.weight) + layer.bias)
+        self._inside(_take_sizes(x) @ _take_sizes(layer.weight) + layer.bias.size)
+        return self._record_stored(self._record_stored(x @ layer.weight) + layer.bias)
 
-    def scaled(self, x: Interval, factor: Any) -> Interval:
+    def scale_by(self, x: Interval, factor: Any) -> Interval:
         """A multiple."""
-        return self._stored(super().scaled(x, factor))
+        return self._record_stored(super().scaled(x, factor))
 
     def phi(self, x: Interval) -> Interval:
         """elu(x) + 1."""
-        return self._stored(super().phi(x))
+        return self._record_stored(super().phi(x))
 
     def total(self, x: Interval) -> Interval:
         """The sum over all positions."""
         many = x * self.counts
-        self._inside(super().total(_sized(many)))
+        self._inside(super().total(_take_sizes(many)))
         return super().total(many)
 
     def combine(self, weights: Interval, values: Interval, seen: Maybe) -> Interval:
@@ -102,14 +104,14 @@ class Ranges(Intervals):
         terms = (weights[..., None] * many[:, :, None]).where(
             seen.flags[..., None], 0.0
         )
-        self._inside(_sized(terms).sum(axis=3))
+        self._inside(_take_sizes(terms).sum(axis=3))
         return terms.sum(axis=3)
 
     # Heads.
 
-    def shown(self, x: Interval, seen: Maybe) -> Interval:
+    def keep_seen(self, x: Interval, seen: Maybe) -> Interval:
         """``x``, or 0 where it may be hidden."""
-        return x.joined(0.0).where(seen.flags, 0.0)
+        return x.join_with(0.0).where(seen.flags, 0.0)
 
     def softmax(self, scores: Interval, seen: Maybe) -> Interval:
         """Anything from 0 to 1, as before exponentials are divided by their sum."""
@@ -134,27 +136,27 @@ class Ranges(Intervals):
         kind = type(heads.kind)
         demand(kind in MEANS + SUMS, f"{self.who} is not about {heads.kind.kind!r}")
         weights, total = weigh(self, heads, query, key, view)
-        self._reached(view.places.pattern)
-        mixed = self.combine(weights, value, view.shown)
+        self._record_place(view.places.pattern)
+        mixed = self.combine(weights, value, view.visibility)
         if kind in SUMS:
             return mixed
         if total is not None:  # both are stored, and then divided
-            self._stored(mixed)
-            self._stored(total)
-        return _between(value, view.shown)
+            self._record_stored(mixed)
+            self._record_stored(total)
+        return _hull_of_seen(value, view.visibility)
 
     # How large all that is.
 
     def at(self, place: str, value: Interval) -> Interval:
         """Remember what stands at a place, and how large numbers were on the way."""
-        self._stored(value)
-        self._reached(place)
+        self._record_stored(value)
+        self._record_place(place)
         return super().at(place, value)
 
-    def _reached(self, place: str) -> None:
+    def _record_place(self, place: str) -> None:
         self.sizes[place], self._so_far = self._so_far, Sizes()
 
-    def _stored(self, x: Interval) -> Interval:
+    def _record_stored(self, x: Interval) -> Interval:
         stored, inside = self._so_far
         self._so_far = Sizes(_larger(stored, x), inside)
         return x
@@ -174,12 +176,12 @@ def hull(rows: Interval) -> Interval:
     return Interval(rows.low.min(axis=0), rows.high.max(axis=0))
 
 
-def _sized(x: Interval) -> Interval:
+def _take_sizes(x: Interval) -> Interval:
     """The largest absolute values, as numbers."""
     return Interval.of(x.size)
 
 
-def _between(values: Interval, seen: Maybe) -> Interval:
+def _hull_of_seen(values: Interval, seen: Maybe) -> Interval:
     """All between the values that may be seen."""
     flags, all_of = seen.flags[..., None], values[:, :, None]
     low = np.where(flags, all_of.low, np.inf).min(axis=3)
@@ -208,8 +210,8 @@ def ranges(net: Net[FloatArray], stretches: Sequence[range] | None = None) -> Ra
     start, t = len(net.token) - 1, Among(first, last)
     tokens = Among(np.where(first > 0, 0, start), np.where(first > 0, start - 1, start))
     given = Points(tokens[None], t, lambda: (t[:, None], t))
-    o, held = Ranges(last - first + 1.0), net.each(Interval.of)
+    o, interval_net = Ranges(last - first + 1.0), net.each(Interval.of)
     with one_thread(), np.errstate(all="ignore"):
-        x, _ = through(held, o, given)
-        read_out(held, o, x)
+        x, _ = through(interval_net, o, given)
+        read_out(interval_net, o, x)
     return o

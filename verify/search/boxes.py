@@ -10,8 +10,8 @@ from krohn.program.domains import FloatArray
 from krohn.program.errors import Refused, demand
 from krohn.verify.checker.arithmetic import Interval
 from krohn.verify.checker.model_file import Machine
-from krohn.verify.checker.simulation import CELLS, led, rights
-from krohn.verify.search.exact_walk import packed
+from krohn.verify.checker.simulation import CELLS, follow_letters, rights
+from krohn.verify.search.exact_walk import pack_array
 
 MOST_VISITS, MOST_WORK, APART = 24, 2**38, 8
 """Hidden states that differ by less than half of the inverse may share a box."""
@@ -70,7 +70,7 @@ class Boxes:
             low, high = self.low[at], self.high[at]
             if (low <= found.low).all() and (found.high <= high).all():
                 return None
-            found = found.joined(Interval(low, high))
+            found = found.join_with(Interval(low, high))
         if origin[0] >= 0:  # with room for later positions, so that few grow twice
             found = found.wider((found.high - found.low) / 32)
         self.low[at], self.high[at] = found.low, found.high
@@ -97,23 +97,23 @@ class Boxes:
             grown, part = dict[int, None](), max(1, CELLS // cells)
             for low in range(0, len(waiting), part):
                 some = np.arange(low, min(low + part, len(waiting)))
-                grown |= dict.fromkeys(self._followed(some, waiting))
+                grown |= dict.fromkeys(self._follow_boxes(some, waiting))
             waiting = list(grown)
 
-    def _followed(self, some: Any, waiting: list[int]) -> Iterator[int]:
+    def _follow_boxes(self, some: Any, waiting: list[int]) -> Iterator[int]:
         """The boxes that are new, or had to grow, after all letters from some."""
         states = np.array([self.states[waiting[i]] for i in some])
-        after = led(self.machine, states, self.steps)
+        after = follow_letters(self.machine, states, self.steps)
         images, ahead = self.net.follow(some, rights(self.machine, after))
         self.certain &= bool((ahead > 0).all())
-        found = self.around(images)
-        demand(np.isfinite(found.size), "a hidden state has no bound")
+        boxes = self.around(images)
+        demand(np.isfinite(boxes.size), "a hidden state has no bound")
         count = len(after[-1]) // len(some)
         for row, state in enumerate(after[-1].tolist()):
             at, letter = waiting[some[row // count]], row % count
             if letter == 0:
                 self.edges[at] = []
-            here = Interval(found.low[row], found.high[row])
+            here = Interval(boxes.low[row], boxes.high[row])
             if (new := self.enter(here, state, (at, letter))) is not None:
                 yield new
 
@@ -128,21 +128,21 @@ class Boxes:
 
     def around(self, images: Any) -> Interval:
         """Boxes around what the network says that letters lead to."""
-        found: Interval = images
-        return found
+        boxes: Interval = images
+        return boxes
 
     def word(self, at: int) -> tuple[int, ...]:
         """A word that leads to a box."""
-        found = list[int]()
+        letters = list[int]()
         while self.words[at][0] >= 0:
             at, letter = self.words[at]
-            found.append(letter)
-        return tuple(reversed(found))
+            letters.append(letter)
+        return tuple(reversed(letters))
 
     def evidence(self) -> dict[str, Any]:
         """The boxes as the checker reads them."""
         return {
-            "states": packed(np.array(self.states)),
-            "edges": packed(np.array(self.edges)),
-            "nodes": packed(np.stack([np.stack(self.low), np.stack(self.high)])),
+            "states": pack_array(np.array(self.states)),
+            "edges": pack_array(np.array(self.edges)),
+            "nodes": pack_array(np.stack([np.stack(self.low), np.stack(self.high)])),
         }

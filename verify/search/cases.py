@@ -22,14 +22,14 @@ MOST_CASES, MOST_ROWS, MOST_QUESTIONS = 200_000, 2_000_000, 500_000
 DEEPEST = 250  # Python's stack
 
 
-def needed(mlp: Mlp, channel: Channel) -> bool:
+def needs_cases(mlp: Mlp, channel: Channel) -> bool:
     """Whether the checker asks for the cases of a channel that an MLP writes."""
     real = isinstance(channel.values, Matrices) or not mlp.layers
     piecewise = channel.op == Piecewise.wire
     return not (real or piecewise or adds_up(mlp.stream, channel))
 
 
-def told(mlp: Mlp, channel: Channel) -> dict[str, Any]:
+def find_cases(mlp: Mlp, channel: Channel) -> dict[str, Any]:
     """The cases that decide a channel, which an MLP writes.
 
     Raises:
@@ -44,17 +44,17 @@ def told(mlp: Mlp, channel: Channel) -> dict[str, Any]:
 
 def _sums(mlp: Mlp, channel: Channel) -> list[Channel]:
     """Sums of two integers that are read with one weight, and so as their sum."""
-    found, known = list[Channel](), mlp.stream.program.channels
+    sums, known = list[Channel](), mlp.stream.program.channels
     reads = below(mlp.layers, np.array(channel.span))
     todo = [known[n] for n in channel.inputs if n not in mlp.stream.noise]
     while todo:
         c = todo.pop()
-        if Maps(mlp).summed(c, reads):
-            found.append(c)
+        if Maps(mlp).reads_as_sum(c, reads):
+            sums.append(c)
         else:
             todo += [known[n] for n in c.inputs if n not in mlp.stream.noise]
-    taken = {n for c in found for n in c.inputs}
-    return found if len(taken) == 2 * len(found) else []
+    taken = {n for c in sums for n in c.inputs}
+    return sums if len(taken) == 2 * len(sums) else []
 
 
 @dataclass(frozen=True)
@@ -93,11 +93,11 @@ class Split:
         demand(depth[channel.name] <= DEEPEST, "tables are nested too deeply")
         # The last column is the number of a case among all that are split.
         every = np.zeros((1, len(self.sources) + 1), np.int64)
-        self._opened(channel, np.arange(len(channel.later)), every)
+        self._split_by_map(channel, np.arange(len(channel.later)), every)
 
     def evidence(self) -> dict[str, Any]:
         """The sets of each source, and which case each case is a part of."""
-        sets = [[x.nonzero()[0].tolist() for x in held[1:]] for held in self._sets]
+        sets = [[x.nonzero()[0].tolist() for x in marks[1:]] for marks in self._sets]
         return {"sets": sets, "parts": [list(part) for part in self._parts]}
 
     def _number(self, source: int, inside: BoolArray) -> int:
@@ -107,7 +107,7 @@ class Split:
             sets.append(inside)
         return number
 
-    def _asked(
+    def _split_by_answers(
         self, name: str, answers: IntArray, cases: IntArray
     ) -> tuple[IntArray, IntArray, IntArray]:
         """Split cases until a function of a channel has one value in each.
@@ -125,10 +125,10 @@ class Split:
             which = np.arange(len(cases))
             return cases, which, np.full(len(cases), answers[0])
         if name in self.sources:
-            return self._narrowed(self.sources.index(name), answers, cases)
-        return self._opened(self.program.channels[name], answers, cases)
+            return self._split_by_source(self.sources.index(name), answers, cases)
+        return self._split_by_map(self.program.channels[name], answers, cases)
 
-    def _opened(
+    def _split_by_map(
         self, channel: Channel, answers: IntArray, cases: IntArray
     ) -> tuple[IntArray, IntArray, IntArray]:
         """Cases of a map that is none of the sources."""
@@ -136,28 +136,30 @@ class Split:
         if channel.op == "table":
             return self._looked_up(channel, read, answers, cases)
         if channel.op == "select":
-            return self._selected(channel, read, answers, cases)
+            return self._split_by_selection(channel, read, answers, cases)
         demand(channel.op == "sum", f"{channel.name!r} is not there where it is read")
         total, which = np.zeros(len(cases), np.int64), np.arange(len(cases))
         for c in read:
-            cases, part, at = self._asked(c.name, np.arange(len(c.later)), cases)
+            cases, part, at = self._split_by_answers(
+                c.name, np.arange(len(c.later)), cases
+            )
             total, which = total[part] + c.later[at], which[part]
         return cases, which, answers[np.searchsorted(channel.later, total)]
 
-    def _narrowed(
+    def _split_by_source(
         self, source: int, answers: IntArray, cases: IntArray
     ) -> tuple[IntArray, IntArray, IntArray]:
         numbers, back = distinct(cases[:, source])
         parts = [self._split(source, n, answers) for n in numbers.tolist()]
         which, at = spread_out(back, np.array([len(number) for _, number in parts]))
         demand(len(which) <= MOST_CASES, "too many cases")
-        found = cases[which]
-        found[:, source] = np.concatenate([number for _, number in parts])[at]
+        new_cases = cases[which]
+        new_cases[:, source] = np.concatenate([number for _, number in parts])[at]
         whole = np.bincount(which, minlength=len(cases))[which] == 1
-        self._divided(found, source, np.flatnonzero(~whole))
-        return found, which, np.concatenate([answer for answer, _ in parts])[at]
+        self._number_parts(new_cases, source, np.flatnonzero(~whole))
+        return new_cases, which, np.concatenate([answer for answer, _ in parts])[at]
 
-    def _divided(self, cases: IntArray, source: int, new: IntArray) -> None:
+    def _number_parts(self, cases: IntArray, source: int, new: IntArray) -> None:
         """Number some cases, which are parts of those whose numbers they have."""
         for case in new.tolist():
             of, number = int(cases[case, -1]), int(cases[case, source])
@@ -171,26 +173,28 @@ class Split:
         key = source, number, answers.tobytes()
         if key not in self._splits:
             inside = self._sets[source][number]
-            found = np.unique(answers[inside])
-            parts = [self._number(source, inside & (answers == a)) for a in found]
-            self._splits[key] = found, np.array(parts)
+            values = np.unique(answers[inside])
+            parts = [self._number(source, inside & (answers == a)) for a in values]
+            self._splits[key] = values, np.array(parts)
         return self._splits[key]
 
-    def _selected(
+    def _split_by_selection(
         self,
         channel: Channel,
         read: Sequence[Channel],
         answers: IntArray,
         cases: IntArray,
     ) -> tuple[IntArray, IntArray, IntArray]:
-        index, found = read[0], []
-        cases, which, at = self._asked(index.name, np.arange(len(index.later)), cases)
+        index, groups = read[0], []
+        cases, which, at = self._split_by_answers(
+            index.name, np.arange(len(index.later)), cases
+        )
         for place in np.unique(at):
             here, chosen = np.flatnonzero(at == place), read[1 + index.later[place]]
             then = answers[np.searchsorted(channel.later, chosen.later)]
-            parts, of, answer = self._asked(chosen.name, then, cases[here])
-            found.append((parts, which[here[of]], answer))
-        return _joined(found)
+            parts, of, answer = self._split_by_answers(chosen.name, then, cases[here])
+            groups.append((parts, which[here[of]], answer))
+        return _join_groups(groups)
 
     def _looked_up(
         self,
@@ -202,16 +206,18 @@ class Split:
         """One input after the other; what leads to the same is one node."""
         which, node = np.arange(len(cases)), np.zeros(len(cases), np.int64)
         for c, nodes in zip(read, _nodes(channel, read, answers), strict=True):
-            found = []
+            groups = []
             for n in np.unique(node):
                 here = np.flatnonzero(node == n)
-                parts, of, answer = self._asked(c.name, nodes[n], cases[here])
-                found.append((parts, which[here[of]], answer))
-            cases, which, node = _joined(found)
+                parts, of, answer = self._split_by_answers(
+                    c.name, nodes[n], cases[here]
+                )
+                groups.append((parts, which[here[of]], answer))
+            cases, which, node = _join_groups(groups)
         return cases, which, node
 
 
-def _joined(
+def _join_groups(
     found: Sequence[tuple[IntArray, IntArray, IntArray]],
 ) -> tuple[IntArray, IntArray, IntArray]:
     demand(sum(len(which) for _, which, _ in found) <= MOST_CASES, "too many cases")
@@ -234,22 +240,22 @@ def _nodes(
     later = np.all([np.isin(column, c.later) for column, c in columns], axis=0)
     # Rows ascend, and all that join later values are there (Lemma 1).
     below = answers[np.searchsorted(channel.later, channel.table.values[later])]
-    found: list[IntArray] = []
+    levels: list[IntArray] = []
     for c in reversed(read):
         nodes, number = np.unique(
             below.reshape(-1, len(c.later)), axis=0, return_inverse=True
         )
-        found.insert(0, nodes)
+        levels.insert(0, nodes)
         below = number.reshape(-1)
-    return found
+    return levels
 
 
 def distinct(numbers: IntArray) -> tuple[IntArray, IntArray]:
     """The different numbers, and the place of each number among them."""
     if (numbers == numbers[0]).all():
         return numbers[:1], np.zeros(len(numbers), np.int64)
-    found, back = np.unique(numbers, return_inverse=True)
-    return found, back.reshape(-1)
+    values, back = np.unique(numbers, return_inverse=True)
+    return values, back.reshape(-1)
 
 
 def spread_out(of: IntArray, choices: IntArray) -> tuple[IntArray, IntArray]:

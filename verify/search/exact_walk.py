@@ -11,7 +11,7 @@ import numpy as np
 from krohn.program.domains import BoolArray, FloatArray, IntArray
 from krohn.program.errors import demand
 from krohn.verify.checker.model_file import Machine
-from krohn.verify.checker.simulation import CELLS, led, rights
+from krohn.verify.checker.simulation import CELLS, follow_letters, rights
 from krohn.verify.checker.sparse_matrix import Sparse
 from krohn.verify.errors import WrongWord
 
@@ -95,7 +95,7 @@ def walk(
         size = max(1, CELLS // cells)
         for low in range(0, len(states), size):
             at = np.arange(low, min(low + size, len(states)))
-            after = led(machine, states[at], 1)
+            after = follow_letters(machine, states[at], 1)
             images, ahead = net.follow(at, rights(machine, after))
             if wrong(ahead).any():
                 row = int(wrong(ahead).argmax()) + low * letters
@@ -112,13 +112,13 @@ def walk(
         read += 1
         if end:
             break
-        front, states = _joined(parts), np.concatenate(fresh)
+        front, states = _join_rows(parts), np.concatenate(fresh)
         reached.append(states)
         nodes.append(front)
     states = np.concatenate(reached)
     sizes = [int(part.shape[0]) for part in nodes]
     depths = np.repeat(np.arange(len(sizes)), sizes)
-    return Found(_joined(nodes), states, np.concatenate(edges), depths, read)
+    return Found(_join_rows(nodes), states, np.concatenate(edges), depths, read)
 
 
 def _new(
@@ -151,7 +151,7 @@ def _some(nodes: Any, rows: IntArray) -> Any:
     return nodes.some(rows) if isinstance(nodes, Sparse) else nodes[rows]
 
 
-def _joined(parts: Sequence[Any]) -> Any:
+def _join_rows(parts: Sequence[Any]) -> Any:
     """All rows of some nodes, one below the other."""
     if not isinstance(parts[0], Sparse):
         return np.concatenate(parts)
@@ -178,9 +178,9 @@ def _keys(nodes: Any, states: IntArray) -> list[bytes]:
     ]
 
 
-def packed(numbers: Any) -> str:
+def pack_array(numbers: Any) -> str:
     """An array for the checker: whole numbers of 32 bits, or floats."""
     code = numbers.dtype.str if numbers.dtype.kind == "f" else "<i4"
-    held = code != "<i4" or numbers.max(initial=0) < 2**31
-    demand(held, "there are too many nodes")
+    in_range = code != "<i4" or numbers.max(initial=0) < 2**31
+    demand(in_range, "there are too many nodes")
     return b64encode(numbers.astype(code).tobytes()).decode()

@@ -151,8 +151,8 @@ class Explorer:
         start = {n: sets[of] for n, (sets, of) in self.part.cells.items()}
         q, none = self.part.states[:1], np.zeros(1, np.int64)
         self._find(q, none, start, np.zeros((1, 2), np.int64))
-        while len(found := self._next()):
-            frontier = found[self.depths[found] < self.part.length]
+        while len(pending := self._next()):
+            frontier = pending[self.depths[pending] < self.part.length]
             self._each(frontier, self._step if self.cells else self._walk)
         if not self.cells:
             every = np.flatnonzero(self.depths[: self.size] < self.part.length)
@@ -160,35 +160,35 @@ class Explorer:
 
     def _next(self) -> IntArray:
         """The abstract states to be followed: by their new values, or whole."""
-        found = np.flatnonzero(self.dirty[: self.size])
-        if not len(found):
-            found = np.flatnonzero(self.stale[: self.size])
-            self.stale[found] = False
-            return found
+        pending = np.flatnonzero(self.dirty[: self.size])
+        if not len(pending):
+            pending = np.flatnonzero(self.stale[: self.size])
+            self.stale[pending] = False
+            return pending
         for name, fresh in self.fresh.items():
-            part = (fresh[found] != self.cells[name][found]).any(axis=1)
-            self.stale[found[part & fresh[found].any(axis=1)]] = True
-        self.dirty[found] = False
-        return found
+            part = (fresh[pending] != self.cells[name][pending]).any(axis=1)
+            self.stale[pending[part & fresh[pending].any(axis=1)]] = True
+        self.dirty[pending] = False
+        return pending
 
     def values(self) -> IntArray:
         """The outputs of each state, if no memories were joined: ``(states, outputs)``.
 
         It is -1 beside the first one if no word leads back to it.
         """
-        found = np.full((self.size, len(self.part.outputs)), -1)
+        table = np.full((self.size, len(self.part.outputs)), -1)
 
         def note(s: IntArray, a: IntArray) -> None:
-            old, t = self._old(s), self.depths[s] + 1
+            old, t = self._old_sets(s), self.depths[s] + 1
             row, known, _ = self.part.move(old, self.states[s], a, t)
             for i, name in enumerate(self.part.outputs):
                 if (known[name].sum(axis=1) != 1).any():
                     raise GivenUp("a sum has no value here")
                 domain = self.part.program.channels[name].domain
-                found[self.follow[s, a][row], i] = domain[known[name].argmax(axis=1)]
+                table[self.follow[s, a][row], i] = domain[known[name].argmax(axis=1)]
 
         self._each(np.flatnonzero(self.depths[: self.size] < self.part.length), note)
-        return found
+        return table
 
     def _each(self, frontier: IntArray, follow: Any) -> None:
         """Follow letters out of some abstract states, not too many at once."""
@@ -215,7 +215,7 @@ class Explorer:
         self.effort.spend(len(s) * (ADVANCE + len(self.part.steps)))
         self.effort.spend_on_arrays(len(s) * self.width)
         q = self.states[s]
-        row, known, after = self.part.move(self._old(s), q, a, self.depths[s] + 1)
+        row, known, after = self.part.move(self._old_sets(s), q, a, self.depths[s] + 1)
         reached = self.part.machine.transitions[a, q][row]
         new = self.part.show(known, reached) - self.shown
         self.shown |= new
@@ -260,18 +260,18 @@ class Explorer:
             word.append(letter)
         return tuple(reversed(word))
 
-    def _old(self, s: IntArray) -> Sets:
-        found: Sets = {}
+    def _old_sets(self, s: IntArray) -> Sets:
+        sets: Sets = {}
         for name, shape in self.shapes.items():
             if name in self.cells:
-                packed = self._followed(name, s)
+                packed = self._take_cells(name, s)
                 bits = np.unpackbits(packed, axis=1, count=shape[0] * shape[1])
-                found[name] = bits.view(np.bool_).reshape(len(s), *shape)
+                sets[name] = bits.view(np.bool_).reshape(len(s), *shape)
             else:
-                found[name] = np.zeros((len(s), *shape), np.bool_)
-        return found
+                sets[name] = np.zeros((len(s), *shape), np.bool_)
+        return sets
 
-    def _followed(self, name: str, s: IntArray) -> npt.NDArray[np.uint8]:
+    def _take_cells(self, name: str, s: IntArray) -> npt.NDArray[np.uint8]:
         """The values of a channel's cells that are followed: the new ones, if any are."""
         cells = self.cells[name][s]
         if name not in self.fresh:
@@ -286,15 +286,15 @@ class Explorer:
             n: np.packbits(after[n].reshape(len(q), -1), axis=1) for n in self.cells
         }
         apart = [packed[n] for n in self.apart]
-        told = self.part.told[t.clip(max=self.part.program.length)]
-        numbers = np.stack([q, told], axis=1)
+        positions = self.part.first_alike[t.clip(max=self.part.program.length)]
+        numbers = np.stack([q, positions], axis=1)
         keys = np.hstack([numbers.view(np.uint8), *apart])
-        found = np.array(
+        state_numbers = np.array(
             [self.index.setdefault(k, len(self.index)) for k in _bytes(keys)], np.int64
         )
-        order = np.argsort(found, kind="stable")
-        first = np.flatnonzero(np.diff(found[order], prepend=-1))
-        at = found[order[first]]
+        order = np.argsort(state_numbers, kind="stable")
+        first = np.flatnonzero(np.diff(state_numbers[order], prepend=-1))
+        at = state_numbers[order[first]]
         new = order[first][at >= self.size]
         if len(new):
             self._add(
@@ -309,7 +309,7 @@ class Explorer:
             self.dirty[at] |= new_bits.any(axis=1)
             self.cells[name][at] |= new_bits
             self.fresh[name][at] |= new_bits
-        return found
+        return state_numbers
 
     def _add(self, q: IntArray, t: IntArray, cells: Packed, made: IntArray) -> None:
         size = self.size + len(q)
@@ -333,8 +333,10 @@ class Explorer:
     def evidence(self) -> dict[str, Any]:
         """The evidence found, as the checker reads it."""
         cells = {n: self._sets(n) for n in self.shapes}
-        found = {"states": self.states, "depths": self.depths, "follow": self.follow}
-        return {k: v[: self.size].tolist() for k, v in found.items()} | {"cells": cells}
+        arrays = {"states": self.states, "depths": self.depths, "follow": self.follow}
+        return {k: v[: self.size].tolist() for k, v in arrays.items()} | {
+            "cells": cells
+        }
 
     def _sets(self, name: str) -> list[Any]:
         """The distinct sets, and which of them each cell may be."""
@@ -357,8 +359,8 @@ class Explorer:
 
 def _bytes(rows: npt.NDArray[np.uint8]) -> list[bytes]:
     rows = np.ascontiguousarray(rows)
-    found: list[bytes] = rows.view(f"V{rows.shape[1]}").ravel().tolist()
-    return found
+    keys: list[bytes] = rows.view(f"V{rows.shape[1]}").ravel().tolist()
+    return keys
 
 
 def _with(array: Any, places: range, values: Any) -> Any:

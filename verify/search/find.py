@@ -26,7 +26,6 @@ from krohn.verify.checker.model_file import Files, Machine, Model
 from krohn.verify.checker.registry import program_rule, reader_of, rule_module
 from krohn.verify.checker.residual_stream import Stream, owners
 from krohn.verify.checker.sublayers import born, mlp_of
-from krohn.verify.checker.transformer import stated
 from krohn.verify.search import refinement
 
 MARGIN = 1 + 2.0**-20
@@ -37,7 +36,7 @@ Watch = Callable[[dict[str, Any], Established], None]
 def model_of(file: ModelFile, gain: float = 1.0) -> Model:
     """A model file that was read; where it runs, scores are ``gain`` times its own."""
     form = FORMATS[file.precision.name]
-    return network.undisguised(Model(form, file.tensors, file.header, gain=gain))
+    return network.strip_disguise(Model(form, file.tensors, file.header, gain=gain))
 
 
 def machine_of(machine: Automaton, shows: IntArray | None = None) -> Machine:
@@ -56,11 +55,11 @@ def find(data: bytes, machine: Machine | None = None) -> dict[str, Any]:
     Raises:
         Refused: If none is found.
     """
-    model = network.opened(data)
+    model = network.open_model(data)
     # What is not a number fails every demand.
     with one_thread(), np.errstate(all="ignore"):
-        evidence, found = search(model, machine)
-    return for_file(data, {**evidence, **claims(found)})
+        evidence, statement = search(model, machine)
+    return for_file(data, {**evidence, **claims(statement)})
 
 
 def for_file(data: bytes | Files, told: dict[str, Any]) -> dict[str, Any]:
@@ -89,27 +88,27 @@ def search(
         WrongWord: With a shortest word, if the stated Program, or an exact recurrent
             network, is another one.
     """
-    told = dict[str, Any]()
+    common = dict[str, Any]()
     assert model.claim.architecture is not None
     if kind_of(model.claim.architecture).program:
-        told["cases"] = _cases(model)
+        common["cases"] = _cases(model)
     (*others, last), reasons = _alternatives(model, machine), list[str]()
     if not others:
-        evidence = {**told, **last}
+        evidence = {**common, **last}
         step = partial(watch, evidence) if watch else None
-        return evidence, network.established(model, evidence, machine, step, claim)
-    found = list[tuple[dict[str, Any], Established]]()
+        return evidence, network.check_claim(model, evidence, machine, step, claim)
+    proofs = list[tuple[dict[str, Any], Established]]()
     for one in (*others, last):
-        evidence = {**told, **one}
+        evidence = {**common, **one}
         try:
-            shown = network.established(model, evidence, machine, claim=claim)
+            shown = network.check_claim(model, evidence, machine, claim=claim)
         except Refused as reason:
             reasons.append(str(reason))
             continue
-        found.append((evidence, shown))
-    if not found:
+        proofs.append((evidence, shown))
+    if not proofs:
         raise Refused("; ".join(dict.fromkeys(reasons)))
-    return min(found, key=lambda one: one[1].error)
+    return min(proofs, key=lambda one: one[1].error)
 
 
 def _cases(model: Model) -> dict[str, Any]:
@@ -118,22 +117,22 @@ def _cases(model: Model) -> dict[str, Any]:
     Where nothing is found nothing is said, and the checker says what is wrong, of a
     damaged file too.
     """
-    found = dict[str, Any]()
+    cases = dict[str, Any]()
     try:
         shape = model.network(Transformer)
         letters = shape.vocabulary - 1
-        program = stated(model, letters, matrices=True, vectors=True)
+        program = read_program(model, letters, matrices=True, vectors=True)
         for block in range(len(shape.blocks)):
             stream = _stream(model, program, 2 * block + 1)
             mlp = mlp_of(model, stream, block, {})
             for channel in born(stream, 2 * block + 2):
-                from krohn.verify.search.cases import needed, told
+                from krohn.verify.search.cases import find_cases, needs_cases
 
-                if needed(mlp, channel):
-                    found[channel.name] = told(mlp, channel)
+                if needs_cases(mlp, channel):
+                    cases[channel.name] = find_cases(mlp, channel)
     except (Refused, KeyError, IndexError, TypeError, ValueError):
         pass
-    return found
+    return cases
 
 
 def _stream(model: Model, program: Statement, snapshot: int) -> Stream:
@@ -156,13 +155,13 @@ def _alternatives(model: Model, machine: Machine | None) -> list[dict[str, Any]]
     if reader == "transformer" and model.claim.of_machine:
         return refinement.of_model(model, machine or model.machine)
     reader = rule_module(program_rule(model) if reader == "transformer" else reader)
-    place = slices.brought("finders", reader)
+    place = slices.find_in_slices("finders", reader)
     return [{}] if place is None else slices.find(place)(model, machine)
 
 
-def measured(model: Model, machine: Machine) -> list[dict[str, Any]]:
+def measure_proof(model: Model, machine: Machine) -> list[dict[str, Any]]:
     """Steps of a proof that a slice adds for people: what it measures of the network."""
-    place = slices.brought("measures", rule_module(reader_of(model)))
+    place = slices.find_in_slices("measures", rule_module(reader_of(model)))
     return [] if place is None else [slices.find(place)(model, machine)]
 
 
@@ -170,7 +169,7 @@ def claims(found: Established) -> dict[str, Any]:
     """The bounds that were shown, a little larger."""
     if found.error < inf:
         return {"error": found.error * MARGIN}
-    told, facts = dict[str, Any](margin=found.margin / MARGIN), found.facts()
+    bounds, facts = dict[str, Any](margin=found.margin / MARGIN), found.facts()
     for kind in ("noise", "leak") if found.streams else ():
-        told[kind] = {n: bound * MARGIN for n, bound in facts[kind].items()}
-    return told
+        bounds[kind] = {n: bound * MARGIN for n, bound in facts[kind].items()}
+    return bounds

@@ -57,8 +57,8 @@ def ranks(
     for width in range(1, min(program.length, 1 + work // (1 + going.size))):
         led = going[:, rank == width - 1]
         if not (led >= 0).any():
-            found: list[int] = rank.tolist()
-            return found
+            rank_list: list[int] = rank.tolist()
+            return rank_list
         rank[led[led >= 0]] = width
         if not (rank == width - 1).any():  # there is no end to it
             return None
@@ -70,7 +70,7 @@ def clock(steps: list[Step]) -> list[int]:
 
     As few positions as there can be are told apart.
     """
-    given = [c.given for c, kind, _ in steps if kind == "position"]
+    given = [c.values_by_position for c, kind, _ in steps if kind == "position"]
     if not given:
         return [0, 1]
     value = np.unique(np.array(given), axis=1, return_inverse=True)[1].reshape(-1)
@@ -149,7 +149,7 @@ def chain(program: Statement, followed: Ways, output: str) -> list[Link]:
 
 def _shifts(program: Statement, followed: Ways, name: str) -> list[str] | None:
     """The shifts a channel is a map of, of more than letters; None if it reads others."""
-    todo, seen, found = [name], set[str](), list[str]()
+    todo, seen, shifts = [name], set[str](), list[str]()
     while todo:
         one = todo.pop()
         if one in seen:
@@ -161,8 +161,8 @@ def _shifts(program: Statement, followed: Ways, name: str) -> list[str] | None:
         if channel.op != "shift":
             todo += channel.inputs
         elif not _of_letters(program, channel.inputs[0]):
-            found.append(one)
-    return found
+            shifts.append(one)
+    return shifts
 
 
 def _of_letters(program: Statement, name: str) -> bool:
@@ -172,7 +172,7 @@ def _of_letters(program: Statement, name: str) -> bool:
 def _with_lengths(
     program: Statement, followed: Ways, links: list[tuple[str, str | None]]
 ) -> list[Link]:
-    found, length = list[Link](), 0
+    measured_links, length = list[Link](), 0
     for name, shift in links:
         if shift is not None:
             length += _by(program.channels[shift])
@@ -180,8 +180,8 @@ def _with_lengths(
             read = [c for c, k, _ in steps(program, followed, [name]) if k == "shift"]
             tell = [_by(c) for c in read if c.later.tolist() != [c.bos]]
             length = 1 + max(tell, default=0)
-        found.append((name, shift, min(length, program.length)))
-    return found if length >= program.length else []
+        measured_links.append((name, shift, min(length, program.length)))
+    return measured_links if length >= program.length else []
 
 
 def _by(channel: Channel) -> int:
@@ -256,16 +256,16 @@ def overlaps(sequence: Sequence[int]) -> IntArray:
 
     The Z algorithm (Gusfield 1997, section 1.3); the first entry is the whole length.
     """
-    found = [len(sequence)] + [0] * (len(sequence) - 1)
+    agreements = [len(sequence)] + [0] * (len(sequence) - 1)
     low = high = 0
     for i in range(1, len(sequence)):
-        length = max(0, min(high - i, found[i - low])) if i < high else 0
+        length = max(0, min(high - i, agreements[i - low])) if i < high else 0
         while i + length < len(sequence) and sequence[length] == sequence[i + length]:
             length += 1
         if i + length > high:
             low, high = i, i + length
-        found[i] = length
-    return np.array(found[: len(sequence)], dtype=np.int64)
+        agreements[i] = length
+    return np.array(agreements[: len(sequence)], dtype=np.int64)
 
 
 def _pairs(sums: Sequence[Channel]) -> Iterator[tuple[Channel, Channel]]:

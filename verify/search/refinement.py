@@ -20,7 +20,7 @@ from krohn.program.statement import Channel, Statement
 from krohn.verify.checker import refinement
 from krohn.verify.checker.invariant import Part, Step, memory, steps, ways
 from krohn.verify.checker.model_file import Machine, Model
-from krohn.verify.checker.transformer import stated
+from krohn.verify.checker.transformer import read_program
 from krohn.verify.search.exploration import (
     Allowed,
     Effort,
@@ -78,7 +78,7 @@ def of_model(
         machine: The machine.
         vectors: Whether its outputs may be laid out as vectors.
     """
-    program = stated(model, len(machine.transitions), vectors=vectors)
+    program = read_program(model, len(machine.transitions), vectors=vectors)
     return [{"program": find(program, machine)}]
 
 
@@ -108,15 +108,15 @@ class Search:
         final, groups = list[int](), self._groups()
         for outputs in groups:
             alone = True
-            for said in self._links(outputs):
-                first, alone = self.start(said), False
-                self._explore(said, first, _modes(first.steps))
+            for statement in self._links(outputs):
+                first, alone = self.start(statement), False
+                self._explore(statement, first, _modes(first.steps))
             if alone:
-                said = self.stated_part(outputs, self._count(outputs))
-                first = self.start(said)
+                statement = self.stated_part(outputs, self._count(outputs))
+                first = self.start(statement)
                 modes = _modes(first.steps)
                 self.left = [modes.pop()] if len(groups) == 1 else []
-                self._explore(said, first, modes)
+                self._explore(statement, first, modes)
             final.append(len(self.found) - 1)
         return self._together(final)
 
@@ -124,9 +124,9 @@ class Search:
         """Evidence for all outputs at once."""
         self.found, self.proved = [], []
         outputs = list(dict.fromkeys(self.program.outputs))
-        said = self.stated_part(outputs, self._count(outputs))
-        first = self.start(said)
-        self._explore(said, first, self.left or _modes(first.steps)[-2:])
+        statement = self.stated_part(outputs, self._count(outputs))
+        first = self.start(statement)
+        self._explore(statement, first, self.left or _modes(first.steps)[-2:])
         return self._together([len(self.found) - 1])
 
     def _together(self, final: list[int]) -> dict[str, Any]:
@@ -164,25 +164,25 @@ class Search:
         for name, shift, length in links if len(links) > 1 else []:
             assumed = {} if shift is None else {shift: len(self.found) - 1}
             plain = {"reduced": [], "split": [], "assumed": assumed}
-            said = {**plain, "outputs": [name], "length": length}
-            yield {**said, "repeats": self._clock(said)}
+            statement = {**plain, "outputs": [name], "length": length}
+            yield {**statement, "repeats": self._clock(statement)}
 
     def _count(self, outputs: list[str]) -> dict[str, int]:
         """A lemma on channels that read sums of letters: the channels that it has shown."""
-        said = self.stated_part(outputs)
-        counted = counters(self._steps(said), outputs, said["reduced"])
+        statement = self.stated_part(outputs)
+        counted = counters(self._steps(statement), outputs, statement["reduced"])
         if counted is None:
             return {}
         shown, rules = counted
         if tuple(shown) not in self.counted:
-            told = {**said, "outputs": shown, "reduced": rules, "split": []}
-            told["repeats"] = self._clock(told)
-            self.counted[tuple(shown)] = self._count_lemma(told)
-        found = self.counted[tuple(shown)]
-        if found is None:
+            lemma = {**statement, "outputs": shown, "reduced": rules, "split": []}
+            lemma["repeats"] = self._clock(lemma)
+            self.counted[tuple(shown)] = self._count_lemma(lemma)
+        shown_lemma = self.counted[tuple(shown)]
+        if shown_lemma is None:
             return {}
-        self.found.append(found[0])
-        self.proved.append(found[1])
+        self.found.append(shown_lemma[0])
+        self.proved.append(shown_lemma[1])
         return dict.fromkeys(shown, len(self.found) - 1)
 
     def _count_lemma(self, said: dict[str, Any]) -> tuple[dict[str, Any], Part] | None:
@@ -214,13 +214,13 @@ class Search:
             assumed: Channels about which an earlier part has shown a lemma.
         """
         length, assumed = self.program.length, assumed or {}
-        said = {"outputs": outputs, "length": length, "assumed": assumed}
-        found = self._steps(said)
+        statement = {"outputs": outputs, "length": length, "assumed": assumed}
+        needed_steps = self._steps(statement)
         return {
-            **said,
-            "reduced": reductions(found, outputs),
-            "repeats": clock(found),
-            "split": _matches_to_split(found),
+            **statement,
+            "reduced": reductions(needed_steps, outputs),
+            "repeats": clock(needed_steps),
+            "split": _matches_to_split(needed_steps),
         }
 
     def _explore(self, said: dict[str, Any], first: Part, modes: list[Mode]) -> None:
@@ -228,12 +228,12 @@ class Search:
         allowed = self.allowed_values(said["outputs"])
         for mode in modes:
             try:
-                found, part = explore(first, mode, self.effort, allowed)
+                evidence, part = explore(first, mode, self.effort, allowed)
             except (GivenUp, Refused):
                 if mode == modes[-1]:
                     raise
                 continue
-            self.found.append({**said, **found})
+            self.found.append({**said, **evidence})
             self.proved.append(part)
             return
 
@@ -266,12 +266,12 @@ class Search:
         if not set(outputs) <= set(self.program.outputs):
             return None
         named = self.program.outputs  # one may be there twice
-        found = set()
+        allowed = set()
         for values, right in self.program.decode.items():
             value = dict(zip(named, values, strict=True))
             if values == tuple(value[n] for n in named):
-                found.add((*(value[n] for n in outputs), right))
-        return found
+                allowed.add((*(value[n] for n in outputs), right))
+        return allowed
 
 
 def _numbers(channel: Channel) -> int:
@@ -292,12 +292,12 @@ def _modes(steps: list[Step]) -> list[Mode]:
 def _matches_to_split(steps: list[Step]) -> list[str]:
     """Latest matches from which something remembered is computed."""
     read: dict[str, frozenset[str]] = {}
-    found = set[str]()
+    matches = set[str]()
     for channel, kind, reads in steps:
         below = frozenset[str]().union(*(read[n] for n in reads))
         read[channel.name] = below if kind in FUNCTIONS else frozenset()
         if kind not in FUNCTIONS:
-            found |= below
+            matches |= below
         if kind == "latest-match":
             read[channel.name] = frozenset({channel.name})
-    return sorted(found)
+    return sorted(matches)

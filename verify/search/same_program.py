@@ -53,7 +53,7 @@ def find(file: Statement, source: Statement) -> list[tuple[int, str, int]]:
     number: defaultdict[Class, int] = defaultdict(count().__next__)
     waiting = [(SOURCE, n, number[c]) for n, c in closed.of_source.items()]
     waiting += [(FILE, n, number[c]) for n, c in closed.of_file.items()]
-    told = list[tuple[int, str, int]]()
+    ordered = list[tuple[int, str, int]]()
     while waiting:
         left = list[tuple[int, str, int]]()
         for one in waiting:
@@ -62,12 +62,12 @@ def find(file: Statement, source: Statement) -> list[tuple[int, str, int]]:
             except (Refused, KeyError):  # or what it reads has no class yet
                 left.append(one)
             else:
-                told.append(one)
+                ordered.append(one)
         if len(left) == len(waiting):
             side, name, _ = left[0]
             left[0] = side, name, number[f"{name} {side}"]
         waiting = left
-    return told
+    return ordered
 
 
 class Closure:
@@ -96,7 +96,7 @@ class Closure:
             own = self._number(channel, self.of_file, letters)
             self.of_file[channel.name] = own
             named = self.of_source.get(channel.name, own)
-            if self._root(own) != self._root(named) and self._composed(channel):
+            if self._root(own) != self._root(named) and self._is_composed(channel):
                 self._join(own, named)
         self.of_source = {n: self._root(c) for n, c in self.of_source.items()}
         self.of_file = {n: self._root(c) for n, c in self.of_file.items()}
@@ -125,7 +125,9 @@ class Closure:
     def _term(self, operation: Operation, read: Mapping[str, Class]) -> Operation:
         """An operation of the classes of what it reads."""
         self._spend(len(read))
-        return operation.renamed({n: str(self._root(c)) for n, c in read.items()})
+        return operation.rename_channels(
+            {n: str(self._root(c)) for n, c in read.items()}
+        )
 
     def _class_of(self, term: Any) -> Class:
         return self._root(self._terms.setdefault(term, len(self._terms)))
@@ -171,7 +173,7 @@ class Closure:
             read = [letters[name] for name in operation.reads]
             letters[channel.name] = operation.function(read)
 
-    def _composed(self, channel: Channel) -> bool:
+    def _is_composed(self, channel: Channel) -> bool:
         """Whether a map agrees with maps of the source of what it reads, in each row."""
         own = self._source.channels.get(channel.name)
         if own is None or not isinstance(channel.operation, Map):

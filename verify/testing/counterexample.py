@@ -12,7 +12,7 @@ from krohn.algebra.automaton import Automaton, IntArray, shorten as listed
 from krohn.algebra.errors import KrohnError
 from krohn.algebra.minimisation import Shown, Shows, output_classes
 from krohn.network.forward_pass import threads
-from krohn.network.model import Model, said
+from krohn.network.model import Model, name_answers
 from krohn.network.precision import FloatArray
 
 
@@ -86,7 +86,7 @@ class Counterexample:
     def at(self) -> int:
         """The first letter, counted from 1, after which the two differ."""
         both = zip(self.expected, self.actual, strict=True)
-        return 1 + next(i for i, (right, said) in enumerate(both) if right != said)
+        return 1 + next(i for i, (right, answer) in enumerate(both) if right != answer)
 
     def to_object(self) -> dict[str, Any]:
         """Itself for JSON."""
@@ -173,8 +173,8 @@ class Pair:
         trace = self.machine.semiautomaton.trace(words, self.machine.start)
         logits = self.logits(words)
         with torch.inference_mode():
-            found = self._margin(logits, self._tensor(trace))
-            return found.double().cpu().numpy()
+            margins = self._margin(logits, self._tensor(trace))
+            return margins.double().cpu().numpy()
 
     def _margin(self, logits: Tensor, states: Tensor) -> Tensor:
         answers = self.answers[states]
@@ -236,16 +236,16 @@ class Pair:
 
     def answer_names(self, logits: Tensor) -> tuple[str, ...]:
         """The names of the answers that logits ``(count, outputs)`` mean."""
-        return said(logits, self.model.classes)
+        return name_answers(logits, self.model.classes)
 
     def counterexample(
         self, word: IntArray, said: tuple[str, ...], reading: Reading
     ) -> Counterexample:
         """The counterexample by names: its word ``(length,)``, and both answers."""
         letters = tuple(self.machine.letters[a] for a in word)
-        return Counterexample(letters, self.expected(word), said, reading)
+        return Counterexample(letters, self.expected_answers(word), said, reading)
 
-    def expected(self, word: IntArray) -> tuple[str, ...]:
+    def expected_answers(self, word: IntArray) -> tuple[str, ...]:
         """The names of the right answers to a word ``(length,)``."""
         trace = self.machine.semiautomaton.trace(word, self.machine.start)
         return tuple(self.shown.names[c] for c in self.shown.of[trace])

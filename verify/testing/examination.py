@@ -59,17 +59,20 @@ class BlackBox:
         """
         module = isinstance(self.reads, nn.Module)
         answer = self.reads(tokens if module else tokens.cpu().numpy())
-        found = _tensor(getattr(answer, "logits", answer)).to(tokens.device)
-        if tuple(found.shape) == tuple(tokens.shape) and not found.is_floating_point():
-            return self._one_hot(found.long())
-        if tuple(found.shape) != (*tokens.shape, len(self.classes)):
+        logits = _tensor(getattr(answer, "logits", answer)).to(tokens.device)
+        if (
+            tuple(logits.shape) == tuple(tokens.shape)
+            and not logits.is_floating_point()
+        ):
+            return self._one_hot(logits.long())
+        if tuple(logits.shape) != (*tokens.shape, len(self.classes)):
             raise CheckError(
                 f"the network answers words of shape {tuple(tokens.shape)} by an array "
-                f"of shape {tuple(found.shape)}; logits have the shape "
+                f"of shape {tuple(logits.shape)}; logits have the shape "
                 f"{(*tokens.shape, len(self.classes))}, class indices "
                 f"{tuple(tokens.shape)}"
             )
-        return found if found.is_floating_point() else found.double()
+        return logits if logits.is_floating_point() else logits.double()
 
     def _one_hot(self, chosen: Tensor) -> Tensor:
         if bool(((chosen < 0) | (chosen >= len(self.classes))).any()):
@@ -126,9 +129,9 @@ class Examination:
     length: int
 
     @property
-    def failed(self) -> Simulation | None:
+    def failing_run(self) -> Simulation | None:
         """The run with a wrong word; None if there is none."""
-        return next((run for run in self.runs if not run.passed), None)
+        return next((run for run in self.runs if not run.has_passed), None)
 
     @property
     def words(self) -> int:
@@ -155,7 +158,7 @@ class Examination:
     @property
     def complete(self) -> bool:
         """Whether every word that was asked about was run, and is right."""
-        return self.failed is None and self.right == self.length
+        return self.failing_run is None and self.right == self.length
 
     @property
     def summary(self) -> str:
@@ -203,10 +206,10 @@ def examine(
     Raises:
         CheckError: If the letters differ, or the network cannot read the words.
     """
-    told = report or (lambda what: lambda done, total: None)
+    start_report = report or (lambda what: lambda done, total: None)
     longest = affordable(len(machine.letters), length, prefixes)
-    runs = [run_all(model, machine, longest, told("running all words"))]
-    if runs[0].passed and longest < length and samples:
-        progress = told("running samples")
+    runs = [run_all(model, machine, longest, start_report("running all words"))]
+    if runs[0].has_passed and longest < length and samples:
+        progress = start_report("running samples")
         runs.append(sample(model, machine, samples, length, seed, progress))
     return Examination(tuple(runs), length)

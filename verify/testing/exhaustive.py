@@ -228,12 +228,12 @@ class _Walk:
         for generation, (bad, answers) in enumerate(by, start=1):
             if bool(bad.any()):
                 node = int(bad.flatten().int().argmax())
-                said = self.judge.answer_names(answers.flatten(0, 1)[node : node + 1])[
-                    0
-                ]
+                answer = self.judge.answer_names(
+                    answers.flatten(0, 1)[node : node + 1]
+                )[0]
                 word = entered.word(generation, node)
-                found = _Found(len(word), word, said)
-                self.found = found if self.found is None else min(self.found, found)
+                failure = _Found(len(word), word, answer)
+                self.found = failure if self.found is None else min(self.found, failure)
                 return
 
     def counterexample(self) -> Counterexample | None:
@@ -248,8 +248,8 @@ class _Walk:
         replayed = self.judge.replay(word)
         if replayed is not None:
             return replayed
-        said = (*self.judge.expected(word)[:-1], self.found.said)
-        return self.judge.counterexample(word, said, "among others")
+        answers = (*self.judge.expected_answers(word)[:-1], self.found.said)
+        return self.judge.counterexample(word, answers, "among others")
 
 
 def _root(judge: Pair, network: Network, word: Word) -> Block:
@@ -301,8 +301,8 @@ def exhaustive(
             walk.advance()
             if progress is not None:
                 progress(walk.words, total)
-        found = walk.counterexample()
-        return Simulation(walk.words, length, found, every=not below)
+        counterexample = walk.counterexample()
+        return Simulation(walk.words, length, counterexample, every=not below)
 
 
 def words_below(letters: int, generations: int) -> int:

@@ -120,13 +120,15 @@ def first_failure(
         return replayed
     # Near a tie the answer may depend on how many words are run at once.
     logits = judge.logits(words)[best, : len(word)]
-    found = judge.counterexample(word, judge.answer_names(logits), "among others")
-    if found.expected == found.actual:
+    counterexample = judge.counterexample(
+        word, judge.answer_names(logits), "among others"
+    )
+    if counterexample.expected == counterexample.actual:
         raise CheckError(
             "the network answers the same words differently when it reads them again; "
             "switch off what is random in it, such as dropout"
         )
-    return found
+    return counterexample
 
 
 def draws(

@@ -112,7 +112,7 @@ class Tally:
 
 def tally(journal: JobJournal) -> Tally:
     """The count of a job file: words, finished shards, and the best wrong word."""
-    settled = [journal.settled(shard) for shard in journal.job.shards()]
+    settled = [journal.is_settled(shard) for shard in journal.job.shards()]
     return Tally(journal.words, sum(settled), len(settled), journal.best)
 
 
@@ -167,7 +167,7 @@ def run_shards(
 def _open_shards(journal: JobJournal, shards: Sequence[Shard]) -> Iterator[Shard]:
     """The shards left to be run, each as far as is of interest when it is taken."""
     for shard in shards:
-        if not journal.settled(shard):
+        if not journal.is_settled(shard):
             yield replace(shard, length=min(shard.length, journal.limit))
 
 

@@ -151,10 +151,10 @@ def run(
     done = exhaustive(
         opened, machine, shard.length, progress, budget=budget, below=shard.root
     )
-    found, wrong = done.counterexample, None
-    if found is not None:
-        wrong = tuple(machine.semiautomaton.encode(found.word).tolist())
-    return Outcome(shard.name, shard.length, done.words, wrong, found)
+    counterexample, wrong = done.counterexample, None
+    if counterexample is not None:
+        wrong = tuple(machine.semiautomaton.encode(counterexample.word).tolist())
+    return Outcome(shard.name, shard.length, done.words, wrong, counterexample)
 
 
 def _model_hash(file: ModelFile) -> str:
@@ -215,7 +215,7 @@ class JobJournal:
         best = self.best
         return self.job.length if best is None else _order(best)[0]
 
-    def settled(self, shard: Shard) -> bool:
+    def is_settled(self, shard: Shard) -> bool:
         """Whether a shard was run as far as is of interest."""
         done = self.outcomes.get(shard.name)
         return done is not None and done.length >= min(shard.length, self.limit)
@@ -279,13 +279,13 @@ def _order(done: Outcome) -> tuple[int, tuple[int, ...], str]:
 
 
 def _read_outcome(record: dict[str, Any]) -> Outcome:
-    wrong, found = record["wrong"], record["counterexample"]
+    wrong, counterexample = record["wrong"], record["counterexample"]
     return Outcome(
         str(record["shard"]),
         int(record["length"]),
         int(record["words"]),
         None if wrong is None else tuple(map(int, wrong)),
-        None if found is None else _counterexample(found),
+        None if counterexample is None else _counterexample(counterexample),
     )
 
 

@@ -43,12 +43,12 @@ def run_all(
     judge = pair(model, machine, length)
     total, done = words_below(len(machine.letters), length), 0
     for words in _blocks(len(machine.letters), length):
-        found = first_failure(judge, words, judge.margins(words))
+        counterexample = first_failure(judge, words, judge.margins(words))
         done += len(words)
         if progress is not None:
             progress(done, total)
-        if found is not None:
-            return Simulation(done, length, found, every=True)
+        if counterexample is not None:
+            return Simulation(done, length, counterexample, every=True)
     return Simulation(done, length, None, every=True)
 
 

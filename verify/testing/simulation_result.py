@@ -43,6 +43,6 @@ class Simulation:
     largest_error: float | None = None
 
     @property
-    def passed(self) -> bool:
+    def has_passed(self) -> bool:
         """Whether every answer was right."""
         return self.counterexample is None

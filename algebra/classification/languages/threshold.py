@@ -47,7 +47,7 @@ class Locals:
             for f in self.tops
         }
 
-    def between(self, e: int, f: int) -> IntArray:
+    def elements_between(self, e: int, f: int) -> IntArray:
         """The elements of eSf."""
         return np.flatnonzero(self._left[e] & self._right[f])
 
@@ -135,7 +135,7 @@ def _with_parameters(
 
 def _not_commuting(found: Locals) -> Found:
     for e in found.tops:
-        local = found.between(e, e)
+        local = found.elements_between(e, e)
         image = np.unique(found.rows[e])
         found.spend(len(local) ** 2)
         for x in local.tolist():
@@ -155,8 +155,8 @@ def _not_exchanging(found: Locals) -> Found:
     for e, f in found.pairs():
         if e == f:
             continue
-        there = _one_of_each(found, found.between(e, f))
-        back = _one_of_each(found, found.between(f, e))
+        there = _one_of_each(found, found.elements_between(e, f))
+        back = _one_of_each(found, found.elements_between(f, e))
         found.spend(len(there) ** 2 * len(back))
         for p in there.tolist():
             for r in back.tolist():
@@ -215,13 +215,13 @@ def _not_knast(found: Locals) -> Found:
     idempotent = np.zeros(found.monoid.size, dtype=bool)
     idempotent[found.monoid.idempotents] = True
     for e, f in found.pairs():
-        local = found.between(e, e)
+        local = found.elements_between(e, e)
         chosen = local[idempotent[local]]
         alpha, rho = _pairs_of_one_label(
-            found, chosen, found.between(e, f), found.green.r_class
+            found, chosen, found.elements_between(e, f), found.green.r_class
         )
         beta, lam = _pairs_of_one_label(
-            found, chosen, found.between(f, e), found.green.l_class
+            found, chosen, found.elements_between(f, e), found.green.l_class
         )
         found.spend(len(alpha) * len(beta))
         for a, p in zip(alpha.tolist(), rho.tolist(), strict=True):

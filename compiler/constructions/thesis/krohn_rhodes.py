@@ -13,7 +13,7 @@ from krohn.algebra.decomposition.diagrams import Dependency, dependency
 from krohn.algebra.groups.permutation_group import PermutationGroup
 from krohn.algebra.minimisation import reachable
 from krohn.compiler import CompileError
-from krohn.compiler.constructions.cascade import completed, find_cascade
+from krohn.compiler.constructions.cascade import complete_rows, find_cascade
 from krohn.compiler.constructions.thesis import extensions
 from krohn.compiler.constructions.thesis.simulator import (
     Simulator,
@@ -243,7 +243,7 @@ def _letters_asked(reading: Dependency, sizes: list[int]) -> dict[Row, int]:
     rows = np.array(list(product(range(len(reading.entry)), *map(range, sizes))))
     node = reading.entry[rows[:, 0]]
     for step, state in zip(reading.steps, rows.T[1:], strict=True):
-        node = completed(step.follow)[node, state]
+        node = complete_rows(step.follow)[node, state]
     letters = reading.emit[node].tolist()
     return {tuple(r): a for r, a in zip(rows.tolist(), letters, strict=True)}
 

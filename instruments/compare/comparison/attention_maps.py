@@ -14,7 +14,7 @@ from krohn.instruments.compare.models import Compiled, Network
 from krohn.instruments.compare.probes.attention_landmarks import (
     AttentionComparison,
     Head,
-    attended,
+    compare_heads,
     heads,
 )
 from krohn.instruments.compare.tasks.task import Task
@@ -45,7 +45,7 @@ def attention_maps(
     word = task.inputs.draw(task.machine, np.random.default_rng(0), 1, length)
     shown = list(_compiled_maps(heads(compiled, word)))
     if trained is not None:
-        like = attended(trained, task, [compiled], length)
+        like = compare_heads(trained, task, [compiled], length)
         shown += _trained_maps(heads(trained, word), like)
     if not shown:
         return None
@@ -64,17 +64,17 @@ def _trained_maps(
     most = {one.head: one for one in like.likenesses}
     points = {one.head: one for one in like.pointings}
     for head in found[:MOST_HEADS]:
-        said = []
+        remarks = []
         if point := points.get(head.title):
-            said.append(
+            remarks.append(
                 f"{point.weight:.2f} on {point.landmark} (uniform: {point.uniform:.2f})"
             )
         if one := most.get(head.title):
-            said.append(
+            remarks.append(
                 f"{one.similarity:.2f} like {one.compiled} (uniform: {one.uniform:.2f}, "
                 f"other words: {one.elsewhere:.2f})"
             )
-        yield AttentionMap(GPT, head.title, _rows(head), "; ".join(said))
+        yield AttentionMap(GPT, head.title, _rows(head), "; ".join(remarks))
 
 
 def _rows(head: Head) -> tuple[tuple[float, ...], ...]:

@@ -31,8 +31,8 @@ from krohn.instruments.compare.models import (
     Architecture,
     Compiled,
     Network,
-    compiled,
     cost,
+    wrap_compiled,
 )
 from krohn.instruments.compare.probes.beliefs import (
     LayerProbe,
@@ -80,13 +80,15 @@ def look(run: Run) -> Any:
     """`BeliefMeasurements` of a network as JSON; other processes call this."""
     task, network, length = run.task, run.network, run.recipe.length
     assert isinstance(task, BeliefTask)
-    found = scores(
+    belief_scores = scores(
         lambda words: outputs(network, task, words), task, length, MEASURED, WORDS
     )
     probes = layer_probes(network, task, length, PROBED)
     moved = attention_moved(network, task, length, PROBED)
     return to_object(
-        BeliefMeasurements(found, probes, moved, cost(network, length).parameters)
+        BeliefMeasurements(
+            belief_scores, probes, moved, cost(network, length).parameters
+        )
     )
 
 
@@ -124,7 +126,7 @@ class BeliefQuestion(Question[BeliefMeasurements, BeliefComparison]):
         shape = replace(
             known.transformer,
             width=chosen.width or known.transformer.width,
-            positions=chosen.known or known.transformer.positions,
+            positions=chosen.known_positions or known.transformer.positions,
         )
         deepest = chosen.depth or known.deepest
         own = replace(known, deepest=deepest, transformer=shape, recipe=recipe)
@@ -237,31 +239,33 @@ def derive_beliefs(task: BeliefTask, length: int) -> DerivedBeliefs:
     """
     source = task.source
     try:
-        found = compile_source(source, length)
+        compiled_model = compile_source(source, length)
     except KrohnError:
         if not task.process.approximable:
             raise
-        found = compile_source(source, length, within=THRESHOLDS[0])
-    network, shown = compiled(found.file), found.proof
+        compiled_model = compile_source(source, length, within=THRESHOLDS[0])
+    network, shown = wrap_compiled(compiled_model.file), compiled_model.proof
     proof = BeliefProof(
         "undecided" if shown is None else shown.verdict,
         f"{shown.proved or shown.reason}" if shown else "no proof was asked for",
-        found.file.claim.error,
+        compiled_model.file.claim.error,
         length,
-        found.construction,
-        found.file.precision.name,
-        found.seconds,
+        compiled_model.construction,
+        compiled_model.file.precision.name,
+        compiled_model.seconds,
     )
     beliefs = BeliefTask(task.source)
-    said = scores(lambda w: _beliefs(network, task, w), task, length, MEASURED, WORDS)
+    belief_scores = scores(
+        lambda w: _beliefs(network, task, w), task, length, MEASURED, WORDS
+    )
     one = BeliefSeed(
         None,
-        said,
+        belief_scores,
         probes=layer_probes(network, beliefs, length, PROBED),
         moved=attention_moved(network, beliefs, length, PROBED),
     )
     size = cost(network, length).parameters
-    about = f"{found.construction}, {proof.dtype}"
+    about = f"{compiled_model.construction}, {proof.dtype}"
     model = BeliefModel("compiled", "compiled", about, None, size, (one,))
     return DerivedBeliefs(model, proof, network)
 
@@ -344,6 +348,6 @@ def triangle(
     title: str, task: BeliefTask, length: int, network: Network, most: int = SHOWN
 ) -> Geometry:
     """Beliefs of fresh words, and as read after the last layer, so many at most."""
-    exact, said = read_beliefs(network, task, length, PROBED)
-    points = [tuple(map(tuple, x[:most].round(4).tolist())) for x in (exact, said)]
+    exact, estimated = read_beliefs(network, task, length, PROBED)
+    points = [tuple(map(tuple, x[:most].round(4).tolist())) for x in (exact, estimated)]
     return Geometry(title, points[0], points[1])

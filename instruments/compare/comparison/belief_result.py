@@ -195,20 +195,20 @@ def _cells(model: BeliefModel, found: BeliefComparison) -> dict[str, str]:
 
 def headline(found: BeliefComparison) -> list[str]:
     """The sentences on the proof, on what training reached, and on the least loss."""
-    said = [_proof_sentence(found)]
+    sentences = [_proof_sentence(found)]
     deep = [m for m in found.models if m.depth is not None]
     if deep:
         fits = "; ".join(f"{m.depth}: {_fits(m)}" for m in deep)
-        said.append(f"Trained Transformers, 0.05-fit length by blocks: {fits}.")
+        sentences.append(f"Trained Transformers, 0.05-fit length by blocks: {fits}.")
     others = [m for m in found.models if m.key in ("rnn", "blocks", "ngram")]
     rest = "; ".join(f"{m.title}: {_fits(m)}" for m in others)
-    said.append(f"Beside them: {rest}; words have {found.length} letters.")
+    sentences.append(f"Beside them: {rest}; words have {found.length} letters.")
     floor = next((m.ones[0].scores.floor for m in found.models), None)
     if floor is not None:
-        said.append(
+        sentences.append(
             f"No cross entropy is below {floor:.3f} nats, the mean entropy of the truth."
         )
-    return said
+    return sentences
 
 
 def _proof_sentence(found: BeliefComparison) -> str:

@@ -21,7 +21,7 @@ from krohn.instruments.compare.tasks.catalogue import (
 from krohn.instruments.compare.tasks.task import Task
 from krohn.machine_reading import AS_IT_IS, MachineReading
 from krohn.machines import machine_of, with_outputs
-from krohn.option_rules import refuse_others, spelled
+from krohn.option_rules import refuse_others, spell_option
 from krohn.report import Announce, Progress
 
 
@@ -116,8 +116,8 @@ def _machine_arguments(
         return None
     text = str(source)
     if text not in names():
-        said = reading.reading_options
-        how = (f"{spelled(each)}={getattr(reading, each)}" for each in said)
+        options = reading.reading_options
+        how = (f"{spell_option(each)}={getattr(reading, each)}" for each in options)
         return (f"--machine={text}", *how)
     name, _, observe = text.removesuffix(")").partition(" (")
     if name not in zoo.names() or asked.asked is not None:

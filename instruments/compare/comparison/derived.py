@@ -116,11 +116,11 @@ def derive(
 def _derive_for(
     task: Task, length: int, progress: Callable[[int, int], None] | None, remark: str
 ) -> Derived:
-    found = _compile(task, length, progress)
-    file = found.file
+    model = _compile(task, length, progress)
+    file = model.file
     if isinstance(task, UnrolledTask):
         file = saying_outputs(file, task.letters, task.classes)
-    return Derived(Model(file), file, _proof(found), remark)
+    return Derived(Model(file), file, _proof(model), remark)
 
 
 def _compile(

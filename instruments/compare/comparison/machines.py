@@ -47,7 +47,7 @@ from krohn.instruments.compare.comparison.trained_networks import (
     look,
 )
 from krohn.instruments.compare.measures.first_failures import EACH
-from krohn.instruments.compare.models import Architecture, compiled
+from krohn.instruments.compare.models import Architecture, wrap_compiled
 from krohn.instruments.compare.tasks.letters import Default
 from krohn.instruments.compare.tasks.task import Task
 from krohn.instruments.compare.training import presets
@@ -87,7 +87,7 @@ class MachineQuestion(Question[RunMeasurements, Comparison]):
         gpt = replace(
             gpt,
             width=chosen.width or gpt.width,
-            positions=chosen.known or gpt.positions,
+            positions=chosen.known_positions or gpt.positions,
         )
         recurrent: Architecture
         recurrent, learnt = presets.lstm(chosen.preset, task, chosen.length)
@@ -119,7 +119,7 @@ class MachineQuestion(Question[RunMeasurements, Comparison]):
         """All networks measured on the same words, and what is seen inside of them."""
         task, length, report = self.task, self.length, sitting.report
         report("measuring", 0, STAGES)
-        network = compiled(derived.file)
+        network = wrap_compiled(derived.file)
         share = affordable(network, length)
         models = measure_models(
             derived, self.group_models(trained), task, length, share

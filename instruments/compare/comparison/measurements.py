@@ -43,8 +43,8 @@ The thesis trains on 40 letters and measures on 8 to 128 (section 3.4.5.2.4)."""
 
 def lengths_of(trained: int) -> tuple[int, ...]:
     """The lengths of words that are measured, ascending."""
-    found = {max(1, trained * over // under) for over, under in FRACTIONS}
-    return tuple(sorted(found))
+    lengths = {max(1, trained * over // under) for over, under in FRACTIONS}
+    return tuple(sorted(lengths))
 
 
 # One network, measured on the words of a task and on other ones.
@@ -174,14 +174,19 @@ def first_failure(
         return Failure(None, (), (), last.length, searched)
     known = last.least or last.right >= len(last.found.word) - 1
     least = "No shorter word fails" if known else "A shorter one may fail"
-    found = last.found
+    counterexample = last.found
     return Failure(
-        found.word, found.expected, found.actual, last.length, searched, least
+        counterexample.word,
+        counterexample.expected,
+        counterexample.actual,
+        last.length,
+        searched,
+        least,
     )
 
 
 def _along(curve: Curve) -> AccuracyCurve:
-    values = tuple(found.tokens.value for found in curve.found)
+    values = tuple(point_accuracy.tokens.value for point_accuracy in curve.found)
     return AccuracyCurve(curve.letter, curve.at, values)
 
 

@@ -145,9 +145,12 @@ def with_sizes(
     """The models with the cost and the time of their networks for a word."""
     taken, sizes = latencies(networks, length), {}
     for key, network in networks.items():
-        found = cost(network, length)
+        network_cost = cost(network, length)
         sizes[key] = Size(
-            found.parameters, found.depth, found.flops, taken[key].seconds
+            network_cost.parameters,
+            network_cost.depth,
+            network_cost.flops,
+            taken[key].seconds,
         )
     return tuple(replace(model, size=sizes.get(model.key)) for model in models)
 
@@ -271,17 +274,17 @@ def _proof_sentence(found: Comparison) -> str:
 
 
 def _of_trained(found: Comparison) -> Iterator[str]:
-    said = [
+    accuracies = [
         f"the {_short(c)} gives {percent(average(c))} right answers"
         for c in map(found.of, (GPT, LSTM))
         if c is not None
     ]
-    if said:
+    if accuracies:
         seeds = len(found.origin.seeds)
         mean = f", mean of {seeds} seeds" if seeds > 1 else ""
         yield (
             f"Trained on words of {count(found.length, 'letter')} and measured on fresh "
-            f"ones, {' and '.join(said)}{mean}."
+            f"ones, {' and '.join(accuracies)}{mean}."
         )
 
 

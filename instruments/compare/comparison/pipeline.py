@@ -280,7 +280,7 @@ def train_all(
 def _read_measurement(
     question: Question[Measurement, Any], result: Result
 ) -> Measurement:
-    return from_object(question.measurement, result.measured, "a run")
+    return from_object(question.measurement, result.measured_values, "a run")
 
 
 def _forget_unreadable(

@@ -34,31 +34,31 @@ class Written:
 
     def to_object(self) -> dict[str, Any]:
         """Itself for JSON."""
-        found: dict[str, Any] = to_object(self)
-        return found
+        json_object: dict[str, Any] = to_object(self)
+        return json_object
 
     def html(self) -> str:
         """Itself as a page: no scripts, and nothing is fetched."""
-        page: str = self._drawn("render")
+        page: str = self._draw_part("render")
         return page
 
     def headline(self) -> Sequence[str]:
         """Sentences on the proof, and on what training reached."""
-        sentences: Sequence[str] = self._drawn("headline")
+        sentences: Sequence[str] = self._draw_part("headline")
         return sentences
 
     def table(self) -> Sequence[Sequence[str]]:
         """The columns of the table on a terminal, and its rows."""
-        rows: Sequence[Sequence[str]] = self._drawn("table")
+        rows: Sequence[Sequence[str]] = self._draw_part("table")
         return rows
 
-    def _drawn(self, part: str) -> Any:
+    def _draw_part(self, part: str) -> Any:
         return getattr(import_module(f"{PACKAGE}.{self.drawing}"), part)(self)
 
     def _repr_html_(self) -> str:
-        from krohn.notebook import framed
+        from krohn.notebook import frame_page
 
-        return framed(self.html())
+        return frame_page(self.html())
 
     @classmethod
     def from_object(cls, stated: object) -> Self:

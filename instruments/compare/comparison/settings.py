@@ -70,7 +70,7 @@ class Settings(MachineReading):
     named: tuple[str, ...] | None = None
 
     @property
-    def known(self) -> Positions | None:
+    def known_positions(self) -> Positions | None:
         """The positions; other names are refused where the network is made."""
         return cast("Positions | None", self.positions)
 

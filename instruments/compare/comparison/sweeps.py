@@ -53,13 +53,13 @@ def sweeps(
         trained: Where these lie on the axes of what is varied.
         proved: The longest word of which the compiled network is proved.
     """
-    found = [_by_position(models, length)]
+    all_sweeps = [_by_position(models, length)]
     for over in TITLES:
         first = _first(models, over)
         if first is not None:
             reach = proved if over == "length" else None
-            found.append(_along(models, over, first, trained.get(over), reach))
-    return tuple(found)
+            all_sweeps.append(_along(models, over, first, trained.get(over), reach))
+    return tuple(all_sweeps)
 
 
 def trained_spans(
@@ -143,13 +143,13 @@ def _worst(row: Strategy) -> float:
 
 def _first(models: Sequence[MeasuredModel], over: str) -> AccuracyCurve | None:
     """The curve with the most places: some networks do not read long words."""
-    found = [
+    curves = [
         seed.measured.curves[over]
         for model in models
         for seed in model.seeds
         if over in seed.measured.curves
     ]
-    return max(found, key=lambda a: len(a.at), default=None)
+    return max(curves, key=lambda a: len(a.at), default=None)
 
 
 def _by_position(models: Sequence[MeasuredModel], length: int) -> Sweep:
@@ -173,8 +173,8 @@ def _along(
     proved: int | None,
 ) -> Sweep:
     letter = first.letter or ""
-    title, *said = TITLES[over]
-    axis, place = (text.replace("[letter]", letter) for text in said)
+    title, *labels = TITLES[over]
+    axis, place = (text.replace("[letter]", letter) for text in labels)
     curves = _curves(models, lambda m: _at(m.curves.get(over), first.at))
     reach = None if proved is None else float(proved)
     return Sweep(title, axis, place, first.at, trained, reach, FEWER, curves)

@@ -60,7 +60,7 @@ def right(model: Simulator, task: Task, batch: Batch) -> BoolArray:
     tokens = _order(task.letters, model.letters)[batch.letters]
     labels = _order(task.classes, model.classes)[batch.labels]
     size = at_once(batch.letters.shape[1])
-    found = np.ones(batch.letters.shape, dtype=bool)
+    is_right = np.ones(batch.letters.shape, dtype=bool)
     with torch.inference_mode(), evaluating(model):
         for first in range(0, len(tokens), size):
             part = slice(first, first + size)
@@ -68,8 +68,8 @@ def right(model: Simulator, task: Task, batch: Batch) -> BoolArray:
             wanted = torch.from_numpy(labels[part]).to(model.device)
             wrong = differs(model(read), wanted)
             if wrong is not None:
-                found[part] = ~wrong.cpu().numpy()
-    return found
+                is_right[part] = ~wrong.cpu().numpy()
+    return is_right
 
 
 def evaluating(model: Simulator) -> AbstractContextManager[None]:
@@ -341,8 +341,8 @@ def accuracy(
     Raises:
         KrohnError: If the network does not read such words, or nothing is asked in them.
     """
-    found = tally(model, task, rng, words, length)
-    return of_tally(found, task.inputs.description, length)
+    result = tally(model, task, rng, words, length)
+    return of_tally(result, task.inputs.description, length)
 
 
 def of_tally(found: Tally, inputs: str, length: int) -> Accuracy:
@@ -385,17 +385,17 @@ def greedy(network: Network, texts: IntArray) -> IntArray:
 
     Blanks stand at the end. The first token is none.
     """
-    found, memory = torch.tensor(texts), None
+    tokens, memory = torch.tensor(texts), None
     device = next(network.parameters()).device
     read = texts.shape[1] - int((texts == BLANK).sum(axis=1).max())
     begin = 0
     with torch.no_grad():
         for t in range(read, texts.shape[1]):
-            part = found[:, begin:t].to(device)
+            part = tokens[:, begin:t].to(device)
             logits, memory = network.further(part, memory)
-            said, begin = logits[:, -1].argmax(dim=-1).cpu(), t
-            found[:, t] = torch.where(found[:, t] == BLANK, said, found[:, t])
-    return found.numpy()
+            best, begin = logits[:, -1].argmax(dim=-1).cpu(), t
+            tokens[:, t] = torch.where(tokens[:, t] == BLANK, best, tokens[:, t])
+    return tokens.numpy()
 
 
 def text_scores(
@@ -406,7 +406,7 @@ def text_scores(
     asked = task.in_continuation(texts)
     # After the right end nothing counts, but an end that comes late is none.
     blank = np.cumsum(asked, axis=1) > 0
-    said = greedy(network, np.where(blank, BLANK, texts))
-    right = ((said == texts) | ~asked).all(axis=1)
-    answers = task.answers(said) == task.answers(texts)
+    continuations = greedy(network, np.where(blank, BLANK, texts))
+    right = ((continuations == texts) | ~asked).all(axis=1)
+    answers = task.answers(continuations) == task.answers(texts)
     return TextScores(count, int(right.sum()), int(answers.sum()))

@@ -18,7 +18,7 @@ from torch import Tensor, nn
 
 from krohn.algebra.errors import KrohnError
 from krohn.architectures.attention_layer.engine import AttentionLayer
-from krohn.architectures.attention_layer.meaning import asked
+from krohn.architectures.attention_layer.meaning import project_features
 from krohn.instruments.compare.models.gpt import OWN
 from krohn.instruments.compare.models.network import recording
 from krohn.network.forward_pass import evaluation_mode
@@ -45,7 +45,7 @@ class Spectrum:
     bias: FloatArray
 
     @property
-    def corrected(self) -> FloatArray:
+    def corrected_values(self) -> FloatArray:
         """The singular values without the bias, ``(k,)``; their own error is O(1/τ²)."""
         return self.averaged - self.bias
 
@@ -78,8 +78,8 @@ def of_logits(logits: FloatArray, terms: int) -> Spectrum:
 
 
 def _values(logits: FloatArray, terms: int) -> FloatArray:
-    found = np.linalg.svd(logits, compute_uv=False)[:, :terms]
-    return np.asarray(found / logits.shape[1], dtype=np.float64)
+    singular_values = np.linalg.svd(logits, compute_uv=False)[:, :terms]
+    return np.asarray(singular_values / logits.shape[1], dtype=np.float64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,8 +123,8 @@ def expected_bias(bases: Bases, length: int) -> FloatArray:
     mixed = up * down * (up * down * (ee + dd) + (up**2 + down**2) * ed) / gaps
     second = up[:, 0] * (ed @ sigma) + mixed.sum(axis=1)
     spread = np.diag(ee) + np.diag(dd) + 2 * np.diag(ed)
-    found: FloatArray = (second / (2 * sigma) - sigma * spread / 8) / length
-    return found
+    bias: FloatArray = (second / (2 * sigma) - sigma * spread / 8) / length
+    return bias
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,11 +144,11 @@ class Head:
     @property
     def logits(self) -> FloatArray:
         """``(count, τ, τ)``: all pairs, also those that a causal mask hides."""
-        found: FloatArray = self.queries @ self.keys.swapaxes(1, 2)
-        return found
+        products: FloatArray = self.queries @ self.keys.swapaxes(1, 2)
+        return products
 
     @property
-    def centred(self) -> "Head":
+    def centred_head(self) -> "Head":
         """A head of the same attention weights, with keys of mean 0.
 
         A term that depends on the query alone changes no weight. Here it is the mean over
@@ -157,7 +157,7 @@ class Head:
         mean = self.keys.mean(axis=(0, 1))
         return Head(self.title, self.queries, self.keys - mean)
 
-    def pooled(self, terms: int) -> Bases:
+    def pool_sequences(self, terms: int) -> Bases:
         """The largest terms of one matrix of all pairs of the inputs of all sequences.
 
         Its bias is as at τ = count · τ. The matrix is not formed: with QR on each side
@@ -182,7 +182,7 @@ def of_layer(layer: AttentionLayer, inputs: Tensor) -> Head:
     if layer.remembers:
         raise KrohnError("this layer looks at a memory, not at other positions")
     with torch.no_grad():
-        sides = asked(layer.net, layer.encoded(inputs))
+        sides = project_features(layer.net, layer.encode_inputs(inputs))
     return Head("head", *(side.double().numpy() for side in sides))
 
 
@@ -207,7 +207,7 @@ def of_gpt2(body: Any, tokens: Tensor) -> list[Head]:
         )
     with evaluation_mode(body), torch.no_grad(), recording(parts) as given:
         body(tokens)
-    found = []
+    all_heads = []
     for layer, (block, each) in enumerate(zip(blocks, given, strict=True)):
         width, heads = block.attn.head_dim, block.attn.num_heads
         scale = width**-0.5 if block.attn.scale_attn_weights else 1.0
@@ -217,8 +217,8 @@ def of_gpt2(body: Any, tokens: Tensor) -> list[Head]:
             part.unflatten(2, (heads, width)).double().cpu().numpy()
             for part in each.chunk(3, dim=2)
         )
-        found += [
+        all_heads += [
             Head(f"head {i} of layer {layer + 1}", query[:, :, i] * scale, key[:, :, i])
             for i in range(heads)
         ]
-    return found
+    return all_heads

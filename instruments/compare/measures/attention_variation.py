@@ -60,8 +60,8 @@ class Speaker(Reader):
         from krohn.architectures.generator.engine import Generator
 
         with torch.inference_mode():
-            said = Generator(self.file)(torch.from_numpy(words))[:, 1:]
-        return np.asarray(said.double().numpy())
+            outputs = Generator(self.file)(torch.from_numpy(words))[:, 1:]
+        return np.asarray(outputs.double().numpy())
 
     def attention(self, word: Sequence[int]) -> FloatArray:
         """As torch computes it."""
@@ -69,8 +69,8 @@ class Speaker(Reader):
 
         with torch.inference_mode():
             tokens = torch.tensor([list(word)], dtype=torch.int64)
-            found = Generator(self.file).attention(tokens)[-1][0]
-        return np.asarray(found.double().numpy())
+            weights = Generator(self.file).attention(tokens)[-1][0]
+        return np.asarray(weights.double().numpy())
 
     def facts(self) -> dict[str, float]:
         """How well it balances, if that is defined."""
@@ -78,8 +78,8 @@ class Speaker(Reader):
             return {}
         from krohn.instruments.limits.balance import balance
 
-        found = balance(self.file, self.machine)
-        return {"beta": found.beta, "worst S/P": found.worst}
+        result = balance(self.file, self.machine)
+        return {"beta": result.beta, "worst S/P": result.worst}
 
 
 class StackLike(Reader):
@@ -132,10 +132,10 @@ def _stack_like(
         tokens = torch.tensor([list(word)], dtype=torch.int64)
         snapshots = network.snapshots(tokens)
     channels = {c["name"]: c for c in file.header["program"]["channels"] if "head" in c}
-    found = np.zeros((len(word) + 1, len(word) + 1))
+    pattern = np.zeros((len(word) + 1, len(word) + 1))
     for t, stack in enumerate(stacks):
         if not stack:
-            found[t, 0] = 1.0  # nothing is looked for
+            pattern[t, 0] = 1.0  # nothing is looked for
             continue
         channel = channels[f"latest{len(stack)}"]
         born, head = channel["snapshots"][0], channel["head"]
@@ -143,17 +143,17 @@ def _stack_like(
         assert isinstance(heads, Attention)
         with torch.inference_mode():
             weights = heads.weights(snapshots[born - 1])[0, head, t]
-        found[t] = weights.double().numpy()
-    return found
+        pattern[t] = weights.double().numpy()
+    return pattern
 
 
 def probe(law: BracketDistribution) -> list[int]:
     """A prefix with all kinds and depths: ``[[[[]]]](((()))`` for two kinds, depth 4."""
-    found = law.brackets
+    brackets = law.brackets
     word: list[int] = []
-    for kind in reversed(range(found.kinds)):
-        word += [found.opens.index(kind)] * found.depth
-        word += [found.closes.index(kind)] * found.depth
+    for kind in reversed(range(brackets.kinds)):
+        word += [brackets.opens.index(kind)] * brackets.depth
+        word += [brackets.closes.index(kind)] * brackets.depth
     return word[:-1]
 
 

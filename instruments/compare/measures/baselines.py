@@ -71,18 +71,18 @@ class NGram:
 
     def __call__(self, letters: IntArray) -> IntArray:
         """Classes ``(count, length)`` after each letter of words ``(count, length)``."""
-        *_, said = self.answers(letters)
-        return said
+        *_, classes = self.answers(letters)
+        return classes
 
     def answers(self, letters: IntArray) -> Iterator[IntArray]:
         """The answers of each order, ascending, with all shorter ones to back off to."""
-        said = np.zeros(letters.shape, dtype=np.int64)
+        answers = np.zeros(letters.shape, dtype=np.int64)
         orders = [table.order for table in self.tables]
         each = contexts(letters, self.keys, orders)
         for table, codes in zip(self.tables, each, strict=True):
             known, classes = table.look_up(codes)
-            said = np.where(known, classes, said)
-            yield said
+            answers = np.where(known, classes, answers)
+            yield answers
 
     def until(self, order: int) -> "NGram":
         """The n-grams with contexts of up to so many letters."""
@@ -186,8 +186,8 @@ def best_ngram(
     batch = task.batch(rng, max(1, tokens // HELD_OUT // length), length)
     labels = batch.labels[batch.asked]
     shares = {
-        table.order: float((said[batch.asked] == labels).mean())
-        for table, said in zip(
+        table.order: float((answers[batch.asked] == labels).mean())
+        for table, answers in zip(
             fitted.tables, fitted.answers(batch.letters), strict=True
         )
     }
@@ -233,11 +233,11 @@ class Guess:
         """Classes ``(count, length)`` after each letter of words ``(count, length)``."""
         read = letters.astype(np.uint64) + np.uint64(1)
         code = np.full(len(letters), self.seed, dtype=np.uint64)
-        said = np.empty(letters.shape, dtype=np.int64)
+        answers = np.empty(letters.shape, dtype=np.int64)
         for t in range(letters.shape[1]):
             code = _mix_bits(code ^ (read[:, t] * _ODD))
-            said[:, t] = (code >> _SHIFT).astype(np.int64) % self.classes
-        return said
+            answers[:, t] = (code >> _SHIFT).astype(np.int64) % self.classes
+        return answers
 
 
 def _mix_bits(code: Codes) -> Codes:
@@ -262,10 +262,10 @@ class Majority:
 
     def __call__(self, letters: IntArray) -> IntArray:
         """Classes ``(count, length)`` after each letter of words ``(count, length)``."""
-        said = np.full(letters.shape, self.overall)
+        answers = np.full(letters.shape, self.overall)
         known = min(letters.shape[1], len(self.positions))
-        said[:, :known] = self.positions[:known]
-        return said
+        answers[:, :known] = self.positions[:known]
+        return answers
 
 
 def majority(
@@ -298,14 +298,14 @@ def baselines(
     """
     overall, each = majority(task, rng, length, tokens)
     chosen = best_ngram(task, rng, length, tokens=tokens)
-    said = task.classes[overall.overall]
+    name = task.classes[overall.overall]
     return (
         Baseline(
             "guess",
             f"one of {len(task.classes)} classes, all alike",
             simulator(Guess(len(task.classes)), task),
         ),
-        Baseline("majority", f"always {said}", simulator(overall, task)),
+        Baseline("majority", f"always {name}", simulator(overall, task)),
         Baseline(
             "majority by position",
             "the most frequent class at each position",

@@ -103,8 +103,8 @@ def _fits(errors: Errors, epsilon: float) -> int:
 def entropies(laws: FloatArray) -> FloatArray:
     """``(…, n)`` to ``(…,)``: in nats. No cross entropy to these laws is below."""
     safe = np.where(laws > 0, laws, 1.0)
-    found: FloatArray = -(safe * np.log(safe)).sum(-1)
-    return found
+    sums: FloatArray = -(safe * np.log(safe)).sum(-1)
+    return sums
 
 
 def excesses(found: FloatArray, laws: FloatArray) -> FloatArray:
@@ -160,14 +160,14 @@ def scores(
         words: How many.
     """
     batch = task.batch(np.random.default_rng(seed), words, length)
-    found, asked = answers(batch.letters), batch.asked
-    off = distances(found, batch.truth, task.probabilities)
+    outputs, asked = answers(batch.letters), batch.asked
+    off = distances(outputs, batch.truth, task.probabilities)
     errors = by_position(off, asked)
     low, high = (fit([errors], epsilon).length for epsilon in THRESHOLDS)
     floor = excess = None
     if task.probabilities and asked.any():
         floor = float(entropies(batch.truth)[asked].mean())
-        most = float(excesses(found, batch.truth)[asked].mean())
+        most = float(excesses(outputs, batch.truth)[asked].mean())
         excess = most if np.isfinite(most) else None
     near = off[asked] < THRESHOLDS[0]
     return BeliefScores(
@@ -206,14 +206,14 @@ class Window:
 
     def by_order(self, letters: IntArray) -> list[FloatArray]:
         """The beliefs by each order, ascending, with all shorter ones to back off to."""
-        said = np.zeros((*letters.shape, self.means[0].shape[1]))
-        found = []
+        beliefs = np.zeros((*letters.shape, self.means[0].shape[1]))
+        all_beliefs = []
         each = contexts(letters, self.keys, list(self.orders))
         for codes, known, means in zip(each, self.codes, self.means, strict=True):
             at = np.minimum(np.searchsorted(known, codes), len(known) - 1)
-            said = np.where((known[at] == codes)[..., None], means[at], said)
-            found.append(said)
-        return found
+            beliefs = np.where((known[at] == codes)[..., None], means[at], beliefs)
+            all_beliefs.append(beliefs)
+        return all_beliefs
 
     def until(self, order: int) -> "Window":
         """The windows with contexts of up to so many letters."""
@@ -247,7 +247,7 @@ def best_window(
     whole = Window(keys, tuple(orders), tuple(codes), tuple(means))
     fresh = task.batch(rng, max(1, tokens // HELD_OUT // length), length)
     off = [
-        float(distances(said, fresh.truth, task.probabilities)[fresh.asked].mean())
-        for said in whole.by_order(fresh.letters)
+        float(distances(beliefs, fresh.truth, task.probabilities)[fresh.asked].mean())
+        for beliefs in whole.by_order(fresh.letters)
     ]
     return whole.until(orders[int(np.argmin(off))])

@@ -74,8 +74,8 @@ def flips(machine: Automaton) -> bool:
 
 def nests(machine: Automaton) -> bool:
     """Whether it is a stack of brackets that starts empty."""
-    found = as_brackets(machine)
-    return found is not None and found.stacks[machine.start] == ()
+    brackets = as_brackets(machine)
+    return brackets is not None and brackets.stacks[machine.start] == ()
 
 
 def by_bias(
@@ -103,8 +103,8 @@ def by_bias(
     else:
         letter = task.letters[marked_letter(task.machine, letter)]
         chosen = [Biased(p, letter) for p in biases]
-    found = _along(model, task, rng, chosen, [length] * len(biases), words)
-    return Curve("bias", letter, tuple(biases), found)
+    accuracies = _along(model, task, rng, chosen, [length] * len(biases), words)
+    return Curve("bias", letter, tuple(biases), accuracies)
 
 
 def by_count(
@@ -134,8 +134,8 @@ def by_count(
     if counts is None:
         counts = sorted({round(x) for x in np.linspace(0, length, COUNTS + 1)})
     chosen = [Counted(count, letter) for count in counts]
-    found = _along(model, task, rng, chosen, [length] * len(counts), words)
-    return Curve("count", letter, tuple(map(float, counts)), found)
+    accuracies = _along(model, task, rng, chosen, [length] * len(counts), words)
+    return Curve("count", letter, tuple(map(float, counts)), accuracies)
 
 
 def countable(machine: Automaton) -> bool:
@@ -160,8 +160,8 @@ def by_opening(
             read its words.
     """
     chosen = [DyckPrefixes(q, closed=False) for q in openings]
-    found = _along(model, task, rng, chosen, [length] * len(openings), words)
-    return Curve("opening", None, tuple(openings), found)
+    accuracies = _along(model, task, rng, chosen, [length] * len(openings), words)
+    return Curve("opening", None, tuple(openings), accuracies)
 
 
 def by_length(
@@ -178,8 +178,8 @@ def by_length(
     """
     most = model.longest
     kept = [n for n in lengths if most is None or n <= most]
-    found = _along(model, task, rng, [task.inputs] * len(kept), kept, words)
-    return Curve("length", None, tuple(map(float, kept)), found)
+    accuracies = _along(model, task, rng, [task.inputs] * len(kept), kept, words)
+    return Curve("length", None, tuple(map(float, kept)), accuracies)
 
 
 def _along(

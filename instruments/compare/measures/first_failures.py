@@ -132,8 +132,8 @@ def _repair(allowed: BoolArray) -> IntArray:
     upwards = np.where(allowed, index, letters)
     following = np.minimum.accumulate(upwards[::-1], axis=0)[::-1]
     last = np.where(allowed, index, -1).max(axis=0)
-    found = np.where(following < letters, following, last)
-    return np.where(found < 0, index, found)
+    nearest = np.where(following < letters, following, last)
+    return np.where(nearest < 0, index, nearest)
 
 
 def _answers(
@@ -192,12 +192,12 @@ class OnLegalWords:
         """Logits ``(count, length, classes)`` for letter indices ``(count, length)``."""
         read, after = self.task_machine.legal_words_and_states(tokens.cpu().numpy())
         theirs = np.array([self.inner.letters.index(name) for name in self.letters])
-        said = self._pad(self.inner(_on(tokens.device, theirs[read])))
+        logits = self._pad(self.inner(_on(tokens.device, theirs[read])))
         answers = np.array([self.classes.index(name) for name in self.task.classes])
         right = _on(tokens.device, answers[self.task_machine.answers[after]])
-        given = nn.functional.one_hot(right, said.shape[-1]).to(said.dtype)
+        given = nn.functional.one_hot(right, logits.shape[-1]).to(logits.dtype)
         asked = _on(tokens.device, self.task_machine.asked[read, after])
-        return torch.where(asked[..., None], said, given)
+        return torch.where(asked[..., None], logits, given)
 
     def _pad(self, logits: Tensor) -> Tensor:
         """Logits with a column for each class that the network lacks, below all others."""
@@ -281,12 +281,14 @@ def find_failing_word(
         run = examine(
             known, machine, length, prefixes=prefixes, samples=samples, seed=seed
         )
-        if run.failed is None or run.failed.counterexample is None:
+        if run.failing_run is None or run.failing_run.counterexample is None:
             return FailingWord(length, run.words, run.right, None, False, run.method)
-        small = minimise(known, machine, run.failed.counterexample, budget)
-    found = _as_read(wanted, small.found)
+        small = minimise(known, machine, run.failing_run.counterexample, budget)
+    counterexample = _as_read(wanted, small.found)
     known_right = max(run.right, small.right)
-    return FailingWord(length, run.words, known_right, found, small.least, _how(run))
+    return FailingWord(
+        length, run.words, known_right, counterexample, small.least, _how(run)
+    )
 
 
 def _against(
@@ -300,8 +302,8 @@ def _against(
 
 
 def _how(run: Examination) -> str:
-    assert run.failed is not None
-    return "all words" if run.failed.every else run.failed.about.strip(" ()")
+    assert run.failing_run is not None
+    return "all words" if run.failing_run.every else run.failing_run.about.strip(" ()")
 
 
 def _as_read(wanted: TaskMachine, found: Counterexample) -> Counterexample:
@@ -334,10 +336,10 @@ def first_failing_words(
         if done and known < done[-1].length:
             # All words that can be afforded have been run.
             budgets["prefixes"] = 0
-        found = find_failing_word(model, task, length, **budgets)
-        known = max(known, found.right)
-        done.append(replace(found, right=known))
-        if found.found is not None:
+        outcome = find_failing_word(model, task, length, **budgets)
+        known = max(known, outcome.right)
+        done.append(replace(outcome, right=known))
+        if outcome.found is not None:
             break
     return tuple(done)
 
@@ -378,7 +380,7 @@ def by_strategy(
     Raises:
         KrohnError: As `find_failing_word` does.
     """
-    wanted, found = task_machine(task), []
+    wanted, accuracies = task_machine(task), []
     for name, strategy in STRATEGIES.items():
         read, _ = wanted.legal_words_and_states(
             strategy(rng, wanted.machine, words, length)
@@ -391,5 +393,5 @@ def by_strategy(
         some = counted > 0
         each = (good == counted)[some].astype(np.int64)
         whole = clustered_rate(each, np.ones_like(each))
-        found.append(StrategyAccuracy(name, clustered_rate(good, counted), whole))
-    return tuple(found)
+        accuracies.append(StrategyAccuracy(name, clustered_rate(good, counted), whole))
+    return tuple(accuracies)

@@ -12,7 +12,7 @@ from krohn.instruments.compare.models.architecture import (
 )
 from krohn.instruments.compare.models.compiled import (
     Compiled,
-    compiled,
+    wrap_compiled,
 )
 from krohn.instruments.compare.models.cost import (
     Cost,
@@ -47,9 +47,9 @@ __all__ = [
     "Specification",
     "assemble",
     "build",
-    "compiled",
     "cost",
     "latencies",
     "load",
     "save",
+    "wrap_compiled",
 ]

@@ -137,7 +137,7 @@ class CompiledTransformer(Compiled):
             for b in range(len(body.mlp)):
                 watch = partial(_keep_letters, attention, b)
                 hooks[f"blocks.{b}.attention.pattern"] = [watch]
-        return body.hooked(letters, Hooks(hooks)) if hooks else body(letters)
+        return body.run_with_hooks(letters, Hooks(hooks)) if hooks else body(letters)
 
 
 class CompiledRnn(Compiled):
@@ -160,7 +160,9 @@ class CompiledRnn(Compiled):
         return logits + body.bias
 
 
-def compiled(file: ModelFile, source: Derived | None = None, seed: int = 0) -> Compiled:
+def wrap_compiled(
+    file: ModelFile, source: Derived | None = None, seed: int = 0
+) -> Compiled:
     """A compiled network as a `Network`.
 
     Args:
@@ -200,7 +202,7 @@ def open_compiled(specification: Specification, seed: int) -> Compiled:
     source = specification.architecture
     assert isinstance(source, Derived)
     try:
-        network = compiled(read(Path(source.file)), source, seed)
+        network = wrap_compiled(read(Path(source.file)), source, seed)
     except ModelFileError as error:
         raise KrohnError(str(error)) from None
     has = network.specification

@@ -23,8 +23,8 @@ from krohn.instruments.compare.models.architecture import (
 )
 from krohn.instruments.compare.models.compiled import (
     Compiled,
-    compiled,
     open_compiled,
+    wrap_compiled,
 )
 from krohn.instruments.compare.models.cost import parameters
 from krohn.instruments.compare.models.gpt import GptNetwork
@@ -133,7 +133,7 @@ def load(path: str | Path) -> Network:
         length = int.from_bytes(data[:8], "little")
         metadata = strict_json.read(data[8 : 8 + length]).get("__metadata__", {})
         if modelfile.KEY in metadata:
-            return compiled(modelfile.read(path), Derived(str(path))).eval()
+            return wrap_compiled(modelfile.read(path), Derived(str(path))).eval()
         if TRAINED_KEY not in metadata:
             raise KrohnError(f"{path} holds no network of Krohn")
         return _restore(metadata[TRAINED_KEY], tensors).eval()
@@ -149,7 +149,7 @@ class _Damaged(Exception):
 
 def _to_bytes(network: Network) -> bytes:
     specification = network.specification
-    said = {
+    header = {
         "version": VERSION,
         "architecture": to_object(specification.architecture),
         "letters": specification.letters,
@@ -160,7 +160,7 @@ def _to_bytes(network: Network) -> bytes:
         name: weight.detach().cpu().contiguous()
         for name, weight in network.state_dict().items()
     }
-    text = json.dumps(said, sort_keys=True, separators=(",", ":"))
+    text = json.dumps(header, sort_keys=True, separators=(",", ":"))
     return bytes(safetensors.torch.save(tensors, {TRAINED_KEY: text}))
 
 
@@ -181,13 +181,13 @@ def _restore(text: str, tensors: Mapping[str, Tensor]) -> Network:
 
 def _specification(text: str) -> Specification:
     try:
-        said: dict[str, Any] = strict_json.read(text)
-        if said["version"] != VERSION:
+        header: dict[str, Any] = strict_json.read(text)
+        if header["version"] != VERSION:
             raise _Damaged(
-                f"it has version {said['version']!r}, and this Krohn reads {VERSION}"
+                f"it has version {header['version']!r}, and this Krohn reads {VERSION}"
             )
-        architecture = from_object(said["architecture"])
-        sizes = (said["letters"], said["classes"], said["longest"])
+        architecture = from_object(header["architecture"])
+        sizes = (header["letters"], header["classes"], header["longest"])
         return Specification(architecture, *sizes)
     except (ValueError, LookupError, TypeError, KrohnError) as error:
         raise _Damaged(f"its header is malformed ({error})") from None

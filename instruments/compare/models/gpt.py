@@ -319,8 +319,8 @@ def attention_weights(architecture: EfficientGpt, query: Tensor, key: Tensor) ->
     i = j[count - asked :, None]
     if architecture.attention == "linear":
         products = FAST.phi(query) @ FAST.phi(key).transpose(-1, -2)
-        found: Tensor = FAST.shown(products, Linear().sees(i, j))
-        return found / found.sum(dim=-1, keepdim=True)
+        weights: Tensor = FAST.keep_seen(products, Linear().sees(i, j))
+        return weights / weights.sum(dim=-1, keepdim=True)
     scores = query @ key.transpose(-1, -2) / math.sqrt(query.shape[-1])
     seen = Sparse(architecture.block, 1, 1).sees(i, j)
     return torch.as_tensor(FAST.softmax(scores, seen))

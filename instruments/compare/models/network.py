@@ -260,17 +260,17 @@ class RecurrentLayerNetwork(Recurrent):
         return logits, memory
 
     @torch.no_grad()
-    def remembered(self, letters: Tensor) -> tuple[list[Tensor], Tensor]:
+    def compute_memory(self, letters: Tensor) -> tuple[list[Tensor], Tensor]:
         """Memory of each layer after words ``(count, length)``, and the last logits.
 
         Gradients do not go back through it.
         """
         memory = self.recurrent(self.letters(letters))[1]
-        held = memory if isinstance(self.recurrent, nn.LSTM) else (memory,)
-        found = [part[0] for part in held]
-        return found, self.head(self.given(found[0]))
+        parts = memory if isinstance(self.recurrent, nn.LSTM) else (memory,)
+        layer_memories = [part[0] for part in parts]
+        return layer_memories, self.head(self.given(layer_memories[0]))
 
-    def disturbed(
+    def read_with_noise(
         self, letters: Tensor, noise: float, memory: list[Tensor] | None = None
     ) -> tuple[Tensor, Tensor]:
         """Read words twice, the second time with noise on all that is remembered.
@@ -293,13 +293,13 @@ class RecurrentLayerNetwork(Recurrent):
         memory = [part.repeat(2, 1) for part in memory]
         added = x[0].new_zeros(length, parts, *memory[0].shape)
         added[:, :, count:].normal_(0, noise)
-        found = []
+        memories = []
         for letter, more in zip(x, added, strict=True):
-            found += (memory := self._step(letter, memory))
+            memories += (memory := self._step(letter, memory))
             memory = [part + own for part, own in zip(memory, more, strict=True)]
-        held = torch.stack(found).reshape(added.shape)
-        logits: Tensor = self.head(self.given(held[:, 0].transpose(0, 1)))
-        apart = (held[:, :, count:] - held[:, :, :count]).square().mean()
+        by_letter = torch.stack(memories).reshape(added.shape)
+        logits: Tensor = self.head(self.given(by_letter[:, 0].transpose(0, 1)))
+        apart = (by_letter[:, :, count:] - by_letter[:, :, :count]).square().mean()
         return logits, apart / noise**2
 
     def _step(self, x: Tensor, memory: list[Tensor]) -> list[Tensor]:

@@ -4,7 +4,7 @@ from krohn.instruments.compare.probes.attention_landmarks import (
     AttentionComparison,
     HeadSimilarity,
     LandmarkAttention,
-    attended,
+    compare_heads,
 )
 from krohn.instruments.compare.probes.probe_map import (
     Cell,
@@ -24,6 +24,6 @@ __all__ = [
     "ProbeMap",
     "Row",
     "Survey",
-    "attended",
+    "compare_heads",
     "survey",
 ]

@@ -59,12 +59,12 @@ def heads(network: Network, words: IntArray) -> list[Head]:
     with evaluation_mode(network), torch.no_grad():
         seen = network.inside(torch.from_numpy(words).to(device)).attention
     titles = _titles(network) if isinstance(network, CompiledTransformer) else {}
-    found = []
+    all_heads = []
     for layer, weights in enumerate(seen):
         for index, given in enumerate(weights.double().cpu().numpy().swapaxes(0, 1)):
             title = titles.get((layer, index), f"head {index} of layer {layer + 1}")
-            found.append(Head(layer, index, title, *_without_bos(given)))
-    return found
+            all_heads.append(Head(layer, index, title, *_without_bos(given)))
+    return all_heads
 
 
 def _without_bos(given: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -78,15 +78,15 @@ def _without_bos(given: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 def _titles(network: Compiled) -> dict[tuple[int, int], str]:
     """For each block and head of a compiled network, the channels that it writes."""
-    found: dict[tuple[int, int], list[str]] = {}
+    families: dict[tuple[int, int], list[str]] = {}
     for name, place in network.model.places().items():
         if place.head is not None:
             at = (place.snapshots[0] // 2, place.head)
             family = name.partition("[")[0]
-            known = found.setdefault(at, [])
+            known = families.setdefault(at, [])
             known += [family] * (family not in known)
     construction = network.model.header.get("construction", "compiled")
-    return {at: f"{construction}: {', '.join(n)}" for at, n in found.items()}
+    return {at: f"{construction}: {', '.join(n)}" for at, n in families.items()}
 
 
 # Positions of a word that a head may look for.
@@ -108,7 +108,7 @@ def landmarks(task: Task, words: IntArray) -> Mapping[str, IntArray]:
     """
     machine, states = task.machine, task.states(words)
     places = np.broadcast_to(np.arange(words.shape[1]), words.shape)
-    found = {
+    marks = {
         "the letter itself": places,
         "the letter before": places - 1,
         "the first letter": np.zeros_like(words),
@@ -116,8 +116,8 @@ def landmarks(task: Task, words: IntArray) -> Mapping[str, IntArray]:
     }
     resets = (machine.transitions == machine.transitions[:, :1]).all(axis=1)
     if resets.any():
-        found["the last reset"] = _last(resets[words])
-    return {**found, **_walls(machine, states), **_top(machine, states)}
+        marks["the last reset"] = _last(resets[words])
+    return {**marks, **_walls(machine, states), **_top(machine, states)}
 
 
 def _last(marked: IntArray) -> IntArray:
@@ -127,12 +127,12 @@ def _last(marked: IntArray) -> IntArray:
 
 def _last_alike(words: IntArray) -> IntArray:
     """The last earlier position with the same letter."""
-    found = np.full_like(words, NOWHERE)
+    positions = np.full_like(words, NOWHERE)
     for letter in np.unique(words):
         before = np.roll(_last(words == letter), 1, axis=1)
         before[:, 0] = NOWHERE
-        found = np.where(words == letter, before, found)
-    return found
+        positions = np.where(words == letter, before, positions)
+    return positions
 
 
 def _walls(machine: Automaton, states: IntArray) -> dict[str, IntArray]:
@@ -156,11 +156,11 @@ def _top(machine: Automaton, states: IntArray) -> dict[str, IntArray]:
     now = depths[states]
     start = np.full((len(states), 1), depths[machine.start])
     before = np.concatenate([start, now[:, :-1]], axis=1)
-    found = np.full_like(now, NOWHERE)
+    positions = np.full_like(now, NOWHERE)
     for depth in range(1, brackets.depth + 1):
         opened = _last((now == depth) & (before < depth))
-        found = np.where(now == depth, opened, found)
-    return {"the bracket on top": found}
+        positions = np.where(now == depth, opened, positions)
+    return {"the bracket on top": positions}
 
 
 # Attention of a trained network beside compiled networks, and beside landmarks.
@@ -250,8 +250,12 @@ class AttentionComparison:
     @property
     def sentences(self) -> tuple[str, ...]:
         """The striking findings, in sentences; none goes beyond attention."""
-        alike = [_alike(found) for found in self.counterparts if _stands_out(found)]
-        points = [_points(found) for found in self.pointings if _points_there(found)]
+        alike = [
+            _alike(finding) for finding in self.counterparts if _stands_out(finding)
+        ]
+        points = [
+            _points(finding) for finding in self.pointings if _points_there(finding)
+        ]
         return (*alike, *points) or (NONE,)
 
     def to_object(self) -> dict[str, Any]:
@@ -259,7 +263,7 @@ class AttentionComparison:
         return asdict(self)
 
 
-def attended(
+def compare_heads(
     network: Network,
     task: Task,
     compiled: Sequence[Network] = (),
@@ -325,8 +329,8 @@ def weight_on(head: Head, landmark: IntArray, shift: int = 0) -> float:
         shift: By how many words the landmarks are shifted.
     """
     at = np.roll(landmark, shift, axis=0)
-    found = np.take_along_axis(head.pattern, np.maximum(at, 0)[..., None], axis=2)
-    return _mean(found[..., 0], (at != NOWHERE).astype(np.float64))
+    weights = np.take_along_axis(head.pattern, np.maximum(at, 0)[..., None], axis=2)
+    return _mean(weights[..., 0], (at != NOWHERE).astype(np.float64))
 
 
 def _mean(figures: FloatArray, weights: FloatArray) -> float:

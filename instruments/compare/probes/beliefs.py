@@ -68,7 +68,7 @@ def layer_probes(
     fitted, chosen, tested = (
         words_with_states(network, asked, rng, count, length, back) for count in SPLITS
     )
-    found = []
+    results = []
     for layer in range(len(fitted.states)):
         white = whitening(fitted.states[layer])
         train, choose, test = (white(w.states[layer]) for w in (fitted, chosen, tested))
@@ -78,8 +78,8 @@ def layer_probes(
             for probe, right in zip(probes, tested.classes, strict=True)
         ]
         r2 = _mean_r_squared(train, fitted.beliefs, test, tested.beliefs)
-        found.append(LayerProbe(r2, shares[0], tuple(shares[1:])))
-    return tuple(found)
+        results.append(LayerProbe(r2, shares[0], tuple(shares[1:])))
+    return tuple(results)
 
 
 def _mean_r_squared(
@@ -137,8 +137,8 @@ def read_beliefs(
     white: Whitening = whitening(fitted.states[layer])
     train, test = white(fitted.states[layer]), white(tested.states[layer])
     mean = fitted.beliefs.mean(axis=0)
-    said = test @ (train.T @ (fitted.beliefs - mean) / len(train)) + mean
-    return tested.beliefs, said
+    estimated = test @ (train.T @ (fitted.beliefs - mean) / len(train)) + mean
+    return tested.beliefs, estimated
 
 
 def attention_moved(

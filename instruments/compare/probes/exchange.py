@@ -44,16 +44,16 @@ def hidden_states(
         is, and ``(count, length)`` the classes that the largest logits choose.
     """
     parts: list[list[FloatArray]] = []
-    said: list[IntArray] = []
+    choices: list[IntArray] = []
     device = next(network.parameters()).device
     with evaluation_mode(network), torch.no_grad():
         for some in torch.split(torch.from_numpy(words), WORDS_AT_ONCE):
             seen = network.inside(some.to(device))
             parts.append([_numbers(h) for h in seen.hidden])
-            said.append(seen.logits.argmax(dim=-1).cpu().numpy())
+            choices.append(seen.logits.argmax(dim=-1).cpu().numpy())
     return [
         np.concatenate(layer) for layer in zip(*parts, strict=True)
-    ], np.concatenate(said)
+    ], np.concatenate(choices)
 
 
 def _numbers(states: Tensor) -> FloatArray:
@@ -148,10 +148,10 @@ def _answers(home: VariableLocation, pairs: Pairs) -> IntArray:
     base, source = (interpret(home.program, w) for w in (pairs.base, pairs.source))
     bos = np.zeros((len(pairs), 1), dtype=bool)
     where = np.concatenate([bos, pairs.where], axis=1)
-    held = {
+    patches = {
         name: Held(np.where(where, source[name], base[name])) for name in home.channels
     }
-    return states(home.program, pairs.base, held)
+    return states(home.program, pairs.base, patches)
 
 
 def _alone(home: VariableLocation, pair: Pairs) -> IntArray:
@@ -303,13 +303,13 @@ def exchange(
 def answers(network: Network, pairs: Pairs, layer: int, basis: FloatArray) -> IntArray:
     """The classes ``(count, length)`` that the largest of these logits choose."""
     device = next(network.parameters()).device
-    found = []
+    choices = []
     with evaluation_mode(network), torch.no_grad():
         for start in range(0, len(pairs), WORDS_AT_ONCE):
             part = pairs.some(slice(start, start + WORDS_AT_ONCE))
             logits = exchange(network, part, layer, torch.from_numpy(basis), device)
-            found.append(logits.argmax(dim=-1).cpu().numpy())
-    return np.concatenate(found)
+            choices.append(logits.argmax(dim=-1).cpu().numpy())
+    return np.concatenate(choices)
 
 
 # Pairs of words and hidden states, prepared for interchange interventions.
@@ -384,13 +384,13 @@ class Trial:
 
     def __call__(self, basis: FloatArray) -> Agreement:
         """How well a subspace does."""
-        said = answers(self.bench.network, self.pairs, self.layer, basis)
-        return agreement(self.cases, said)
+        choices = answers(self.bench.network, self.pairs, self.layer, basis)
+        return agreement(self.cases, choices)
 
     def control(self, draw: Callable[[], FloatArray]) -> Agreement:
         """How well the best of a few random subspaces does."""
-        found = [self(draw()) for _ in range(RANDOMS)]
-        return max(found, key=lambda random: random.mean_share)
+        agreements = [self(draw()) for _ in range(RANDOMS)]
+        return max(agreements, key=lambda random: random.mean_share)
 
     def best(self, bases: Mapping[str, FloatArray]) -> tuple[str, float]:
         """The name of the subspace that does best, and how well."""
@@ -407,7 +407,7 @@ def probed_network(
     positions: Positions = "all",
 ) -> ProbedNetwork:
     """A network with its states and answers on words ``(count, length)``."""
-    states, said = hidden_states(network, words)
+    states, choices = hidden_states(network, words)
     return ProbedNetwork(
-        network, words, task.label(words), states, said, parts, positions
+        network, words, task.label(words), states, choices, parts, positions
     )

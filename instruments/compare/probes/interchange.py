@@ -154,25 +154,25 @@ def interchange(
         seed: Draws pairs and random subspaces.
         answer: The subspace of the answer there: exchanging it must not do as well.
     """
-    found = best_subspace(bench, v, layer, seed)
-    if found is None:
+    alignment = best_subspace(bench, v, layer, seed)
+    if alignment is None:
         return None
     rng = np.random.default_rng(seed + 1)
     pairs = bench.pairs(bench.parts.test, rng)
-    trial = Trial(bench, layer, pairs, bench.cases(found.home, pairs))
+    trial = Trial(bench, layer, pairs, bench.cases(alignment.home, pairs))
     if not trial.cases.changing.any():
         return None
     states, words = bench.states[layer], bench.parts.test
-    width, k = found.basis.shape
+    width, k = alignment.basis.shape
     return Interchange(
-        found.home.construction,
+        alignment.home.construction,
         layer,
         k,
-        found.subspace,
-        reading(_needed_states(states, found, bench.parts), v, bench.parts),
+        alignment.subspace,
+        reading(_needed_states(states, alignment, bench.parts), v, bench.parts),
         int(trial.cases.changing.sum()),
         int(trial.cases.decisive.sum()),
-        trial(found.basis),
+        trial(alignment.basis),
         trial.control(lambda: uniform(width, k, rng)),
         trial.control(lambda: varying(states, k, words, rng)),
         None if answer is None else trial(answer.basis),
@@ -194,13 +194,13 @@ def _homes(
     bench: ProbedNetwork, v: Variable, pairs: Pairs, layer: int
 ) -> list[tuple[VariableLocation, Trial]]:
     """The derived networks that say different things, and enough of them."""
-    found: dict[bytes, tuple[VariableLocation, Trial]] = {}
+    by_prediction: dict[bytes, tuple[VariableLocation, Trial]] = {}
     for home in (*one_per_program(v.homes), *v.homes):
         cases = bench.cases(home, pairs)
-        if len(found) < HOMES and cases.changing.sum() >= FEWEST:
+        if len(by_prediction) < HOMES and cases.changing.sum() >= FEWEST:
             key = cases.predicted.tobytes()
-            found.setdefault(key, (home, Trial(bench, layer, pairs, cases)))
-    return list(found.values())
+            by_prediction.setdefault(key, (home, Trial(bench, layer, pairs, cases)))
+    return list(by_prediction.values())
 
 
 def search_subspace(

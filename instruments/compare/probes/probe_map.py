@@ -60,9 +60,9 @@ def is_readable(score: Score, references: Iterable[Score]) -> bool:
         score: At a layer.
         references: Of the embedding, and of all layers before training.
     """
-    found, floor = quality(score), free(score, references)
-    more = found - floor >= LEAST and 1 - found <= HALF * (1 - floor)
-    return found >= READ and more
+    own_quality, floor = quality(score), free(score, references)
+    more = own_quality - floor >= LEAST and 1 - own_quality <= HALF * (1 - floor)
+    return own_quality >= READ and more
 
 
 def gain(score: Score, references: Iterable[Score]) -> float:
@@ -83,18 +83,25 @@ def use(tested: Interchange) -> Verdict:
     subspaces do, and than the answer does where that can be exchanged: many variables
     determine the answer, and a subspace of the answer would pass for each of them.
     """
-    found = tested.found
-    decided = found.decided if tested.decisive >= FEWEST else None
+    agreement = tested.found
+    decided = agreement.decided if tested.decisive >= FEWEST else None
     above = all(
-        found.changed - control.changed > SURE * (found.error + control.error)
+        agreement.changed - control.changed > SURE * (agreement.error + control.error)
         for control in (tested.random, tested.varying, tested.answer)
         if control is not None
     )
     if tested.cases < FEWEST or tested.carried < READ or not above:
         return "readable"
-    if min(found.changed, found.kept, USED if decided is None else decided) >= USED:
+    if (
+        min(agreement.changed, agreement.kept, USED if decided is None else decided)
+        >= USED
+    ):
         return "used"
-    return "partly used" if min(found.changed, found.kept) >= PARTLY else "readable"
+    return (
+        "partly used"
+        if min(agreement.changed, agreement.kept) >= PARTLY
+        else "readable"
+    )
 
 
 # The result of looking into a network: layers by variables, and the use of these.
@@ -153,7 +160,7 @@ class Row:
         return not self.of_answer and self.kind != "reference"
 
     @property
-    def held(self) -> tuple[int, ...]:
+    def holding_layers(self) -> tuple[int, ...]:
         """The layers where it can be read, for free or not, and the embedding says less.
 
         There exchanging it means something.
@@ -200,7 +207,7 @@ class ProbeMap:
     conclusion: str
     said: tuple[str, ...]
 
-    def named(self, name: str) -> Row:
+    def find_by_name(self, name: str) -> Row:
         """The row of a variable.
 
         Raises:
@@ -228,28 +235,28 @@ ENOUGH = 0.9
 
 def sentences(found: ProbeMap) -> tuple[str, ...]:
     """A sentence on each variable that is used, and one on each other kind."""
-    said = [_answering(found)]
-    said += [
+    lines = [_answering(found)]
+    lines += [
         _sentence_on_use(row, found) for row in found.rows if row.verdict == "used"
     ]
-    said += [
+    lines += [
         _sentence_on_use(row, found)
         for row in found.rows
         if row.verdict == "partly used"
     ]
-    said += _sentence_on_rows(
+    lines += _sentence_on_rows(
         [r for r in found.rows if r.verdict == "readable" and r.exchanged],
         "can be read, but not shown to be used",
     )
-    said += _sentence_on_rows(
+    lines += _sentence_on_rows(
         [r for r in found.rows if r.verdict == "readable" and not r.exchanged],
         "can be read; whether this is used was not tested",
     )
-    said += _sentence_on_rows(
+    lines += _sentence_on_rows(
         [r for r in found.rows if r.verdict == "free" and r.kind != "reference"],
         "can be read before training already, so reading it afterwards shows nothing",
     )
-    return (*said, *_by_construction(found))
+    return (*lines, *_by_construction(found))
 
 
 def conclusion(found: ProbeMap) -> str:
@@ -344,9 +351,9 @@ def _dimensions(tested: Interchange) -> str:
         "probe": "that the probe reads",
         "means": "spanned by the means of its values",
     }
-    found = how.get(tested.subspace, "found by a search")
+    origin = how.get(tested.subspace, "found by a search")
     count = tested.dimensions
-    return f"{count} dimension{'s' if count > 1 else ''} {found}"
+    return f"{count} dimension{'s' if count > 1 else ''} {origin}"
 
 
 def _decisive_cases(tested: Interchange) -> str:

@@ -105,14 +105,14 @@ def classifiers(
     sizes = [
         int(max(c.max(), e.max())) + 1 for c, e in zip(columns, expected, strict=True)
     ]
-    found = []
+    best = []
     logistic = logistics(states, columns, sizes)
     for column, size, second, right in zip(
         columns, sizes, logistic, expected, strict=True
     ):
         both = (discriminants(states, column, size), second)
-        found.append(max(both, key=lambda probe: float((probe(fresh) == right).mean())))
-    return found
+        best.append(max(both, key=lambda probe: float((probe(fresh) == right).mean())))
+    return best
 
 
 def discriminants(states: FloatArray, column: IntArray, size: int) -> Classifier:
@@ -160,13 +160,13 @@ def logistics(
     weights = np.zeros((features.shape[1], int(ends[-1])), dtype=np.float32)
     ahead, pace = weights, 1.0
     for _ in range(ROUNDS):
-        said = _shares(features @ ahead, spans)
-        after = ahead + 2 / len(states) * (features.T @ (target - said))
+        shares = _shares(features @ ahead, spans)
+        after = ahead + 2 / len(states) * (features.T @ (target - shares))
         faster = (1 + sqrt(1 + 4 * pace**2)) / 2
         ahead = after + (pace - 1) / faster * (after - weights)
         weights, pace = after, faster
-    found = weights.astype(np.float64)
-    return [Classifier(found[:-1, a:b], found[-1, a:b]) for a, b in spans]
+    solution = weights.astype(np.float64)
+    return [Classifier(solution[:-1, a:b], solution[-1, a:b]) for a, b in spans]
 
 
 def _shares(logits: Singles, spans: Sequence[tuple[int, int]]) -> Singles:
@@ -193,9 +193,9 @@ def r_squared(
     """
     fresh, expected = tested_on
     mean = numbers.mean()
-    said = fresh @ (states.T @ (numbers - mean) / len(states)) + mean
+    estimates = fresh @ (states.T @ (numbers - mean) / len(states)) + mean
     spread = ((expected - expected.mean()) ** 2).sum()
-    return float(1 - ((expected - said) ** 2).sum() / spread) if spread else 0.0
+    return float(1 - ((expected - estimates) ** 2).sum() / spread) if spread else 0.0
 
 
 # How well every variable can be read at every layer, beside baselines.

@@ -91,15 +91,19 @@ def survey(
     words = task.inputs.draw(task.machine, rng, how.words, how.length)
     parts = split(how.words, rng)
     bench = probed_network(network, task, words, parts, how.positions)
-    found = variables(task, words)
-    trained = _scores(bench.states, found, bench, how.seed)
+    all_variables = variables(task, words)
+    trained = _scores(bench.states, all_variables, bench, how.seed)
     before = None
     if untrained is not None:
-        before = _scores(hidden_states(untrained, words)[0], found, bench, how.seed)
-    rows = [_row(i, found, trained, before) for i in range(len(found.found))]
+        before = _scores(
+            hidden_states(untrained, words)[0], all_variables, bench, how.seed
+        )
+    rows = [
+        _row(i, all_variables, trained, before) for i in range(len(all_variables.found))
+    ]
     rows = _early(rows)
     if task.predicts == "class" and not isinstance(network, Scratchpad):
-        rows = _test_candidates(rows, found, bench, how)
+        rows = _test_candidates(rows, all_variables, bench, how)
     test = parts.test
     right = (bench.said == bench.labels.labels)[test][bench.labels.asked[test]]
     plain = ProbeMap(
@@ -110,8 +114,8 @@ def survey(
         float(right.mean()) if right.size else 0.0,
         _layer_names(network, len(bench.states)),
         tuple(rows),
-        found.of_letter,
-        found.left_out,
+        all_variables.of_letter,
+        all_variables.left_out,
         "",
         (),
     )
@@ -144,8 +148,8 @@ def _row(
     cells = [Cell(embedding, untrained[0] if before else None, 0.0, readable=False)]
     for layer, scores in enumerate(trained[1:], start=1):
         score, fresh = scores[i], untrained[layer] if before else None
-        told = is_readable(score, references)
-        cells.append(Cell(score, fresh, gain(score, references), told))
+        readable = is_readable(score, references)
+        cells.append(Cell(score, fresh, gain(score, references), readable))
     verdict: Verdict = "free" if is_free(references) else "not readable"
     if any(cell.readable for cell in cells):
         verdict = "readable"
@@ -210,20 +214,20 @@ def _candidates(rows: list[Row], found: Variables) -> list[tuple[int, int]]:
     able = [
         i
         for i, (row, v) in enumerate(zip(rows, found.found, strict=True))
-        if row.held and v.homes and v.told_apart
+        if row.holding_layers and v.homes and v.told_apart
     ]
     able.sort(key=lambda i: (rows[i].of_answer, -_best_gain(rows[i])))
-    first = [(i, (rows[i].readable or rows[i].held)[0]) for i in able]
+    first = [(i, (rows[i].readable or rows[i].holding_layers)[0]) for i in able]
     best = [(i, _best_layer(rows[i])) for i in able]
     return [*first, *(at for at in best if at not in first)]
 
 
 def _best_gain(row: Row) -> float:
-    return max(row.cells[layer].gain for layer in row.held)
+    return max(row.cells[layer].gain for layer in row.holding_layers)
 
 
 def _best_layer(row: Row) -> int:
-    return max(row.held, key=lambda layer: row.cells[layer].gain)
+    return max(row.holding_layers, key=lambda layer: row.cells[layer].gain)
 
 
 def _strongest(tested: Sequence[Interchange], before: Verdict) -> Verdict:

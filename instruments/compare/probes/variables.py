@@ -125,14 +125,14 @@ def merge_equal(variables: list[Variable]) -> list[Variable]:
 
     The first one of its class decides the kind; constants are left out.
     """
-    found: dict[bytes, Variable] = {}
+    by_classes: dict[bytes, Variable] = {}
     for v in variables:
         if v.values < 2:
             continue
         key = v.classes.tobytes()
-        known = found.get(key)
-        found[key] = v if known is None else _merge_pair(known, v)
-    return list(found.values())
+        known = by_classes.get(key)
+        by_classes[key] = v if known is None else _merge_pair(known, v)
+    return list(by_classes.values())
 
 
 def _merge_pair(first: Variable, second: Variable) -> Variable:
@@ -150,13 +150,13 @@ def depends_only_on(v: Variable, given: IntArray) -> bool:
 
 def one_per_program(homes: tuple[VariableLocation, ...]) -> list[VariableLocation]:
     """For each Program all its channels that are the variable, exchanged together."""
-    found: dict[str, VariableLocation] = {}
+    by_construction: dict[str, VariableLocation] = {}
     for home in homes:
-        before = found.get(home.construction)
+        before = by_construction.get(home.construction)
         channels = (*(before.channels if before else ()), *home.channels)
         distinct = tuple(dict.fromkeys(channels))
-        found[home.construction] = replace(home, channels=distinct)
-    return list(found.values())
+        by_construction[home.construction] = replace(home, channels=distinct)
+    return list(by_construction.values())
 
 
 # Variables that people look for, whether or not a Program has them.
@@ -208,9 +208,9 @@ def since(marked: IntArray) -> IntArray:
 
 
 def _back(words: IntArray, by: int, nothing: int) -> IntArray:
-    found = np.full_like(words, nothing)
-    found[:, by:] = words[:, :-by]
-    return found
+    shifted = np.full_like(words, nothing)
+    shifted[:, by:] = words[:, :-by]
+    return shifted
 
 
 def _counts(machine: Automaton, words: IntArray) -> Iterator[Variable]:
@@ -248,31 +248,31 @@ def _resets(machine: Automaton, words: IntArray) -> Iterator[Variable]:
 
 def oriented_corridor(machine: Automaton) -> Corridor | None:
     """The corridor that a machine is, with its first state below its last one."""
-    found = as_corridor(machine)
-    if found is None or found.cell[0] <= found.cell[-1]:
-        return found
-    cells = tuple(found.last - cell for cell in found.cell)
-    return Corridor(cells, tuple(-move for move in found.moves))
+    corridor = as_corridor(machine)
+    if corridor is None or corridor.cell[0] <= corridor.cell[-1]:
+        return corridor
+    cells = tuple(corridor.last - cell for cell in corridor.cell)
+    return Corridor(cells, tuple(-move for move in corridor.moves))
 
 
 def _boundaries(
     machine: Automaton, words: IntArray, states: IntArray
 ) -> Iterator[Variable]:
     """The walk, its extremes, the last wall and how long ago (thesis, Algorithm 1)."""
-    found = oriented_corridor(machine)
-    if found is None:
+    corridor = oriented_corridor(machine)
+    if corridor is None:
         return
-    start = found.cell[machine.start]
-    walk = start + np.cumsum(np.array(found.moves)[words], axis=1)
+    start = corridor.cell[machine.start]
+    walk = start + np.cumsum(np.array(corridor.moves)[words], axis=1)
     yield variable("walk without walls", "standard", walk, True)
     lowest = np.minimum(np.minimum.accumulate(walk, axis=1), start)
     highest = np.maximum(np.maximum.accumulate(walk, axis=1), start)
     yield variable("lowest of the walk", "standard", lowest, True)
     yield variable("highest of the walk", "standard", highest, True)
-    cells = np.array(found.cell)[states]
-    at_wall = ((cells == 0) | (cells == found.last)).astype(np.int64)
+    cells = np.array(corridor.cell)[states]
+    at_wall = ((cells == 0) | (cells == corridor.last)).astype(np.int64)
     yield from _last("boundary", at_wall, cells)
-    for name, wall in (("lower", 0), ("upper", found.last)):
+    for name, wall in (("lower", 0), ("upper", corridor.last)):
         at_one = (cells == wall).astype(np.int64)
         ago = np.minimum(since(at_one), FARTHEST)
         yield variable(f"letters since the {name} wall", "standard", ago, True)
@@ -284,17 +284,17 @@ def _last(event: str, marked: IntArray, values: IntArray) -> Iterator[Variable]:
         f"letters since {event}", "standard", np.minimum(ago, FARTHEST), True
     )
     places = np.arange(marked.shape[1]) - ago
-    found = np.take_along_axis(values, np.maximum(places, 0), axis=1)
-    which = np.where(places < 0, -1, found)
+    last_values = np.take_along_axis(values, np.maximum(places, 0), axis=1)
+    which = np.where(places < 0, -1, last_values)
     yield variable(f"value at the last {event}", "standard", which)
 
 
 def _stack(machine: Automaton, states: IntArray) -> Iterator[Variable]:
-    found = as_brackets(machine)
-    if found is None:
+    brackets = as_brackets(machine)
+    if brackets is None:
         return
-    depths = np.array([-1 if s is None else len(s) for s in found.stacks])
-    tops = np.array([-2 if s is None else (s or (-1,))[-1] for s in found.stacks])
+    depths = np.array([-1 if s is None else len(s) for s in brackets.stacks])
+    tops = np.array([-2 if s is None else (s or (-1,))[-1] for s in brackets.stacks])
     yield variable("stack depth", "standard", depths[states], True)
     yield variable("stack top", "standard", tops[states])
 
@@ -325,7 +325,7 @@ def programs(machine: Automaton, length: int) -> tuple[dict[str, Program], list[
         machine: With outputs, Programs say these, and its least quotient is tried too.
         length: T.
     """
-    found: dict[str, Program] = {}
+    by_name: dict[str, Program] = {}
     large: list[str] = []
     for form in forms(machine):
         for name in TRIED:
@@ -337,9 +337,9 @@ def programs(machine: Automaton, length: int) -> tuple[dict[str, Program], list[
             if len(program.operations) > MOST_OPERATIONS:
                 large.append(called)
             else:
-                found[called] = program
-    small = sorted(found, key=lambda name: len(_families(found[name])))
-    return {name: found[name] for name in small}, large
+                by_name[called] = program
+    small = sorted(by_name, key=lambda name: len(_families(by_name[name])))
+    return {name: by_name[name] for name in small}, large
 
 
 def channels(programs: Mapping[str, Program], words: IntArray) -> Iterator[Variable]:
@@ -376,12 +376,12 @@ def _variable_name(construction: str, name: str) -> str:
 
 def _families(program: Program) -> dict[str, tuple[str, ...]]:
     """The channels by family name, and the outputs together."""
-    found: dict[str, tuple[str, ...]] = {"outputs": program.outputs}
+    channels_of: dict[str, tuple[str, ...]] = {"outputs": program.outputs}
     for name in program.operations:
         if "@" not in name:
             family = name.partition("[")[0]
-            found[family] = (*found.get(family, ()), name)
-    return found
+            channels_of[family] = (*channels_of.get(family, ()), name)
+    return channels_of
 
 
 def _counts_of_channels(program: Program, parts: tuple[str, ...]) -> bool:
@@ -421,7 +421,7 @@ class Variables:
     of_letter: tuple[str, ...]
     left_out: tuple[str, ...]
 
-    def named(self, name: str) -> Variable:
+    def find_by_name(self, name: str) -> Variable:
         """The variable of a name.
 
         Raises:
@@ -447,8 +447,8 @@ def variables(task: Task, words: IntArray) -> Variables:
     under all its names. Constants and functions of the letter or of the position alone
     are left out, but for the letter and the position themselves, to refer to.
     """
-    found, large = programs(answering_machine(task), words.shape[1])
-    each = merge_equal([*standard(task, words), *channels(found, words)])
+    serving_programs, large = programs(answering_machine(task), words.shape[1])
+    each = merge_equal([*standard(task, words), *channels(serving_programs, words)])
     # Of one letter, or in words of one, there is nothing to refer to.
     known = [v for v in each if not REFERENCES.isdisjoint(v.names)]
     others = [v for v in each if v not in known]

@@ -17,7 +17,7 @@ from krohn.algebra.errors import KrohnError
 from krohn.instruments.compare.tasks.sources import source_in_form
 from krohn.instruments.compare.tasks.task import TRAINING, BoolArray
 from krohn.network.precision import FloatArray
-from krohn.source_kinds import named
+from krohn.source_kinds import find_source_to_compile
 
 Asks = Literal["belief", "next"]
 
@@ -175,7 +175,11 @@ def belief_task(source: object) -> BeliefTask | None:
     text = str(source) if isinstance(source, Path) else source
     # Of Cyclic-DET too, which other commands take for the machine that it is.
     process: Process | None = source_in_form("beliefs", text)
-    if process is None and isinstance(text, str) and (other := named(text)) is not None:
+    if (
+        process is None
+        and isinstance(text, str)
+        and (other := find_source_to_compile(text)) is not None
+    ):
         process = source_in_form("beliefs", other[1])
     if process is None:
         return None

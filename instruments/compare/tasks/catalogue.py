@@ -96,9 +96,9 @@ def _laws(
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """``(states, letters)``: the law of the next letter; ``(letters,)``: which close."""
     law = distribution(machine, opening)
-    found = law.brackets
-    rows = [[1] * law.letters if s is None else law.law(s) for s in found.stacks]
-    closes = np.array([kind is not None for kind in found.closes])
+    brackets = law.brackets
+    rows = [[1] * law.letters if s is None else law.law(s) for s in brackets.stacks]
+    closes = np.array([kind is not None for kind in brackets.closes])
     return np.array(rows, dtype=np.float64), closes
 
 
@@ -215,13 +215,13 @@ def _letters_to_acceptance(machine: Automaton) -> IntArray:
     yes = [name for name in names if name in YES]
     if output is None or len(yes) != 1:
         raise KrohnError(f"{machine.name} accepts no words")
-    found = np.where(output.table == names.index(yes[0]), 0, NEVER)
+    distances = np.where(output.table == names.index(yes[0]), 0, NEVER)
     while True:
-        after = found[machine.transitions].min(axis=0)
-        new = np.minimum(found, np.minimum(after + 1, NEVER))
-        if np.array_equal(new, found):
-            return found
-        found = new
+        after = distances[machine.transitions].min(axis=0)
+        new = np.minimum(distances, np.minimum(after + 1, NEVER))
+        if np.array_equal(new, distances):
+            return distances
+        distances = new
 
 
 # The thesis's tasks by name, and a task for any machine.
@@ -256,8 +256,8 @@ def _first_element() -> Task:
 
 
 def _abab(always: bool, number: int) -> Task:
-    found = _observation_task("abab", "accept", Abab(always))
-    return replace(found, name=f"abab (accept, {number})")
+    observation_task = _observation_task("abab", "accept", Abab(always))
+    return replace(observation_task, name=f"abab (accept, {number})")
 
 
 def _clean(name: str, inputs: Inputs) -> Task:
@@ -316,11 +316,11 @@ def task(
     Raises:
         KrohnError: If nothing has this name, or the machine has no such outputs.
     """
-    found = _task_named(source) if isinstance(source, str) else None
-    if found is None:
+    base_task = _task_named(source) if isinstance(source, str) else None
+    if base_task is None:
         machine = zoo.machine(source) if isinstance(source, str) else source
-        found = Task(machine.name, machine, Default(), shows)
-    return replace(found, inputs=inputs or found.inputs, reveal=reveal)
+        base_task = Task(machine.name, machine, Default(), shows)
+    return replace(base_task, inputs=inputs or base_task.inputs, reveal=reveal)
 
 
 def _task_named(name: str) -> Task | None:

@@ -327,10 +327,10 @@ def _sampler(machine: Automaton) -> Sampler:
     try:
         known = zoo.machine(name)
     except MachineError:
-        return _own(machine)
+        return _usual_sampler(machine)
     same = (known.semiautomaton, known.start) == (machine.semiautomaton, machine.start)
-    return zoo.sampler(name) if same else _own(machine)
+    return zoo.sampler(name) if same else _usual_sampler(machine)
 
 
-def _own(machine: Automaton) -> Sampler:
+def _usual_sampler(machine: Automaton) -> Sampler:
     return legal(machine) if forbids(machine) else uniform(machine)

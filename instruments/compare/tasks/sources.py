@@ -36,8 +36,8 @@ def source_in_form(form: Form, source: object) -> Any:
     Raises:
         KrohnError: If a name is wrong, or nothing can be trained on such a source.
     """
-    found = (make(source) for make in _makers(form))
-    return next((each for each in found if each is not None), None)
+    candidates = (make(source) for make in _makers(form))
+    return next((each for each in candidates if each is not None), None)
 
 
 def _makers(form: Form) -> Iterator[Any]:

@@ -129,11 +129,11 @@ class Task:
     def states(self, letters: IntArray) -> IntArray:
         """The state after each letter, ``(count, length)``."""
         state = np.full(len(letters), self.machine.start)
-        found = np.empty_like(letters)
+        states = np.empty_like(letters)
         for t in range(letters.shape[1]):
             state = self.machine.transitions[letters[:, t], state]
-            found[:, t] = state
-        return found
+            states[:, t] = state
+        return states
 
     def label(self, letters: IntArray) -> Batch:
         """The labels of given words ``(count, length)``, all of them revealed."""

@@ -52,7 +52,7 @@ class Chain(Protocol):
     length: int
     prompt: tuple[tuple[int, int], ...]
 
-    def continued(self, prompts: IntArray) -> IntArray:
+    def continue_prompts(self, prompts: IntArray) -> IntArray:
         """Whole texts ``(count, length)`` of prompts."""
 
 
@@ -100,7 +100,7 @@ class Steps:
         """Prompts are uniform."""
         low, high = np.array(self.chain.prompt).T
         prompts = rng.integers(low, high + 1, size=(count, len(low)))
-        return self.chain.continued(prompts)
+        return self.chain.continue_prompts(prompts)
 
 
 @dataclass(frozen=True)
@@ -161,8 +161,8 @@ class TextTask:
         """The token before the first `EOS` of each text; −1 if there is none."""
         ends = texts == self.letters.index(EOS)
         at = ends.argmax(axis=1)
-        found = texts[np.arange(len(texts)), np.maximum(at - 1, 0)]
-        return np.where(at > 0, found, -1)
+        tokens = texts[np.arange(len(texts)), np.maximum(at - 1, 0)]
+        return np.where(at > 0, tokens, -1)
 
 
 # Texts of edit distance and increasing subsequences, in the format of Feng et al. (2023).
@@ -249,29 +249,29 @@ class EditDistances:
         """The tokens of a pair, without padding."""
         letter, number = 5, 31
         row = [self.boundary * k for k in range(len(second) + 1)]
-        told = [letter + x for x in first] + [3] + [letter + x for x in second] + [1]
+        tokens = [letter + x for x in first] + [3] + [letter + x for x in second] + [1]
         for j, x in enumerate(first, 1):
             above, row = row, [self.boundary * j]
             for k, y in enumerate(second, 1):
                 gaps = min(above[k], row[k - 1]) + GAP
                 row.append(min(gaps, above[k - 1] + REPLACE * (x != y)))
-            told += [number + d for d in row[1:]] + [4]
-        return [*told, 1, number + row[-1], 2]
+            tokens += [number + d for d in row[1:]] + [4]
+        return [*tokens, 1, number + row[-1], 2]
 
 
 def _edit(word: list[int], own: IntArray, rng: np.random.Generator) -> list[int]:
     """A word after 1 to n edits: a letter goes, becomes another one, or comes."""
-    found = list(word)
+    edited = list(word)
     for _ in range(rng.integers(1, len(word) + 1)):
         kind, letter = rng.integers(3), int(rng.choice(own))
-        at = int(rng.integers(len(found) + (kind == 2)))
-        if kind == 0 and len(found) > 1:
-            del found[at]
+        at = int(rng.integers(len(edited) + (kind == 2)))
+        if kind == 0 and len(edited) > 1:
+            del edited[at]
         elif kind == 1:
-            found[at] = letter
+            edited[at] = letter
         else:
-            found.insert(at, letter)
-    return found
+            edited.insert(at, letter)
+    return edited
 
 
 @dataclass(frozen=True)
@@ -326,21 +326,21 @@ class Increasing:
     def sequence(self, rng: np.random.Generator) -> IntArray:
         """``(n,)`` numbers."""
         pool = np.arange(self.size + 1, self.size + RANGE)
-        found = rng.choice(pool, self.size)
+        numbers = rng.choice(pool, self.size)
         lengths = self._runs(rng, len(pool))
-        told = [np.sort(rng.choice(pool, n, replace=False)) for n in lengths]
+        runs = [np.sort(rng.choice(pool, n, replace=False)) for n in lengths]
         at = np.sort(rng.choice(self.size, sum(lengths), replace=False))
-        found[at] = np.concatenate(told)
-        return found
+        numbers[at] = np.concatenate(runs)
+        return numbers
 
     def _runs(self, rng: np.random.Generator, most: int) -> list[int]:
         """The lengths of one to three runs; none has more numbers than there are."""
         while True:
             total, parts = int(rng.integers(3, self.size + 1)), int(rng.integers(1, 4))
             cuts = np.sort(rng.choice(np.arange(1, total), parts - 1, replace=False))
-            found = [b - a for a, b in pairwise([0, *cuts.tolist(), total])]
-            if max(found) <= most:
-                return found
+            lengths = [b - a for a, b in pairwise([0, *cuts.tolist(), total])]
+            if max(lengths) <= most:
+                return lengths
 
 
 def subsequences(numbers: IntArray) -> IntArray:

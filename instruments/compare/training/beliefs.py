@@ -128,8 +128,8 @@ class BeliefObjective:
         letters = torch.tensor(batch.letters).to(device)
         wanted = torch.tensor(batch.labels, dtype=torch.float32).to(device)
         with forward_format(self.recipe, device):
-            said = network(letters)
-        flat = said.float().flatten(0, 1), wanted.flatten(0, 1)
+            answers = network(letters)
+        flat = answers.float().flatten(0, 1), wanted.flatten(0, 1)
         return cross_entropy(*flat) if self.task.probabilities else mse_loss(*flat)
 
     def evaluate(
@@ -139,8 +139,8 @@ class BeliefObjective:
         rng = stream(self.seed, step, Purpose.EVALUATION)
         words = self.task.batch(rng, self.recipe.probe, self.recipe.length)
         with forward_format(self.recipe, device):
-            found = outputs(network, self.task, words.letters)
-        off = distances(found, words.truth, self.task.probabilities)
+            predictions = outputs(network, self.task, words.letters)
+        off = distances(predictions, words.truth, self.task.probabilities)
         near = (off < THRESHOLDS[0])[words.asked]
         share = float(near.mean()) if near.size else 0.0
         return share, by_position(off, words.asked)
@@ -150,10 +150,10 @@ def outputs(network: Network, task: BeliefTask, letters: np.ndarray) -> FloatArr
     """The outputs ``(count, length, classes)`` of a network, as laws if they are."""
     device = next(network.parameters()).device
     with torch.no_grad():
-        said = network(torch.tensor(letters).to(device)).double()
-    laws = said.softmax(dim=-1) if task.probabilities else said
-    found: FloatArray = laws.cpu().numpy()
-    return found
+        logits = network(torch.tensor(letters).to(device)).double()
+    laws = logits.softmax(dim=-1) if task.probabilities else logits
+    array: FloatArray = laws.cpu().numpy()
+    return array
 
 
 # Block chain of thought: a network that reads its own answer after every b letters.
@@ -212,8 +212,8 @@ class BlockChain(Network):
                 part = letters[:, start : start + self.block]
                 with self._feed_back(answers[:, -1:], first=bool(start)):
                     logits, memory = self.inner.further(part, memory)
-                said = logits[:, -1:].float()
-                law = said.softmax(dim=-1) if self.probabilities else said
+                last_logits = logits[:, -1:].float()
+                law = last_logits.softmax(dim=-1) if self.probabilities else last_logits
                 answers = torch.cat([answers, law], dim=1)
         self.inner.train(training)
         return answers

@@ -47,14 +47,14 @@ def pack(trainer: Trainer, identity: str) -> bytes:
         identity: What the run is called; it is not read as the state of another.
     """
     tensors = {name: t.detach().cpu() for name, t in _tensors(trainer).items()}
-    said = {
+    state = {
         "identity": identity,
         "step": trainer.step,
         "seconds": trainer.seconds,
         "history": [asdict(point) for point in trainer.history],
         "digest": _digest_of_tensors(tensors),
     }
-    return safetensors.torch.save(tensors, {KEY: canonical_text(said)})
+    return safetensors.torch.save(tensors, {KEY: canonical_text(state)})
 
 
 def restore(trainer: Trainer, data: bytes, identity: str) -> None:
@@ -67,12 +67,12 @@ def restore(trainer: Trainer, data: bytes, identity: str) -> None:
         tensors = safetensors.torch.load(data)
         length = int.from_bytes(data[:8], "little")
         header = strict_json.read(data[8 : 8 + length])
-        said = strict_json.read(header["__metadata__"][KEY])
-        if said["identity"] != identity or said["digest"] != _digest_of_tensors(
+        state = strict_json.read(header["__metadata__"][KEY])
+        if state["identity"] != identity or state["digest"] != _digest_of_tensors(
             tensors
         ):
             raise ValueError
-        _take(trainer, tensors, said)
+        _take(trainer, tensors, state)
     except (
         safetensors.SafetensorError,
         LookupError,
@@ -98,20 +98,20 @@ def _take(trainer: Trainer, tensors: dict[str, Tensor], said: dict[str, Any]) ->
 
 
 def _tensors(trainer: Trainer) -> dict[str, Tensor]:
-    found = {"total": trainer.total}
+    tensors = {"total": trainer.total}
     for kind, network in _networks(trainer).items():
-        found |= {f"{kind}.{name}": t for name, t in network.state_dict().items()}
-    for index, held in trainer.optimiser.state_dict()["state"].items():
-        found |= {f"optimiser.{index}.{key}": t for key, t in held.items()}
-    return found
+        tensors |= {f"{kind}.{name}": t for name, t in network.state_dict().items()}
+    for index, entry in trainer.optimiser.state_dict()["state"].items():
+        tensors |= {f"optimiser.{index}.{key}": t for key, t in entry.items()}
+    return tensors
 
 
 def _networks(trainer: Trainer) -> dict[str, Network]:
     """The network in training, and its average if that is another one."""
-    found = {"network": trainer.network}
+    networks = {"network": trainer.network}
     if trainer.average.network is not trainer.network:
-        found["average"] = trainer.average.network
-    return found
+        networks["average"] = trainer.average.network
+    return networks
 
 
 def _under(prefix: str, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
@@ -121,11 +121,11 @@ def _under(prefix: str, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
 
 def _digest_of_tensors(tensors: dict[str, Tensor]) -> str:
     """Of names and bytes: a damaged file may well have the right shape."""
-    found = hashlib.blake2b(digest_size=16)
+    digest = hashlib.blake2b(digest_size=16)
     for name, tensor in sorted(tensors.items()):
-        found.update(name.encode())
-        found.update(tensor.flatten().view(torch.uint8).numpy().tobytes())
-    return found.hexdigest()
+        digest.update(name.encode())
+        digest.update(tensor.flatten().view(torch.uint8).numpy().tobytes())
+    return digest.hexdigest()
 
 
 # The folder of a run: its settings, its checkpoint, and its result.
@@ -180,7 +180,7 @@ class RunFolder:
             if not isinstance(record["run"], dict):
                 raise TypeError
         except (KrohnError, ValueError, LookupError, TypeError):
-            raise self._damaged(RECORD) from None
+            raise self._damage_error(RECORD) from None
         return record
 
     def resume(self, trainer: Trainer) -> None:
@@ -195,7 +195,7 @@ class RunFolder:
         try:
             restore(trainer, read_bytes(path, LARGEST_FILE), content_name(self.run))
         except KrohnError:
-            raise self._damaged(CHECKPOINT) from None
+            raise self._damage_error(CHECKPOINT) from None
 
     def keep(self, trainer: Trainer) -> None:
         """Write down where the run is.
@@ -238,22 +238,22 @@ class RunFolder:
                 map(_evaluation_from_json, record["history"])
             )
         except (KrohnError, LookupError, RuntimeError, TypeError, ValueError):
-            raise self._damaged(WEIGHTS) from None
+            raise self._damage_error(WEIGHTS) from None
 
     def _note(self, found: Json) -> None:
         record = {"format": FORMAT, "version": VERSION, "run": self.run, **found}
         atomic_write(self.path / RECORD, json.dumps(record, indent=1, sort_keys=True))
 
     def _check(self, record: Json) -> None:
-        held = record["run"]
-        other = [key for key in self.run if held.get(key) != self.run[key]]
+        recorded = record["run"]
+        other = [key for key in self.run if recorded.get(key) != self.run[key]]
         if other:
             raise KrohnError(
                 f"{self.path} holds another run ({' and '.join(other)} differ); name "
                 "another folder, or delete this one"
             )
 
-    def _damaged(self, file: str) -> KrohnError:
+    def _damage_error(self, file: str) -> KrohnError:
         return KrohnError(
             f"{self.path / file} is damaged; delete {self.path} to train this network again"
         )
@@ -275,8 +275,8 @@ def _digest(data: bytes) -> str:
 def evaluation_to_json(point: Evaluation) -> Json:
     """An evaluation as JSON, which has no number for a loss that is none."""
     loss = point.loss if math.isfinite(point.loss) else None
-    said = {**asdict(point), "loss": loss}
-    return {key: x for key, x in said.items() if key != "errors" or x is not None}
+    entries = {**asdict(point), "loss": loss}
+    return {key: x for key, x in entries.items() if key != "errors" or x is not None}
 
 
 def _evaluation_from_json(noted: Json) -> Evaluation:

@@ -62,13 +62,15 @@ class Scratchpad(Network):
         Raises:
             KrohnError: If there are no positions for words so long.
         """
-        read, memory, found = letters[:, :1], None, []
+        read, memory, all_logits = letters[:, :1], None, []
         for t in range(letters.shape[1]):
             logits, memory = self.inner.further(read, memory, shift)
-            found.append(logits[:, -1])
-            said = found[t].argmax(dim=-1, keepdim=True) + self.specification.letters
-            read = torch.cat([said, letters[:, t + 1 : t + 2]], dim=1)
-        return torch.stack(found, dim=1)
+            all_logits.append(logits[:, -1])
+            answer = (
+                all_logits[t].argmax(dim=-1, keepdim=True) + self.specification.letters
+            )
+            read = torch.cat([answer, letters[:, t + 1 : t + 2]], dim=1)
+        return torch.stack(all_logits, dim=1)
 
     def inside(self, letters: Tensor, shift: int = 0) -> Inside:
         """Logits and the states before them, at the letters, after its own answers.
@@ -100,8 +102,8 @@ class Scratchpad(Network):
 
     def _places(self, letters: Tensor, answers: Tensor) -> Tensor:
         """``(count, 2·length − 1)``: answers come after the letters in the vocabulary."""
-        said = answers + self.specification.letters
-        return torch.stack([letters, said], dim=-1).flatten(1)[:, :-1]
+        answer_tokens = answers + self.specification.letters
+        return torch.stack([letters, answer_tokens], dim=-1).flatten(1)[:, :-1]
 
 
 def _fold_answers(attention: Tensor) -> Tensor:
@@ -266,8 +268,8 @@ class Objective:
         batch = self.taught.batch(rng, count, before + length)
         taught, memory = on_device(batch, device), None
         if before and isinstance(network, RecurrentLayerNetwork):
-            memory, said = network.remembered(taught.letters[:, :before])
-            right = said.argmax(dim=-1) == taught.labels[:, before - 1]
+            memory, last_logits = network.compute_memory(taught.letters[:, :before])
+            right = last_logits.argmax(dim=-1) == taught.labels[:, before - 1]
             taught = taught.after(before, right)
         logits, term = how(network, taught.letters, passed, memory)
         return mean_loss(logits, taught.twice()) + term

@@ -270,6 +270,6 @@ def preset(name: str) -> BeliefPreset:
     """
     for known in get_args(Name):
         if name == known:
-            found: BeliefPreset = PRESETS[known]
-            return found
+            belief_preset: BeliefPreset = PRESETS[known]
+            return belief_preset
     raise KrohnError(f"presets are {' and '.join(get_args(Name))}, not {name!r}")

@@ -105,12 +105,12 @@ def describe(value: object) -> Json:
     if hasattr(value, "to_wire"):
         return _source(value)
     if is_dataclass(value):
-        held = {f.name: describe(getattr(value, f.name)) for f in fields(value)}
-        return {"kind": type(value).__name__, **held}
+        content = {f.name: describe(getattr(value, f.name)) for f in fields(value)}
+        return {"kind": type(value).__name__, **content}
     if isinstance(value, Mapping):
-        return {str(key): describe(held) for key, held in value.items()}
+        return {str(key): describe(content) for key, content in value.items()}
     if isinstance(value, list | tuple):
-        return [describe(held) for held in value]
+        return [describe(content) for content in value]
     raise KrohnError(
         f"a {type(value).__name__} has no description; tasks, architectures and recipes "
         "hold plain values only"
@@ -182,22 +182,22 @@ def commit() -> str | None:
     if not (ROOT / ".git").exists():
         return None
     try:
-        found = _git("rev-parse", "--short=12", "HEAD")
+        revision = _git("rev-parse", "--short=12", "HEAD")
         changed = _git("status", "--porcelain", "--untracked-files=no", ":!results")
     except (OSError, subprocess.SubprocessError):
         return None
-    return found + "+" * bool(changed)
+    return revision + "+" * bool(changed)
 
 
 def versions() -> dict[str, str]:
     """Of Python and of the packages that take part."""
-    found = {"python": platform.python_version()}
+    numbers = {"python": platform.python_version()}
     for package in PACKAGES:
         try:
-            found[package] = version(package)
+            numbers[package] = version(package)
         except PackageNotFoundError:
             continue
-    return found
+    return numbers
 
 
 def device_name(device: str) -> str:

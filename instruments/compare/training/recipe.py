@@ -83,12 +83,12 @@ def stacks(machine: Automaton) -> Brackets:
     Raises:
         KrohnError: If it keeps none, or does not start with the empty one.
     """
-    found = as_brackets(machine)
-    if found is None or found.stacks[machine.start] != ():
+    brackets = as_brackets(machine)
+    if brackets is None or brackets.stacks[machine.start] != ():
         raise KrohnError(
             f"balance is about brackets, and {machine.name} is no machine of brackets"
         )
-    return found
+    return brackets
 
 
 # Attention sharpening: a loss that is small where heads look at few letters.
@@ -145,8 +145,8 @@ class Sharpening:
         """
         if not attention:
             raise KrohnError("there is no attention to sharpen in this network")
-        found = [_FORMS[self.form](rows.float()).mean() for rows in attention]
-        return self.strength(step) * torch.stack(found).mean()
+        terms = [_FORMS[self.form](rows.float()).mean() for rows in attention]
+        return self.strength(step) * torch.stack(terms).mean()
 
 
 def _entropy(rows: Tensor) -> Tensor:
@@ -252,7 +252,7 @@ class Steadiness:
         """
         if not isinstance(network, RecurrentLayerNetwork):
             raise KrohnError("steadiness is about networks of one recurrent layer")
-        logits, apart = network.disturbed(letters, self.noise, memory)
+        logits, apart = network.read_with_noise(letters, self.noise, memory)
         return logits, self.strength(passed) * apart
 
 

@@ -280,26 +280,26 @@ class Job:
             return None
         return record if self._fits(record, cell) else None
 
-    def known(self, cells: Sequence[Cell]) -> dict[str, Json]:
+    def read_records(self, cells: Sequence[Cell]) -> dict[str, Json]:
         """The records of the cells that have one, by their names.
 
         Raises:
             KrohnError: If the table of the folder is damaged.
         """
         # Files first: what another process brings into the table meanwhile is there.
-        found = {cell.name: self.done(cell) for cell in cells}
-        rest = {cell.name: cell for cell in cells if found[cell.name] is None}
+        records = {cell.name: self.done(cell) for cell in cells}
+        rest = {cell.name: cell for cell in cells if records[cell.name] is None}
         for name, record in RunTable(self.folder).read(rest).items():
-            found[name] = record if self._fits(record, rest[name]) else None
-        return {name: record for name, record in found.items() if record}
+            records[name] = record if self._fits(record, rest[name]) else None
+        return {name: record for name, record in records.items() if record}
 
     def _fits(self, record: Json, cell: Cell) -> bool:
         """Whether it is about the cell, measured in this way."""
         try:
-            found = record["cell"], record["measure"]
+            cell_and_measure = record["cell"], record["measure"]
         except (LookupError, TypeError):
             return False
-        return found == (cell.content, self._measured_by)
+        return cell_and_measure == (cell.content, self._measured_by)
 
     def keep(self, record: Json, cell: Cell) -> Json:
         """Write down the result of a cell, and give it as it is read again.
@@ -309,8 +309,8 @@ class Job:
         """
         text = json.dumps(record, indent=1, sort_keys=True)
         atomic_write(self.file(cell), text)
-        found: Json = json.loads(text)
-        return found
+        kept_record: Json = json.loads(text)
+        return kept_record
 
     def open(self, own: bool) -> Callable[[Cell, Report], Came]:
         """Nothing has to be made ready."""

@@ -118,11 +118,11 @@ class RunTable:
             header, *lines = csv.reader(io.StringIO(text, newline=""), strict=True)
             rows = [dict(zip(header, cells, strict=True)) for cells in lines]
         except (csv.Error, ValueError):
-            raise self._damaged("its rows do not fit its columns") from None
+            raise self._damage_error("its rows do not fit its columns") from None
         if (header[:1], header[-1:]) != ([NAME], [DIGEST]):
-            raise self._damaged(f"its columns are not {NAME} to {DIGEST}")
+            raise self._damage_error(f"its columns are not {NAME} to {DIGEST}")
         if len({row[NAME] for row in rows}) < len(rows):
-            raise self._damaged("a run is there twice")
+            raise self._damage_error("a run is there twice")
         return {row.pop(NAME): {c: x for c, x in row.items() if x} for row in rows}
 
     def _lines(self) -> dict[str, str]:
@@ -134,7 +134,7 @@ class RunTable:
                 return {}
             raise
         except (OSError, EOFError, zlib.error, ValueError):
-            raise self._damaged(f"{CURVES} cannot be unpacked") from None
+            raise self._damage_error(f"{CURVES} cannot be unpacked") from None
         return {_digest(line): line for line in text.splitlines()}
 
     def _write_lines(self, lines: Iterable[str]) -> None:
@@ -148,7 +148,9 @@ class RunTable:
         try:
             return lines[row[DIGEST]]
         except LookupError:
-            raise self._damaged(f"the row of {name} has no line in {CURVES}") from None
+            raise self._damage_error(
+                f"the row of {name} has no line in {CURVES}"
+            ) from None
 
     def _record(self, name: str, row: Row, lines: Mapping[str, str]) -> Json:
         line = self._line(name, row, lines)
@@ -157,11 +159,13 @@ class RunTable:
             rest = strict_json.read(line, finite=False)
             if rest.pop(NAME) != name:
                 raise ValueError
-            return _nested(leaves | {_place(c): value for c, value in rest.items()})
+            return _nest_leaves(
+                leaves | {_place(c): value for c, value in rest.items()}
+            )
         except (AttributeError, LookupError, TypeError, ValueError):
-            raise self._damaged(f"the row of {name} is no record") from None
+            raise self._damage_error(f"the row of {name} is no record") from None
 
-    def _damaged(self, reason: str) -> KrohnError:
+    def _damage_error(self, reason: str) -> KrohnError:
         return KrohnError(
             f"{self.table} is damaged: {reason}; bring {TABLE} and {CURVES} back from a "
             "copy, or delete both to train these networks again"
@@ -174,7 +178,7 @@ def fold(folder: str | Path) -> None:
     Raises:
         KrohnError: If the folder cannot be written, or its table is damaged.
     """
-    found: dict[Path, bytes] = {}
+    contents: dict[Path, bytes] = {}
     records: dict[str, Json] = {}
     for path in sorted(Path(folder).glob("*.json")):
         # A damaged result stays: the next sweep finds it again.
@@ -182,10 +186,10 @@ def fold(folder: str | Path) -> None:
             data = read_bytes(path)
             record = strict_json.read(data)
             if content_name(record["cell"]) == path.stem:
-                found[path], records[path.stem] = data, record
+                contents[path], records[path.stem] = data, record
     if records:
         RunTable(folder).add(records)
-    for path, data in found.items():
+    for path, data in contents.items():
         with suppress(Unreadable):  # another process has been here, too
             if read_bytes(path) == data:
                 path.unlink(missing_ok=True)
@@ -208,8 +212,8 @@ def _leaves(value: Json, place: Place) -> Iterator[tuple[Place, Json]]:
     else:
         yield place, value
         return
-    for key, held in inside:
-        yield from _leaves(held, (*place, key))
+    for key, part in inside:
+        yield from _leaves(part, (*place, key))
 
 
 def _is_plain(value: Json) -> bool:
@@ -257,7 +261,7 @@ def _order(column: str) -> list[tuple[bool, str | int]]:
     return [(isinstance(step, str), step) for step in _place(column)]
 
 
-def _nested(leaves: Mapping[Place, Json]) -> Json:
+def _nest_leaves(leaves: Mapping[Place, Json]) -> Json:
     """The record with these leaves; keys in the order of the alphabet."""
     if () in leaves:
         (value,) = leaves.values()
@@ -265,8 +269,8 @@ def _nested(leaves: Mapping[Place, Json]) -> Json:
     inside: dict[str | int, dict[Place, Json]] = {}
     for (key, *rest), value in leaves.items():
         inside.setdefault(key, {})[tuple(rest)] = value
-    found = {key: _nested(inside[key]) for key in sorted(inside)}
-    return [found[i] for i in range(len(found))] if 0 in found else found
+    parts = {key: _nest_leaves(inside[key]) for key in sorted(inside)}
+    return [parts[i] for i in range(len(parts))] if 0 in parts else parts
 
 
 def _text(rows: Mapping[str, Row]) -> tuple[str, list[str]]:

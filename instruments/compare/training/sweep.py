@@ -55,7 +55,7 @@ class Result:
     folder: Path
 
     @property
-    def measured(self) -> Json:
+    def measured_values(self) -> Json:
         """The measurement of the network."""
         return self.record["measured"]
 
@@ -128,13 +128,17 @@ def _make(folder: Path) -> None:
 def _workers(
     job: Job, jobs: int | str, todo: int, tell: Tell
 ) -> AbstractContextManager[WorkerPool[Cell, Came]]:
-    def said(cell: Cell, done: int, total: int) -> None:
+    def report_cell(cell: Cell, done: int, total: int) -> None:
         tell(cell.description, done, total)
 
     if isinstance(jobs, str):
         return cluster_of(job, jobs)
     most = min(jobs, todo)
-    return processes(job, most, said, NICE) if most > 1 else this_process(job, said)
+    return (
+        processes(job, most, report_cell, NICE)
+        if most > 1
+        else this_process(job, report_cell)
+    )
 
 
 def _alone(report: Tell | None) -> Tell:
@@ -154,7 +158,7 @@ class _Sweep:
 
     def __init__(self, job: Job, cells: Sequence[Cell], tell: Tell) -> None:
         self.job, self.cells, self.tell = job, cells, tell
-        self.records = job.known(cells)
+        self.records = job.read_records(cells)
         self.failed: list[str] = []
 
     @property
@@ -250,15 +254,15 @@ class TrainingCost:
         before = f" ({self.done:,} trained already)" if self.done else ""
         if not self.trainings:
             return f"nothing is left to be trained{before}"
-        said = (
+        sentence = (
             f"{count(self.trainings, 'network')} to train{before}, "
             f"{self.steps:,} steps in all if none stops early"
         )
         if self.seconds is None:
-            return said
+            return sentence
         return (
-            f"{said}: about {duration(self.seconds)} of CPU time, judged by {STEPS - 1} "
-            "steps of each kind; measuring the networks comes on top"
+            f"{sentence}: about {duration(self.seconds)} of CPU time, judged by "
+            f"{STEPS - 1} steps of each kind; measuring the networks comes on top"
         )
 
 
@@ -276,7 +280,7 @@ def cost_of(
         KrohnError: If a recipe does not apply, or the table of the folder is damaged.
     """
     asked = list({cell.name: cell for cell in cells}.values())
-    known = job.known(asked) if job.folder.is_dir() else {}
+    known = job.read_records(asked) if job.folder.is_dir() else {}
     todo = [cell for cell in asked if cell.name not in known]
     seconds = None
     if job.device == "cpu":

@@ -22,7 +22,7 @@ from krohn.network.running_file import plain_network
 from krohn.program.errors import Refused
 from krohn.verify.checker.arithmetic import FORMATS
 from krohn.verify.checker.model_file import Model as Checked
-from krohn.verify.checker.network import established
+from krohn.verify.checker.network import check_claim
 
 SHAPE: dict[str, Any] = {
     "kind": "attention-layer",
@@ -213,5 +213,5 @@ def test_a_source_without_a_check_is_refused() -> None:
     file = made()
     model = Checked(FORMATS["float64"], file.tensors, {**file.header, "version": 5})
     with pytest.raises(Refused, match="there is no rule for a network"):
-        established(model, {}, None)
+        check_claim(model, {}, None)
     assert pack(file.header, file.tensors) == pack(file.header, file.tensors)

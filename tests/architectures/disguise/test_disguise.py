@@ -18,7 +18,7 @@ from krohn.open_model import Model
 from krohn.program.errors import Refused
 from krohn.verify.checker import model_file as checked
 from krohn.verify.checker.arithmetic import FORMATS
-from krohn.verify.checker.network import recheck, undisguised
+from krohn.verify.checker.network import recheck, strip_disguise
 from krohn.verify.proof import prove
 from krohn.verify.search.find import for_file
 
@@ -280,4 +280,4 @@ def test_no_earlier_version_has_disguised_networks() -> None:
         FORMATS["float64"], tensors, {**found.file.header, "version": 5}
     )
     with pytest.raises(Refused, match="of this version has no such network"):
-        undisguised(model)
+        strip_disguise(model)

@@ -143,7 +143,7 @@ def test_a_bound_grows_by_a_factor_at_every_length(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """From b to 2b + 2 in a layer, where a table of sums has the square of the length."""
-    bounds, followed = dict[int, float](), Disguise.followed
+    bounds, followed = dict[int, float](), Disguise.follow_sublayer
 
     def seen(
         self: Disguise, stream: Stream, before: Stream | None, snapshot: int
@@ -154,7 +154,7 @@ def test_a_bound_grows_by_a_factor_at_every_length(
         bounds[snapshot] = float(heard[-1])
         return found
 
-    monkeypatch.setattr(Disguise, "followed", seen)
+    monkeypatch.setattr(Disguise, "follow_sublayer", seen)
     for length in (8, 64):
         krohn.compile("D6", length, disguise="beside", seed=SEED)
         assert bounds[0] == pytest.approx(1, abs=1e-3)

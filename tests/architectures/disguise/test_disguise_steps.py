@@ -7,8 +7,8 @@ import krohn
 from krohn.architectures.disguise.build_layout import (
     Tensors,
     apart,
-    stepped,
-    stored,
+    list_stored_channels,
+    replace_units_by_steps,
 )
 
 LENGTH = 6
@@ -29,13 +29,13 @@ def test_new_variables_are_the_same_and_take_no_noise(name: str) -> None:
         name, LENGTH, strict=True, construction="sequential", proved=False
     ).file
     header, plain = apart(file.header, file.tensors)
-    told, steps = stepped(header, plain)
+    told, steps = replace_units_by_steps(header, plain)
     rng, program = np.random.default_rng(0), header["program"]
     for b, block in enumerate(told["architecture"]["blocks"]):
         assert block["mlp"] == [len(steps[f"blocks.{b}.mlp.0.bias"])]
         x = np.zeros((500, header["architecture"]["d_model"]))
         noisy = np.zeros_like(x)
-        for c in stored(program, 2 * b + 1):
+        for c in list_stored_channels(program, 2 * b + 1):
             at, values = slice(*c["dims"]), rng.choice(c["domain"], len(x))
             wide = at.stop - at.start
             one_hot = c["code"] == "one-hot"

@@ -22,7 +22,7 @@ from krohn.algebra.errors import KrohnError
 from krohn.architectures.exports import commands as exporting
 from krohn.architectures.exports.commands_card import (
     NAME,
-    printed,
+    run_program,
 )
 from krohn.architectures.exports.destinations import (
     Destination,
@@ -456,7 +456,9 @@ def test_a_program_that_does_not_print_what_the_card_says_leaves_nothing(
     lines = f"{line}\nraise SystemExit(0)"
     wrong = replace(real, program=lines)
     monkeypatch.setattr(exporting, "destination", lambda to: wrong)
-    monkeypatch.setattr("krohn.architectures.exports.commands_card.printed", printed)
+    monkeypatch.setattr(
+        "krohn.architectures.exports.commands_card.printed", run_program
+    )
     with pytest.raises(KrohnError, match="nothing was written"):
         krohn.export(
             network("strict states"), to=to, directory=tmp_path / "o", sample=4
@@ -477,7 +479,7 @@ def test_its_program_prints_what_it_says(to: str, tmp_path: Path) -> None:
     right = krohn.automaton(TURNSTILE).run(["coin", "card", "push"])
     said = tuple(x.removeprefix("output: ") for x in ast.literal_eval(answer))
     assert said == tuple(right)
-    assert printed(text, tmp_path / "out") == f"{answer}\n"
+    assert run_program(text, tmp_path / "out") == f"{answer}\n"
 
 
 def test_what_only_krohn_runs_goes_nowhere(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from krohn.architectures.gated.check_affine_forms import (
     TANH,
     AffineForm,
     Curve,
-    joined,
+    join_forms,
 )
 from krohn.verify.checker.arithmetic import Interval
 
@@ -55,7 +55,7 @@ def test_sums_and_products_hold_what_they_are_of(size: float, ends: bool) -> Non
         holds(x * x, at, one * one)
         weight = RNG.normal(size=(3, 4))
         holds(x @ weight, at, one @ weight)
-        holds(joined([x, y], axis=-1), at, np.hstack([one, other]))
+        holds(join_forms([x, y], axis=-1), at, np.hstack([one, other]))
 
 
 @pytest.mark.sample(3)

@@ -13,7 +13,7 @@ import krohn
 from krohn.algebra import zoo
 from krohn.algebra.automaton import Automaton, Semiautomaton
 from krohn.algebra.errors import KrohnError
-from krohn.architectures.gated.check import opened
+from krohn.architectures.gated.check import open_network
 from krohn.architectures.gated.check_affine_forms import AffineForm
 from krohn.network.forward_pass import full_precision
 from krohn.network.model import Model
@@ -77,7 +77,7 @@ def test_what_is_remembered_lies_in_its_box(kind: str, dtype: str) -> None:
             for n, t in file.tensors.items()
         }
         model = model_of(replace(file, tensors=tensors))
-        cell = opened(model)
+        cell = open_network(model)
         width, n = cell.first.shape[-1], len(cell.weight)
         centre = form.round(rng.uniform(-1, 1, size=(50, 1, width)))
         radius = 1e-3 * rng.random(centre.shape)
@@ -203,10 +203,10 @@ def test_the_documented_reader_says_the_same(kind: str) -> None:
 
 @pytest.mark.parametrize("dtype", FORMATS)
 def test_what_may_leave_the_format_is_refused(dtype: str) -> None:
-    cell = opened(model_of(file_of("C2", "lstm", dtype)))
+    cell = open_network(model_of(file_of("C2", "lstm", dtype)))
     large = Interval.of(np.full((1, 1, 1), cell.form.largest))
     with pytest.raises(Refused, match="overflow"):
-        cell.stored(large, large)
+        cell.store_memory(large, large)
 
 
 @pytest.mark.sample(2)

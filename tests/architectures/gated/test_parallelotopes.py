@@ -18,7 +18,7 @@ from krohn.algebra.errors import KrohnError
 from krohn.algebra.formats import json_format
 from krohn.architectures.gated.check import (
     Images,
-    opened,
+    open_network,
 )
 from krohn.architectures.gated.commands import model_file
 from krohn.instruments.compare.models.files import load
@@ -72,7 +72,7 @@ def test_trained_networks_are_proved_for_words_of_every_length(name: str) -> Non
 def test_a_point_of_a_node_goes_to_the_node_of_its_edge(name: str) -> None:
     """As torch computes it, in float32."""
     file, told = file_of(name), proof_of(name).told["simulation"]
-    cell = opened(model_of(file), told)
+    cell = open_network(model_of(file), told)
     nodes, own = cell.nodes, np.flatnonzero(cell.nodes.made < 0)
     edges = np.frombuffer(base64.b64decode(told["edges"]), "<i4").reshape(
         -1, cell.reads
@@ -80,7 +80,7 @@ def test_a_point_of_a_node_goes_to_the_node_of_its_edge(name: str) -> None:
     rng, n = np.random.default_rng(0), len(cell.weight)
     net: Any = Model(file).network
     for node in rng.choice(own, 4):
-        place = nodes.own[node]
+        place = nodes.parallelotope_index[node]
         low, high = nodes.bounds.low[place], nodes.bounds.high[place]
         assert nodes.directions is not None
         turned = nodes.directions[place]
@@ -92,12 +92,12 @@ def test_a_point_of_a_node_goes_to_the_node_of_its_edge(name: str) -> None:
             parts = tuple(x[:, k : k + n] for k in range(0, x.shape[1], n))
             x = torch.cat(net.advance(torch.from_numpy(letter), parts)[1], dim=1)
             at = edges[at, letter]
-            held = cell.held(at)
+            held = cell.enclose_nodes(at)
             inside = x.double().numpy()
             assert (held.bounds.low[:, 0] <= inside).all()
             assert (inside <= held.bounds.high[:, 0]).all()
             for row in np.flatnonzero(nodes.made[at] < 0):
-                place = nodes.own[at[row]]
+                place = nodes.parallelotope_index[at[row]]
                 seen = nodes.directions[place] @ inside[row]
                 assert (nodes.bounds.low[place] <= seen).all()
                 assert (seen <= nodes.bounds.high[place]).all()
@@ -106,12 +106,12 @@ def test_a_point_of_a_node_goes_to_the_node_of_its_edge(name: str) -> None:
 @pytest.mark.slow
 def test_letters_that_lead_into_no_parallelotope_are_compared_as_well() -> None:
     """A part of the edges may lead only into sets that letters make."""
-    cell = opened(
+    cell = open_network(
         model_of(file_of("latch-gru8")), proof_of("latch-gru8").told["simulation"]
     )
     made = np.flatnonzero(cell.nodes.made >= 0)[:1]
     none = np.full(1, cell.nodes.made[made[0]])
-    images = Images(cell.held(made).shaped(1), none)
+    images = Images(cell.enclose_nodes(made).reshape(1), none)
     assert cell.inside(images, np.zeros(1, np.int64), made).all()
 
 

@@ -16,14 +16,14 @@ from krohn.algebra.brackets import BracketDistribution, as_brackets, distributio
 from krohn.architectures.generator.build import Freedom
 from krohn.architectures.generator.check import (
     all_cases,
-    established,
-    shown,
+    check_claim,
+    prove_law,
     tokens,
 )
 from krohn.architectures.generator.check_brackets import (
     Claim,
     brackets,
-    claimed,
+    read_claim,
 )
 from krohn.architectures.generator.check_layer_norm import (
     REAL,
@@ -46,7 +46,7 @@ def opened(
     machine = zoo.machine(name)
     file = compile_generator(name, length, free, dtype=dtype, proved=False).file
     model = model_of(file)
-    claim = claimed(model, machine_of(machine))
+    claim = read_claim(model, machine_of(machine))
     rows, _ = tokens(model, claim, REAL)
     law = distribution(machine, claim.opening)
     return law, claim, head(model, 0, rows, FORMATS[dtype])
@@ -218,7 +218,7 @@ def test_claims_that_do_not_hold_are_refused(key: str, value: Any, reason: str) 
     claim = {**file.header["claim"], key: value}
     said = replace(file, header={**file.header, "claim": claim})
     with pytest.raises(Refused, match=reason):
-        established(model_of(said), {}, None)
+        check_claim(model_of(said), {}, None)
 
 
 @pytest.mark.parametrize("kind", [float, bool, str])
@@ -229,7 +229,7 @@ def test_moves_of_another_type_are_refused(kind: Any) -> None:
     shape = {**shape, "moves": [kind(abs(m)) for m in shape["moves"]]}
     said = replace(file, header={**file.header, "architecture": shape})
     with pytest.raises(Refused, match="'moves' is"):
-        established(model_of(said), {}, None)
+        check_claim(model_of(said), {}, None)
 
 
 def test_a_query_so_large_that_what_is_added_is_rounded_away_is_refused() -> None:
@@ -241,9 +241,9 @@ def test_a_query_so_large_that_what_is_added_is_rounded_away_is_refused() -> Non
     letters = found.file.tensors["embed.letter"].copy()
     letters[..., 9:] = 2.0**14
     file = replace(found.file, tensors={**found.file.tensors, "embed.letter": letters})
-    assert not run_all(file, machine, 4, lambda done, total: None).passed
+    assert not run_all(file, machine, 4, lambda done, total: None).has_passed
     with pytest.raises(Refused):
-        established(model_of(file), {}, machine_of(machine))
+        check_claim(model_of(file), {}, machine_of(machine))
 
 
 def scaled(file: ModelFile, power: int) -> ModelFile:
@@ -259,14 +259,14 @@ def test_values_whose_squares_leave_the_range_are_refused(depth: str) -> None:
     """LayerNorm adds up squares: with values of 2^66 float32 divides by infinity."""
     file = built(depth)
     for power in (-40, 40):
-        law = established(model_of(scaled(file, power)), {}, None).told["law"]
-        assert law["error"] == established(model_of(file), {}, None).error
+        law = check_claim(model_of(scaled(file, power)), {}, None).told["law"]
+        assert law["error"] == check_claim(model_of(file), {}, None).error
     for power, reason in ((66, "overflow"), (120, "overflow"), (-60, "C too small")):
         with pytest.raises(Refused, match=reason):
-            established(model_of(scaled(file, power)), {}, None)
+            check_claim(model_of(scaled(file, power)), {}, None)
 
 
 def test_without_rounding_the_error_is_that_of_the_stored_law() -> None:
     model = model_of(built(dtype="float64"))
-    claim = claimed(model, model.machine)
-    assert shown(model, claim, REAL).error == 0
+    claim = read_claim(model, model.machine)
+    assert prove_law(model, claim, REAL).error == 0

@@ -72,7 +72,7 @@ def test_all_engines_compute_it(depth: str, norm: str) -> None:
         file = ModelFile(normalised(file, norm), tensors, file.precision)
     right, generator = by_hand(file, word), Generator(file)
     tokens = torch.tensor([word])
-    x = generator.embed(tokens).numpy()
+    x = generator.embed_letters(tokens).numpy()
     laws, patterns = by_engine(Arrays(), file.tensors, file, x)
     with mpmath.workdps(DIGITS):
         tensors = {name: exact(tensor) for name, tensor in file.tensors.items()}
@@ -95,7 +95,7 @@ def test_what_comes_later_has_no_part_in_a_law() -> None:
     wanted = Generator(file)(word)[:, :4]
     file.tensors["embed.letter"][3] = np.inf
     generator = Generator(file)
-    x = generator.embed(word).numpy()
+    x = generator.embed_letters(word).numpy()
     with np.errstate(invalid="ignore"):
         laws, _ = by_engine(Arrays(), file.tensors, file, x)
     for found in (generator(word).numpy(), laws):

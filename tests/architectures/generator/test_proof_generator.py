@@ -67,7 +67,7 @@ def test_every_choice_of_the_free_parameters_is_proved_in_float64(
     file = built(name, length, pattern, depth, seed=seed)
     found = prove(file, zoo.machine(name))
     assert found.verdict == "verified", found.reason
-    assert run_sample(file, zoo.machine(name), 8, length, seed, quiet).passed
+    assert run_sample(file, zoo.machine(name), 8, length, seed, quiet).has_passed
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def test_all_short_prefixes_get_the_law_up_to_one_rounding(
 ) -> None:
     machine = zoo.machine("Dyck3,2")
     found = run_all(built(pattern=pattern, depth=depth), machine, 8, quiet)
-    assert found.passed
+    assert found.has_passed
     law = distribution(machine, Fraction(1, 3))
     assert found.words == sum(law.count(n) for n in range(1, 9))
 
@@ -99,7 +99,7 @@ def test_uniform_attention_is_certified_in_narrow_formats(
     assert limits[dtype] >= length
     assert run_sample(
         file, zoo.machine("Dyck4,2"), 4, min(length, 300), 0, quiet
-    ).passed
+    ).has_passed
 
 
 @pytest.mark.slow
@@ -142,7 +142,7 @@ def test_a_score_that_breaks_the_balance_is_rejected() -> None:
     assert verdict(file) == "verified"
     assert verdict(damaged) == "undecided"
     machine = zoo.machine("Dyck3,2")
-    assert not run_sample(damaged, machine, 200, 60, 0, quiet).passed
+    assert not run_sample(damaged, machine, 200, 60, 0, quiet).has_passed
 
 
 def test_scores_of_other_queries_are_free() -> None:

@@ -14,7 +14,7 @@ from krohn import cli
 from krohn.algebra import zoo
 from krohn.algebra.errors import KrohnError
 from krohn.architectures.pruned.build import is_random
-from krohn.architectures.pruned.check import opened
+from krohn.architectures.pruned.check import open_network
 from krohn.compiled_model import CompiledModel
 from krohn.foreign import own_machine
 from krohn.network import modelfile
@@ -79,7 +79,7 @@ def test_other_seeds_are_other_networks_of_the_same_function() -> None:
 def test_what_is_computed_lies_in_the_boxes(name: str) -> None:
     """Two letters from random points of random boxes, as the runtime computes them."""
     file = compiled(name).file
-    steps, start = opened(model_of(file)), file.tensors["hidden.start"]
+    steps, start = open_network(model_of(file)), file.tensors["hidden.start"]
     generator, letters = np.random.default_rng(4), len(zoo.machine(name).letters)
     rights = [np.zeros(letters**n, np.int64) for n in range(3)]
     net = Model(file).network
@@ -122,7 +122,7 @@ def test_formats_of_16_bits_are_refused_by_checker_and_compiler() -> None:
     model = model_of(compiled("C2").file)
     narrow = Checked(FORMATS["bfloat16"], model.tensors, model.header)
     with pytest.raises(Refused, match="too coarsely"):
-        opened(narrow)
+        open_network(narrow)
     with pytest.raises(KrohnError, match="too coarsely"):
         krohn.compile("C2", arch="rnn", construction="pruned", dtype="bfloat16")
 

@@ -20,7 +20,7 @@ from krohn.architectures.recurrent import (
     check as recurrent,
     find as recurrent_find,
 )
-from krohn.instruments.compare.models.compiled import compiled
+from krohn.instruments.compare.models.compiled import wrap_compiled
 from krohn.instruments.compare.models.cost import cost
 from krohn.instruments.compare.models.files import model_file
 from krohn.network import ModelFileError
@@ -70,8 +70,8 @@ def test_the_product_is_the_dense_network(
     monkeypatch.setattr(constructed, "WIDEST_DENSE", 0)
     file = rnn(name)
     shape = file.header["architecture"]
-    left = Sparse.named(file.tensors, "hidden.left", shape["rank"]).dense()
-    right = Sparse.named(file.tensors, "hidden.right", shape["hidden"]).dense()
+    left = Sparse.from_tensors(file.tensors, "hidden.left", shape["rank"]).dense()
+    right = Sparse.from_tensors(file.tensors, "hidden.right", shape["hidden"]).dense()
     assert np.array_equal(left @ right, dense.tensors["hidden.weight"])
     machine = zoo.machine(name)
     rng = np.random.default_rng(0)
@@ -254,7 +254,7 @@ def test_hidden_states_are_those_of_the_network(seed: int) -> None:
         }
     claim = {**rnn("C2").header["claim"], "dtype": "float64"}
     header = {**rnn("C2").header, "architecture": shape, "claim": claim}
-    network = recurrent.opened(CheckedModel(FORMATS["float64"], tensors, header))
+    network = recurrent.open_network(CheckedModel(FORMATS["float64"], tensors, header))
     now, state = network.first, start[None]
     for _ in range(3):
         after = network.after(network.hand_on(now))
@@ -421,7 +421,7 @@ def test_columns_that_are_the_same_number_do_not_ascend() -> None:
     tensors = {f"m.{name}": np.array(part, float) for name, part in parts.items()}
     with pytest.raises(Refused, match="do not ascend"):
         sparse_matrix.by_rows(tensors, "m", (1, 2))
-    assert Sparse.named(tensors, "m", 2).problem() is not None
+    assert Sparse.from_tensors(tensors, "m", 2).problem() is not None
 
 
 @pytest.mark.usefixtures("sparse")
@@ -449,7 +449,7 @@ def test_sparse_networks_are_drawn_and_attacked(tmp_path: Path) -> None:
     model.save(path)
     assert cli.run(["draw", str(path), "-o", str(tmp_path / "m.svg")]) == 0
     assert cli.run(["verify", str(path), "--attack", "0.1"]) == 0
-    network = compiled(model.file)
+    network = wrap_compiled(model.file)
     again = model_file(network)
     assert again.tensors.keys() == model.file.tensors.keys()
     assert all(
@@ -467,6 +467,6 @@ def test_units_of_sparse_matrices_can_change_places() -> None:
     held = Sparse.of((5, 7), *np.nonzero(whole), 1.0)
     rows, columns = rng.permutation(5), rng.permutation(7)
     assert held.problem() is None
-    moved = held.moved(rows, columns)
+    moved = held.permute(rows, columns)
     assert moved.problem() is None
     assert np.array_equal(moved.dense(), whole[np.ix_(rows, columns)])

@@ -22,8 +22,8 @@ from krohn.architectures.state_space.check_layers import (
     Reached,
     Recurrence,
     finite,
-    opened,
-    rounded,
+    open_layers,
+    round_to_format,
     step,
     sums,
 )
@@ -242,9 +242,11 @@ def test_sums_that_are_sure_are_exact(dtype: str) -> None:
     surely = 0
     for trial in range(120):
         wide = 2 ** rng.integers(1, form.digits + 2)
-        x = rounded(1.0 * rng.integers(-wide, wide, size=(1, 3)), form)
+        x = round_to_format(1.0 * rng.integers(-wide, wide, size=(1, 3)), form)
         w = 2.0 ** rng.integers(-1, 2, size=(3, 2)) * rng.integers(-1, 2, size=(3, 2))
-        b = rounded(1.0 * rng.integers(-wide, wide, size=2) * (trial % 3 > 0), form)
+        b = round_to_format(
+            1.0 * rng.integers(-wide, wide, size=2) * (trial % 3 > 0), form
+        )
         relu = bool(trial % 2)
         found, sure = Affine(w, b).of(x, form, relu)
         if not sure:
@@ -379,7 +381,7 @@ def test_what_holds_at_every_length(name: str, fixed: bool, chosen: bool) -> Non
 def test_sums_are_all_that_words_reach_or_more(name: str, scale: float) -> None:
     """Theorem D9: the same numbers lead to the same numbers."""
     model = model_of(file_of(name, ROUNDING, 40))
-    (layer,), form = opened(model), model.format
+    (layer,), form = open_layers(model), model.format
     layer = layer._replace(addend=layer.addend * scale)
     more, known = sums(layer, form, 40), reached(layer, 40)
     assert more is not None
@@ -546,4 +548,4 @@ def test_whether_letters_choose_decays_is_said(said: Any) -> None:
     shape = {**file.header["architecture"], "selective": said}
     damaged = replace(file, header={**file.header, "architecture": shape})
     with pytest.raises(Refused, match="'selective' is"):
-        state_space.established(model_of(damaged), {}, None)
+        state_space.check_claim(model_of(damaged), {}, None)

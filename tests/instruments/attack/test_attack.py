@@ -33,9 +33,9 @@ from krohn.instruments.attack.rounding import (
     Arithmetic,
     Seen,
     Way,
+    make_permuted_run,
     network,
     one_by_one,
-    permuted,
     still,
     tensors,
     whole,
@@ -95,7 +95,7 @@ def test_every_bound_of_a_transformer_holds(
 ) -> None:
     built = krohn.compile(name, length, construction, dtype=dtype)
     found = against(built, name, FEW)
-    assert found.passed, found.violations[0]
+    assert found.has_passed, found.violations[0]
     assert found.positions == sum(found.ways.values()) >= FEW.positions
     assert {"eager", "letter by letter", "worst arithmetic"} <= found.ways.keys()
     assert found.tightest["logits"].share <= 1 <= found.tightest["margin"].share + 1
@@ -104,7 +104,7 @@ def test_every_bound_of_a_transformer_holds(
 def test_every_bound_of_an_rnn_holds() -> None:
     built = krohn.compile("D6", arch="rnn", dtype="float16")
     found = against(built, "D6")
-    assert found.passed
+    assert found.has_passed
     assert found.tightest["RNN: hidden"].observed == 0
 
 
@@ -112,7 +112,7 @@ def test_every_bound_of_an_rnn_holds() -> None:
 def test_every_bound_of_a_generator_holds() -> None:
     built = krohn.compile_generator("Dyck3,2", 16, opening=Fraction(1, 3))
     found = against(built, "Dyck3,2")
-    assert found.passed
+    assert found.has_passed
     assert 0 < found.tightest["generator: law"].observed
 
 
@@ -175,7 +175,7 @@ def test_a_network_that_is_a_little_different_violates_the_bounds(name: str) -> 
         tensor[largest] *= 1.01
 
     file = damaged(built.file, name, change)
-    assert not against(built, "C3", file=file).passed
+    assert not against(built, "C3", file=file).has_passed
 
 
 def test_what_is_not_verified_is_not_attacked() -> None:
@@ -214,7 +214,7 @@ def test_every_way_is_the_same_function(seed: int) -> None:
     even = tensors(with_equal_widths(given.net), FLOAT64)
     seen, logits = whole(tensors(given.net, FLOAT64), words)
     for others, said in (
-        permuted(given.net, FLOAT64, rng)(words, still),
+        make_permuted_run(given.net, FLOAT64, rng)(words, still),
         whole(even, words),
         worst(given, seed),
     ):
@@ -261,7 +261,7 @@ def test_a_way_that_cannot_be_gone_is_told() -> None:
 def test_every_bound_of_gelus_holds(name: str, construction: str, strict: bool) -> None:
     built = krohn.compile(name, 8, construction, activation="gelu", strict=strict)
     found = against(built, name, FEW)
-    assert found.passed, found.violations[0]
+    assert found.has_passed, found.violations[0]
     assert "worst arithmetic" in found.ways
 
 
@@ -288,7 +288,7 @@ def test_pushing_stays_within_bounds_and_reaches_them(dtype: str) -> None:
     bounds = bounds_of(built)
     stored = Stored.of(bounds, built.file.tensors["embed.position"], dtype)
     words = torch.randint(2, (32, 6), generator=torch.Generator().manual_seed(0))
-    right, allowed = stored.expected(values(bounds.program, words))
+    right, allowed = stored.expected_codes(values(bounds.program, words))
     seen = whole(network(built.file).net, words)[0]
     narrow, rng = seen[0].dtype, np.random.default_rng(0)
     moved = stored.push((right, allowed), rng, narrow, 1, seen[1])
@@ -338,8 +338,8 @@ def test_genes_become_legal_prefixes() -> None:
 
 def test_no_number_is_within_a_bound() -> None:
     nan = Worst("table", "x", 0, float("nan"), 1.0)
-    assert nan.violated
+    assert nan.is_violated
     assert Worst("table", "x", 0, 0.0, 0.0).share == 0
-    assert Worst("table", "x", 0, 1e-30, 0.0).violated
+    assert Worst("table", "x", 0, 1e-30, 0.0).is_violated
     assert Worst("margin", "", 0, 0.5, 0.25).share == 0.5
-    assert Worst("margin", "", 0, 0.25, 0.5).violated
+    assert Worst("margin", "", 0, 0.25, 0.5).is_violated

@@ -17,7 +17,7 @@ from krohn.instruments.attack import campaign
 from krohn.instruments.attack.campaign import Attack
 from krohn.instruments.attack.worst_seen import Worst
 from krohn.kinds.hidden_markov.source import HiddenMarkovModel
-from krohn.machine_verification import attacked
+from krohn.machine_verification import attack_proof
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +57,7 @@ def broken(built: CompiledModel, worst: Worst, monkeypatch: pytest.MonkeyPatch) 
     found = Attack(1, {"eager": 1}, {}, {}, {}, (worst,), 0.0)
     monkeypatch.setattr(campaign, "attack", lambda *args, **options: found)
     report = krohn.verify(built.file)
-    after = attacked(report, built.file, seconds=1)
+    after = attack_proof(report, built.file, seconds=1)
     assert after.method == "proof+attack"
     return after.verdict
 
@@ -85,14 +85,14 @@ def test_a_wrong_answer_is_replayed_and_refutes(
     worst = Worst("margin", "", -1, -0.5, 0.1, (1, 1), 2, "eager")
     found = Attack(1, {"eager": 1}, {}, {}, {}, (worst,), 0.0)
     monkeypatch.setattr(campaign, "attack", lambda *args, **options: found)
-    after = attacked(report, replace(built.file, tensors=wrong), seconds=1)
+    after = attack_proof(report, replace(built.file, tensors=wrong), seconds=1)
     assert after.verdict == "refuted"
     assert after.counterexample is not None
 
 
 def test_what_is_not_proved_is_not_attacked(built: CompiledModel) -> None:
     report = krohn.verify(built.file, exhaustive=3)
-    assert attacked(report, built.file, seconds=1) is report
+    assert attack_proof(report, built.file, seconds=1) is report
 
 
 @pytest.mark.parametrize("seed", [10, 14])

@@ -14,7 +14,7 @@ from krohn.algebra.errors import KrohnError
 from krohn.commands.options import CANNOT
 from krohn.instruments.equivalence.question import equivalent, read
 from krohn.kinds.counting import commands_short as short_counting_programs
-from krohn.kinds.counting.commands import derived
+from krohn.kinds.counting.commands import derive_program
 from krohn.kinds.counting.commands_short import (
     proved_program,
     shallowest,
@@ -23,7 +23,7 @@ from krohn.kinds.counting.commands_short import (
 from krohn.kinds.counting.source import (
     CountingProgram,
     parse,
-    written,
+    write_program,
 )
 
 Call = Callable[..., tuple[int, Any]]
@@ -58,7 +58,7 @@ def accepted(source: object, length: int) -> dict[str, bool]:
 @pytest.mark.parametrize("pattern", IN_C_RASP)
 def test_the_program_of_a_language_accepts_it_at_every_length(pattern: str) -> None:
     machine = krohn.read(f"regex:{pattern}")
-    program = derived(machine)
+    program = derive_program(machine)
     assert accepted(program, 7) == accepted(machine, 7)
     answer = equivalent(machine, program, 40, every_length=True)
     assert (answer.verdict, answer.length) == ("verified", None)
@@ -86,7 +86,7 @@ def test_a_short_program_is_as_short_as_people_write_it(
     assert accepted(program, 7) == accepted(machine, 7)
     assert program.depth == depth
     assert len(program.formulas) <= formulas
-    again = parse(written(program), "again.crasp")
+    again = parse(write_program(program), "again.crasp")
     assert accepted(again, 7) == accepted(machine, 7)
 
 
@@ -95,7 +95,7 @@ def test_a_short_program_is_as_short_as_people_write_it(
 def test_no_program_is_less_deep_than_two_words_show(pattern: str) -> None:
     machine = krohn.read(f"regex:{pattern}")
     least = shallowest(machine)
-    assert short_program(machine, derived(machine)).depth >= least.depth
+    assert short_program(machine, derive_program(machine)).depth >= least.depth
     if least.words is None:
         return
     (yes, no), says = least.words, accepted(machine, max(map(len, least.words)))
@@ -115,13 +115,13 @@ def test_a_program_that_is_not_proved_gives_way_to_a_long_one(
     machine = krohn.read("regex:a*ba*ba*")
     program, answer = proved_program(machine, 40, "normal", lambda done, total: None)
     assert answer.verdict == "verified"
-    assert program == derived(machine)
+    assert program == derive_program(machine)
 
 
 @pytest.mark.parametrize("pattern", NOT)
 def test_other_languages_have_no_program(pattern: str) -> None:
     with pytest.raises(KrohnError, match="not in C-RASP"):
-        derived(krohn.read(f"regex:{pattern}"))
+        derive_program(krohn.read(f"regex:{pattern}"))
 
 
 @pytest.mark.parametrize(

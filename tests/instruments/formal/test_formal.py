@@ -28,14 +28,14 @@ from krohn.instruments.formal.comparing import (
 from krohn.instruments.formal.coq import (
     HERE,
     PROGRAMS,
-    compiled,
+    compile_modules,
     coqc,
     machine_term,
 )
 from krohn.instruments.formal.development import development
 from krohn.instruments.formal.programs import (
     OnePart,
-    written,
+    write_development,
 )
 from krohn.instruments.formal.transformers import (
     Layout,
@@ -211,7 +211,7 @@ def test_which_theorem_it_is(machine: str, asked: dict[str, Any], what: str) -> 
 def test_scores_that_lead_by_little_leave_the_program(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(Layout, "_judged", lambda *asked: (1, 1, 0, 0))
+    monkeypatch.setattr(Layout, "_measure_scores", lambda *asked: (1, 1, 0, 0))
     assert "the Program of the file says" in development(transformer("FlipFlop")).says
 
 
@@ -242,7 +242,7 @@ def test_the_command_writes_a_folder(
 @pytest.fixture(scope="module")
 def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("coq")
-    compiled(folder)
+    compile_modules(folder)
     return folder
 
 
@@ -250,7 +250,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The modules for Programs alone, which Coq proves in seconds."""
     folder = tmp_path_factory.mktemp("programs")
-    compiled(folder, PROGRAMS)
+    compile_modules(folder, PROGRAMS)
     return folder
 
 
@@ -457,7 +457,7 @@ def mutated_programs(count: int) -> Iterator[tuple[bytes, str]]:
             row = rows[int(generator.integers(len(rows)))]
             row[-1] = max(0, row[-1] + int(generator.choice([-1, 1])))
         changed = replace(model, header=header)
-        yield pack(header, model.tensors), written(changed, part).text
+        yield pack(header, model.tensors), write_development(changed, part).text
 
 
 def program_is_right(data: bytes) -> bool:

@@ -293,12 +293,12 @@ class TestPredictions:
         assert len(found.word) <= 37
 
     def test_all_short_words_may_be_right_all_the_same(self) -> None:
-        assert run_all(Model(flip_flop(64, 12.0, kappa=0.05)), FLIP_FLOP, 8).passed
+        assert run_all(Model(flip_flop(64, 12.0, kappa=0.05)), FLIP_FLOP, 8).has_passed
 
     def test_a_head_without_product_is_right_at_every_length(self) -> None:
         file = flip_flop(300, 12.0)
         assert only(file).lost is None
-        assert sample(Model(file), FLIP_FLOP, 300, 300, 0).passed
+        assert sample(Model(file), FLIP_FLOP, 300, 300, 0).has_passed
 
     def test_what_is_said_can_be_written_down(self) -> None:
         stated = only(flip_flop(20, 900.0)).to_object()

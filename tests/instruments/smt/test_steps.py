@@ -148,7 +148,7 @@ def wanted_off(asked: Question, reads: Sequence[Any]) -> Any:
 
 
 def test_a_table_is_a_line_that_bends_at_whole_numbers() -> None:
-    source = KIND.named("Viterbi2")
+    source = KIND.find_by_name("Viterbi2")
     assert source is not None
     file = krohn.compile(source).file
     found = list(decide_steps(file, source.chain_of_thought, Question()))
@@ -158,7 +158,7 @@ def test_a_table_is_a_line_that_bends_at_whole_numbers() -> None:
 @pytest.mark.sample(1)
 @pytest.mark.parametrize("name", ["EditDistance3,3:letters=4", "LIS4", "Knapsack2,3"])
 def test_all_steps_of_a_text_are_their_rules_for_all_real_numbers(name: str) -> None:
-    source = KIND.named(name)
+    source = KIND.find_by_name(name)
     assert source is not None
     chain, file = source.chain_of_thought, krohn.compile(source).file
     found = list(decide_steps(file, chain, Question()))
@@ -168,7 +168,7 @@ def test_all_steps_of_a_text_are_their_rules_for_all_real_numbers(name: str) -> 
 
 def test_edit_distance_takes_noise_of_a_fourteenth() -> None:
     """Heads off by e, and the number said is off by 7e at most, which that is."""
-    source = KIND.named("EditDistance2,2:letters=3")
+    source = KIND.find_by_name("EditDistance2,2:letters=3")
     assert source is not None
     chain, file = source.chain_of_thought, krohn.compile(source).file
     few = Question(noise=Fraction(1, 14), error=HALF)
@@ -184,7 +184,7 @@ def test_edit_distance_takes_noise_of_a_fourteenth() -> None:
 @pytest.mark.sample(2)
 @pytest.mark.parametrize("at", ["1.mlp.0.weight", "2.mlp.0.bias", "1.mlp.1.weight"])
 def test_a_changed_weight_is_refuted_with_numbers(at: str) -> None:
-    source = KIND.named("EditDistance2,2:letters=3")
+    source = KIND.find_by_name("EditDistance2,2:letters=3")
     assert source is not None
     file = krohn.compile(source).file
     name = f"blocks.{at}"

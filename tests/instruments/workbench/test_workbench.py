@@ -19,16 +19,16 @@ from krohn.algebra.errors import KrohnError
 from krohn.architectures.exports import circuit as circuits
 from krohn.instruments.workbench import making
 from krohn.instruments.workbench.answers import (
-    drawn,
     interchanges,
     lines,
     right,
     right_changed,
+    sample_inputs,
 )
 from krohn.instruments.workbench.checking import differences
 from krohn.instruments.workbench.edge_patching import Components
 from krohn.instruments.workbench.models import MODELS
-from krohn.instruments.workbench.training import trained
+from krohn.instruments.workbench.training import train_network
 from krohn.instruments.workbench.workbench import (
     edge_attributions,
     edge_effects,
@@ -38,7 +38,7 @@ from krohn.instruments.workbench.workbench import (
     score_interchange,
     subspaces,
 )
-from krohn.intervention import stated
+from krohn.intervention import read_program
 from krohn.open_model import Model
 from krohn.program.intervention import predict
 
@@ -57,7 +57,7 @@ SMALL = (
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     home = tmp_path_factory.mktemp("workbench") / "set"
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(making, "trained", partial(trained, steps=2))
+        patch.setattr(making, "train_network", partial(train_network, steps=2))
         krohn.workbench.make(home, SMALL, words=12)
     return home
 
@@ -282,7 +282,7 @@ def test_a_network_of_another_source_is_refused(made: Path, tmp_path: Path) -> N
 def test_there_may_be_fewer_words_than_variables(made: Path) -> None:
     model = krohn.load(made / "parity" / "model.safetensors")
     rng = np.random.default_rng(0)
-    words, _ = drawn(model, 8, rng)
+    words, _ = sample_inputs(model, 8, rng)
     pairs = list(interchanges(model, words[:2], rng))
     assert len({pair["variable"] for pair in pairs}) < len(model.places())
     assert all(right_changed(model, pair) == 1 for pair in pairs)
@@ -316,7 +316,7 @@ def test_a_trained_network_is_as_good_as_its_list_says(
 def patched(name: str) -> tuple[krohn.CompiledModel, NDArray[np.int64]]:
     entry = next(entry for entry in MODELS if entry.name == name)
     model = making.of_entry(entry, np.random.default_rng(0))
-    words, start = drawn(Model(model.file), 200, np.random.default_rng(1))
+    words, start = sample_inputs(Model(model.file), 200, np.random.default_rng(1))
     return model, words if start is None else words[:, :-1]
 
 
@@ -392,12 +392,14 @@ def test_listed_beliefs_are_those_of_the_filter(made: Path) -> None:
 def test_training_mends_what_noise_has_spoiled() -> None:
     """After some steps more answers are right than after one."""
     model = krohn.compile("C2", 8, strict=True, keep=True, disguise="rotate,dense")
-    program = stated(Model(model.file))
+    program = read_program(Model(model.file))
     words = np.random.default_rng(0).integers(2, size=(200, 8))
     wanted = predict(program, words, {}).answers
     accuracy = []
     for steps in (1, 100):
-        file = trained(model.file, program, words, np.random.default_rng(0), steps)
+        file = train_network(
+            model.file, program, words, np.random.default_rng(0), steps
+        )
         with torch.inference_mode():
             logits = Model(file)(torch.from_numpy(words))
         accuracy.append((logits.argmax(-1).numpy() == wanted).mean())

@@ -10,7 +10,7 @@ from krohn.kinds.attention_targets.source_sampling import attention_target
 from krohn.kinds.attention_targets.source_target import AttentionTarget
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import PRECISIONS, FloatArray
-from krohn.source_kinds.real_sequences import batch_size, said
+from krohn.source_kinds.real_sequences import batch_size, run_network
 from krohn.verify.checker.established import Established
 from krohn.verify.proof import shown_of
 
@@ -79,7 +79,7 @@ def measured(file: ModelFile, x: FloatArray) -> float:
     target, worst, each = KIND.of_file(file), 0.0, batch_size(file, x.shape[1])
     for at in range(0, len(x), each):
         part = x[at : at + each]
-        off = np.abs(said(file, part) - target.run(part))
+        off = np.abs(run_network(file, part) - target.run(part))
         if not np.isfinite(off).all():
             return float("inf")
         worst = max(worst, float(off.max()))

@@ -66,10 +66,10 @@ def test_the_jackknife_takes_most_of_the_bias_away(scramble: int) -> None:
     series = SineSeries(1.5, 6, scramble)
     found = of_logits(sampled(series, 1000, 32).logits, 6)
     before = np.abs(found.averaged - series.sigma)
-    after = np.abs(found.corrected - series.sigma)
+    after = np.abs(found.corrected_values - series.sigma)
     assert np.all(before[3:] > 4 * found.deviation[3:])
     assert np.all(after[3:] < before[3:] / 2)
-    np.testing.assert_allclose(found.corrected, series.sigma, atol=0.012)
+    np.testing.assert_allclose(found.corrected_values, series.sigma, atol=0.012)
 
 
 @pytest.mark.slow
@@ -77,13 +77,13 @@ def test_two_thousand_positions_are_within_a_hundredth() -> None:
     found = sampled(SERIES, 3, 2000)
     values = np.linalg.svd(found.logits, compute_uv=False)[:, :6].mean(axis=0) / 2000
     np.testing.assert_allclose(values, SERIES.sigma, atol=0.01)
-    pooled = sampled(SERIES, 1000, 16).pooled(6)
+    pooled = sampled(SERIES, 1000, 16).pool_sequences(6)
     np.testing.assert_allclose(pooled.sigma, SERIES.sigma, rtol=0.04)
 
 
 def test_a_pooled_matrix_has_the_values_and_bases_of_the_large_one() -> None:
     head = sampled(SERIES, 5, 9)
-    found = head.pooled(6)
+    found = head.pool_sequences(6)
     queries, keys = head.queries.reshape(45, 6), head.keys.reshape(45, 6)
     large = queries @ keys.T / 45
     exact = np.linalg.svd(large, compute_uv=False)
@@ -101,10 +101,12 @@ def test_centred_logits_have_the_same_weights_and_a_smaller_norm() -> None:
     moved = Head("", head.queries, head.keys + 3)
     for one in (head, moved):
         weights = torch.softmax(torch.from_numpy(one.logits), dim=2)
-        centred = torch.softmax(torch.from_numpy(one.centred.logits), dim=2)
+        centred = torch.softmax(torch.from_numpy(one.centred_head.logits), dim=2)
         torch.testing.assert_close(weights, centred)
-    np.testing.assert_allclose(head.centred.logits, moved.centred.logits, atol=1e-12)
-    assert (head.centred.logits**2).sum() < (head.logits**2).sum()
+    np.testing.assert_allclose(
+        head.centred_head.logits, moved.centred_head.logits, atol=1e-12
+    )
+    assert (head.centred_head.logits**2).sum() < (head.logits**2).sum()
 
 
 def test_a_layer_is_read_as_it_attends() -> None:
@@ -128,7 +130,7 @@ def test_a_layer_is_read_as_it_attends() -> None:
     inputs = torch.randn(6, 7, 2, generator=random)
     head = of_layer(layer, inputs)
     weights = torch.softmax(torch.from_numpy(head.logits), dim=2).float()
-    torch.testing.assert_close(weights, layer.weights(layer.encoded(inputs)))
+    torch.testing.assert_close(weights, layer.weights(layer.encode_inputs(inputs)))
     assert of_logits(head.logits, 2).averaged.shape == (2,)
 
 
@@ -150,7 +152,7 @@ def test_heads_of_gpt2_are_those_that_attend() -> None:
         torch.testing.assert_close(
             torch.softmax(logits, dim=2).float(), seen[i // 3][:, i % 3]
         )
-    assert (np.diff(heads[0].pooled(8).sigma) <= 0).all()
+    assert (np.diff(heads[0].pool_sequences(8).sigma) <= 0).all()
 
 
 @pytest.mark.sample(1)
@@ -167,9 +169,11 @@ def test_networks_that_are_compared_are_read_through_their_bodies(
         logits = torch.from_numpy(head.logits).masked_fill(later, -torch.inf)
         weights = torch.softmax(logits, dim=2).float()
         torch.testing.assert_close(weights, seen[i // 2][:, i % 2])
-        found = of_logits(head.centred.logits, 3)
-        assert found.corrected.shape == (3,)
-        assert expected_bias(head.centred.pooled(3), found.length).shape == (3,)
+        found = of_logits(head.centred_head.logits, 3)
+        assert found.corrected_values.shape == (3,)
+        assert expected_bias(
+            head.centred_head.pool_sequences(3), found.length
+        ).shape == (3,)
 
 
 def test_linear_attention_has_no_logits() -> None:

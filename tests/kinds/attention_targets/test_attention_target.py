@@ -16,12 +16,12 @@ from krohn.kinds.attention_targets.build import (
 )
 from krohn.kinds.attention_targets.source_sampling import (
     attention_target,
-    named,
+    find_by_name,
 )
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import PRECISIONS
 from krohn.program.errors import Refused
-from krohn.source_kinds.real_sequences import said
+from krohn.source_kinds.real_sequences import run_network
 
 
 @cache
@@ -31,7 +31,7 @@ def curved() -> ModelFile:
 
 
 def sine(knots: int, options: str = "", rank: int = 6) -> ModelFile:
-    target = named(f"Sine6,1.5:points=1024{options}")
+    target = find_by_name(f"Sine6,1.5:points=1024{options}")
     assert target is not None
     return built(target, rank, knots)
 
@@ -107,7 +107,7 @@ def test_a_mean_moves_by_tanh_at_most(half: float) -> None:
 def test_the_error_of_a_sine_is_bounded_and_nearly_reached(
     knots: int, dtype: str
 ) -> None:
-    target = named("Sine6,1.5:points=1024")
+    target = find_by_name("Sine6,1.5:points=1024")
     assert target is not None
     file = built(target, 6, knots, dtype)
     found = measured(file, inputs(file, 500))
@@ -167,14 +167,14 @@ def test_the_functions_that_are_meant_are_within_the_error_too() -> None:
     """The moduli are paid for: the true sine, not its table."""
     from krohn.kinds.attention_targets.source_sampling import SineSeries
 
-    target = named("Sine3,1.5:points=32,length=6")
+    target = find_by_name("Sine3,1.5:points=32,length=6")
     assert target is not None
     file = built(target, 3, 32)
     x = inputs(file, 400)
     right = SineSeries(1.5, 3).outputs(x[..., 0])
-    from krohn.source_kinds.real_sequences import said
+    from krohn.source_kinds.real_sequences import run_network
 
-    off = np.abs(said(file, x)[..., 0] - right).max()
+    off = np.abs(run_network(file, x)[..., 0] - right).max()
     assert target.moduli.rho / 20 < off <= shown(file).error
 
 
@@ -294,7 +294,7 @@ def test_the_rounding_of_inputs_counts() -> None:
     )
     file = built(target, 1, 256, "float32")
     x = np.random.default_rng(0).uniform(size=(2000, 1, 1))
-    off = np.abs(said(file, x) - target.run(x)).max()
+    off = np.abs(run_network(file, x) - target.run(x)).max()
     found = shown(file)
     rounding = 2 * 256 * 2.0**-24
     assert rounding / 8 < off <= found.error < 4 * rounding

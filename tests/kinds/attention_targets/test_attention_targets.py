@@ -42,9 +42,9 @@ def test_run_says_numbers(call: Call, file: Path, tmp_path: Path) -> None:
 
 
 def smooth_target() -> Any:
-    from krohn.kinds.attention_targets.source_sampling import named
+    from krohn.kinds.attention_targets.source_sampling import find_by_name
 
-    return named(NAME)
+    return find_by_name(NAME)
 
 
 @pytest.mark.parametrize(
@@ -112,9 +112,9 @@ def test_a_sample_runs_other_orders_too(file: Path) -> None:
     kind = AttentionTargets()
     x = np.random.default_rng(0).uniform(size=(4, 5, 1))
     order = np.tile(np.arange(5)[::-1], (4, 1))
-    assert kind.reordered(modelfile.read(file), x, order, silent) is None
+    assert kind.check_equivariance(modelfile.read(file), x, order, silent) is None
     causal = krohn.compile(smooth(length=5, causal=True)).file
-    assert kind.reordered(causal, x, order, silent) is not None
+    assert kind.check_equivariance(causal, x, order, silent) is not None
     assert "order" not in krohn.verify(causal, sample=30).runs[0].about
 
 

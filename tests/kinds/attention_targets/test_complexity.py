@@ -113,7 +113,7 @@ def test_measures_of_a_sum_of_sines() -> None:
     each = ROOT2 * (2 * np.pi * series.indices) ** 2 / 8
     assert found.c2(6) == pytest.approx(2 * each.sum(), rel=1e-3)
     assert found.c2(60) == found.c2(6)
-    assert found.printed(16, 4, 1e9) == pytest.approx(
+    assert found.bound_as_printed(16, 4, 1e9) == pytest.approx(
         16**2 * found.c0(4) * (1 / 4**2 + found.c2(4) * 4**3 / 1e18)
     )
 

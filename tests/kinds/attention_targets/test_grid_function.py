@@ -17,7 +17,7 @@ from krohn.kinds.attention_targets.source_grid_function import (
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FloatArray
 from krohn.program.errors import Refused
-from krohn.source_kinds.real_sequences import said
+from krohn.source_kinds.real_sequences import run_network
 from krohn.verify.proof import prove, shown_of
 
 NAMES = ("Sorted3,3", "RanGrid2,5@1", "Sorted1,4", "RanGrid4,2@3", "RanGrid1,1@1")
@@ -43,7 +43,9 @@ def measured(file: ModelFile) -> float:
     """The largest error over all inputs; infinite if something is no number."""
     x, right = inputs(file)
     with np.errstate(all="ignore"):
-        return float(np.nan_to_num(np.abs(said(file, x) - right), nan=np.inf).max())
+        return float(
+            np.nan_to_num(np.abs(run_network(file, x) - right), nan=np.inf).max()
+        )
 
 
 @pytest.mark.sample(2)

@@ -10,7 +10,7 @@ from krohn.kinds.attention_targets.source_target import (
     Quadrature,
     decompose,
     gauss_legendre,
-    interpolated,
+    interpolate_coupling,
 )
 from krohn.program.domains import FloatArray
 from krohn.program.errors import Refused
@@ -41,7 +41,7 @@ def change(found: Pod, finer: Pod) -> float:
 
 def farthest(found: Pod, terms: int, points: FloatArray) -> float:
     """The largest |ρ − its first terms| at points."""
-    cut = found.truncated(points, points, terms)
+    cut = found.sum_terms(points, points, terms)
     return float(np.abs(found.coupling(points, points) - cut).max())
 
 
@@ -105,7 +105,7 @@ def test_a_basis_solves_its_integral_equation_away_from_the_nodes() -> None:
 def test_a_matrix_at_the_nodes_is_a_polynomial_between_them() -> None:
     rule = gauss_legendre(18)
     values = decaying(rule.nodes, rule.nodes)
-    between = interpolated(values, rule)
+    between = interpolate_coupling(values, rule)
     np.testing.assert_allclose(between(rule.nodes, rule.nodes), values, atol=1e-12)
     np.testing.assert_allclose(
         between(POINTS, POINTS), decaying(POINTS, POINTS), atol=1e-12
@@ -155,7 +155,7 @@ def test_what_cannot_be_decomposed_is_refused() -> None:
     with pytest.raises(Refused, match="nodes"):
         gauss_legendre(20, 3)
     with pytest.raises(Refused, match="grid"):
-        interpolated(np.eye(2), Quadrature(np.eye(2), np.ones(2)))
+        interpolate_coupling(np.eye(2), Quadrature(np.eye(2), np.ones(2)))
 
 
 TERMS = (1, 2, 3, 4, 6, 8, 11, 16)

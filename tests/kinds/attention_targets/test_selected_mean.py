@@ -10,11 +10,11 @@ from krohn.algebra.errors import KrohnError
 from krohn.kinds.attention_targets.commands_selected_means import SelectedMeans
 from krohn.kinds.attention_targets.source_selected_means import (
     SelectedMean,
-    named,
+    find_by_name,
 )
 from krohn.network.modelfile import ModelFile
 from krohn.program.errors import Refused
-from krohn.source_kinds.real_sequences import said
+from krohn.source_kinds.real_sequences import run_network
 from krohn.verify.proof import shown_of
 
 KIND = SelectedMeans()
@@ -22,7 +22,7 @@ NAMES = ("Nearest6", "Nearest3:grid=64", "Gravity10", "Gravity6:masses=9", "Sele
 
 
 def of(name: str) -> SelectedMean:
-    found = named(name)
+    found = find_by_name(name)
     assert found is not None
     return found
 
@@ -33,13 +33,13 @@ def built(name: str, dtype: str = "float64") -> ModelFile:
 
 def inputs(file: ModelFile, count: int, seed: int = 0) -> Any:
     source, rng = KIND.of_file(file), np.random.default_rng(seed)
-    random = KIND.sampled(source, (count, source.length), rng)
+    random = KIND.sample_vectors(source, (count, source.length), rng)
     bad = KIND.adversarial(source, file, count, rng)
     return file.precision.round(np.concatenate([random, bad]))
 
 
 def measured(file: ModelFile, x: Any) -> float:
-    off = np.abs(said(file, x) - KIND.of_file(file).run(x))
+    off = np.abs(run_network(file, x) - KIND.of_file(file).run(x))
     return float(off.max()) if np.isfinite(off).all() else float("inf")
 
 
@@ -65,7 +65,7 @@ def by_hand(source: SelectedMean, x: Any) -> Any:
 @pytest.mark.parametrize("name", NAMES)
 def test_the_reference_is_the_definition(name: str) -> None:
     source, rng = of(name), np.random.default_rng(0)
-    for x in KIND.sampled(source, (20, source.length), rng):
+    for x in KIND.sample_vectors(source, (20, source.length), rng):
         assert not source.problem(x)
         assert np.abs(source.run(x[None])[0] - by_hand(source, x)).max() < 1e-14
 
@@ -93,7 +93,7 @@ def test_ties_share_the_weight() -> None:
     network = krohn.compile("Nearest6")
     at = [(0.25, 0.5), (0.75, 0.5), (0.5, 0.25), (0.5, 0.75), (0.125, 0.5)]
     x = [(0.5, 0.5, 0.0), *((*p, 1.0) for p in at)]
-    found = said(network.file, np.array([x]))[0, 0]
+    found = run_network(network.file, np.array([x]))[0, 0]
     assert np.abs(found - 0.5).max() < 1e-12
 
 
@@ -101,7 +101,7 @@ def test_candidates_that_are_none_are_never_near() -> None:
     x = np.zeros((1, 12, 3))
     x[0, 1:] = (1 / 16, 0, 0)
     x[0, 11] = (1, 1, 1)
-    assert np.abs(said(built("Nearest6"), x)[0] - 1).max() < 1e-12
+    assert np.abs(run_network(built("Nearest6"), x)[0] - 1).max() < 1e-12
 
 
 @pytest.mark.parametrize("name", ["Nearest6", "Gravity10"])
@@ -110,7 +110,7 @@ def test_without_positions_the_order_does_not_matter(name: str) -> None:
     file = built(name)
     x = inputs(file, 20)
     order = np.random.default_rng(1).permutation(x.shape[1])
-    one, other = said(file, x)[:, order], said(file, x[:, order])
+    one, other = run_network(file, x)[:, order], run_network(file, x[:, order])
     assert np.abs(one - other).max() < 1e-10
 
 
@@ -145,4 +145,4 @@ def test_what_is_no_input_is_refused(name: str, words: list[str], reason: str) -
 )
 def test_bad_names_are_refused(name: str) -> None:
     with pytest.raises(Refused):
-        named(name)
+        find_by_name(name)

@@ -11,11 +11,11 @@ from attention_targets import smooth
 import krohn
 from krohn.kinds.attention_targets.source_sampling import (
     attention_target,
-    named,
+    find_by_name,
 )
 from krohn.kinds.attention_targets.source_target import (
     AttentionTarget,
-    joined,
+    interpolate_rows,
 )
 from krohn.program.errors import Refused
 
@@ -93,7 +93,7 @@ def test_a_file_says_all_of_it() -> None:
 
 
 def test_sines_have_the_singular_values_of_their_name() -> None:
-    target = named("Sine6,1.5:length=4,points=512,scramble=1")
+    target = find_by_name("Sine6,1.5:length=4,points=512,scramble=1")
     assert target is not None
     assert target.length == 4
     wanted = np.arange(1, 7) ** -1.5
@@ -108,7 +108,12 @@ def test_sines_have_the_singular_values_of_their_name() -> None:
 
 def test_joined_rows_are_lines() -> None:
     table = np.array([[0.0], [2.0], [1.0]])
-    assert joined(np.array([-1, 0.5, 1.5, 9]), table)[:, 0].tolist() == [0, 1, 1.5, 1]
+    assert interpolate_rows(np.array([-1, 0.5, 1.5, 9]), table)[:, 0].tolist() == [
+        0,
+        1,
+        1.5,
+        1,
+    ]
 
 
 @pytest.mark.parametrize(
@@ -131,8 +136,8 @@ def test_joined_rows_are_lines() -> None:
 )
 def test_bad_names_are_refused(text: str) -> None:
     with pytest.raises(Refused, match="Sine"):
-        named(text)
-    assert named("C3") is None
+        find_by_name(text)
+    assert find_by_name("C3") is None
 
 
 @pytest.mark.parametrize(

@@ -13,11 +13,11 @@ from krohn.kinds.attention_targets.source_grid_function import (
     Inputs,
     Point,
     Vector,
+    find_by_name,
     levels,
-    named,
     read_off,
     simple,
-    superposed,
+    superpose_triple,
     superposition,
 )
 from krohn.kinds.attention_targets.source_sampling import aggregate
@@ -72,7 +72,7 @@ def test_any_function_has_the_form_in_both_sizes(shape: tuple[int, ...]) -> None
     length, dimensions = shape[0], shape[2] if len(shape) > 2 else 1
     sort = GridFunction.of("", pieces(*shape), ordered)
     for function in (drawn(*shape), sort):
-        small, large = simple(function), superposed(function)
+        small, large = simple(function), superpose_triple(function)
         assert small.width == length * dimensions + 1
         assert large.width == length * (2 * length * dimensions + 1) + 1
         count = len(function.values) * length
@@ -85,7 +85,7 @@ def test_inner_functions_are_those_of_all_functions() -> None:
     assert parts[0].inner == parts[1].inner
     assert len(parts[0].inner) == 2 * 3 + 1
     for function, found in zip((first, second), parts, strict=True):
-        for x, t, value in function.asked():
+        for x, t, value in function.enumerate_values():
             assert found.value(x, t) == value
         assert all(0 <= y <= 1 for psi in found.inner for y in psi.values())
 
@@ -102,7 +102,7 @@ def test_the_printed_proof_fails_on_two_positions() -> None:
         assert len(sums) == 4  # the superposition itself is fine
     with pytest.raises(Refused, match="F cannot tell them"):
         read_off(first, printed)
-    assert superposed(first).check(first) == simple(first).check(first) == 8
+    assert superpose_triple(first).check(first) == simple(first).check(first) == 8
     # a function that is the same on both is no counterexample
     parity = GridFunction.of("", grid, lambda x: (digit[x[0]] * 2 + digit[x[1]],) * 2)
     assert read_off(parity, printed).check(parity) == 8
@@ -148,25 +148,25 @@ def test_damaged_triples_and_functions_are_refused() -> None:
 
 
 def test_named_functions_and_what_files_say_of_them() -> None:
-    function = named("Sorted3,4")
+    function = find_by_name("Sorted3,4")
     assert function is not None
     assert function.pieces[2] == tuple((Fraction(k, 16),) for k in range(8, 12))
     x = (function.pieces[0][3], function.pieces[1][0], function.pieces[2][1])
     assert function.values[x] == (0, 1, 3)
     assert simple(function).check(function) == 3 * 4**3
     for name in ("Sorted3,4", "RanGrid2,3@1", "Sorted1,1"):
-        found = named(name)
+        found = find_by_name(name)
         assert found is not None
         again = GridFunction.from_wire(
             {"kind": StatedGridFunction.kind, **found.to_wire()}
         )
         assert (again.pieces, again.values) == (found.pieces, found.values)
-    assert named("RanGrid2,3@1").values != named("RanGrid2,3@2").values
+    assert find_by_name("RanGrid2,3@1").values != find_by_name("RanGrid2,3@2").values
     for name in ("Sorted3", "Sorted3,4@1", "RanGrid3,4", "sorted3,4"):
-        assert named(name) is None
+        assert find_by_name(name) is None
     for name in ("Sorted0,4", "Sorted3,0", "RanGrid30,30@1"):
         with pytest.raises(Refused, match=name):
-            named(name)
+            find_by_name(name)
     third = GridFunction.of("", levels(1, 1), lambda x: (Fraction(1, 3),))
     with pytest.raises(Refused, match="binary fraction"):
         third.to_wire()

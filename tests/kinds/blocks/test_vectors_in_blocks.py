@@ -20,7 +20,7 @@ from krohn.kinds.blocks.statement import longest
 from krohn.kinds.linear_systems.build_products import realise
 from krohn.kinds.linear_systems.source import (
     VectorsInBlocks,
-    named,
+    find_by_name,
 )
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import PRECISIONS, FloatArray
@@ -62,7 +62,7 @@ def measured(file: ModelFile, source: VectorsInBlocks, words: IntArray) -> float
 
 
 def source_of(name: str, block: int) -> VectorsInBlocks:
-    system = named(name)
+    system = find_by_name(name)
     assert system is not None
     return VectorsInBlocks(system, block)
 

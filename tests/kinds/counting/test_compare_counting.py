@@ -14,7 +14,7 @@ from krohn.instruments.compare.comparison.derived import (
 )
 from krohn.instruments.compare.comparison.result import Comparison
 from krohn.instruments.compare.measures.accuracy import accuracy
-from krohn.kinds.counting.source import named
+from krohn.kinds.counting.source import find_by_name
 
 
 def test_its_network_is_proved_and_right() -> None:
@@ -31,7 +31,7 @@ def test_its_network_is_proved_and_right() -> None:
 def test_only_counting_programs_are() -> None:
     assert unrolled_task("C2", "desk", None) is None
     assert unrolled_task(3, "desk", None) is None
-    assert unrolled_task(named("Majority"), "desk", 4) is not None
+    assert unrolled_task(find_by_name("Majority"), "desk", 4) is not None
     with pytest.raises(KrohnError, match="no counting program"):
         unrolled_task("crasp:Dyck", "desk", None)
     with pytest.raises(KrohnError, match="train on shorter words by length="):

@@ -12,12 +12,12 @@ from krohn.algebra.errors import KrohnError
 from krohn.kinds.counting.source import (
     Builder,
     CountingProgram,
+    find_by_name,
     function,
-    named,
     parse,
-    written,
+    write_program,
 )
-from krohn.source_kinds import named as named_source
+from krohn.source_kinds import find_source_to_compile as named_source
 from krohn.verify.proof import prove
 
 LENGTH = 9
@@ -67,7 +67,7 @@ ACCEPTED: dict[str, Callable[[str], bool]] = {
 @pytest.mark.sample(4)
 @pytest.mark.parametrize("name", ACCEPTED)
 def test_the_catalogue_accepts_what_its_names_say(name: str) -> None:
-    program, meaning = named(name), ACCEPTED[name]
+    program, meaning = find_by_name(name), ACCEPTED[name]
     longest = LENGTH if len(program.letters) == 2 else 6
     every = words(program, longest)
     said = program.accepts(every)
@@ -78,7 +78,7 @@ def test_the_catalogue_accepts_what_its_names_say(name: str) -> None:
 
 @pytest.mark.parametrize("name", ACCEPTED)
 def test_letter_by_letter_it_says_the_same(name: str) -> None:
-    program = named(name)
+    program = find_by_name(name)
     every = words(program, 5)
     sums = np.zeros((len(every), len(program.sums)), np.int64)
     for n in range(5):
@@ -90,10 +90,10 @@ def test_letter_by_letter_it_says_the_same(name: str) -> None:
 @pytest.mark.sample(1)
 @pytest.mark.parametrize("name", ACCEPTED)
 def test_its_network_is_proved_for_a_thousand_letters(name: str) -> None:
-    model = krohn.compile(function(named(name)), length=1000, dtype="float64")
+    model = krohn.compile(function(find_by_name(name)), length=1000, dtype="float64")
     assert model.proof is not None
     assert model.proof.verdict == "verified"
-    assert model.summary()["depth"] == named(name).depth
+    assert model.summary()["depth"] == find_by_name(name).depth
 
 
 def random_program(seed: int) -> CountingProgram:
@@ -116,7 +116,7 @@ def random_program(seed: int) -> CountingProgram:
                     factors[i] += int(draw.choice([-2, -1, 1, 2]))
                 ends = sorted(int(e) for e in draw.integers(-2, 4, size=2))
                 low, high = (None if draw.random() < 0.4 else e for e in ends)
-                new = builder.between(factors, low, high)
+                new = builder.sum_between(factors, low, high)
         made.append(new)
     return builder.program(f"random{seed}", made[-1])
 
@@ -126,7 +126,7 @@ def random_program(seed: int) -> CountingProgram:
 def test_random_programs_are_computed_by_their_networks(seed: int) -> None:
     program = random_program(seed)
     assert (
-        parse(written(program), f"random{seed}.crasp")
+        parse(write_program(program), f"random{seed}.crasp")
         .accepts(words(program, 6))
         .tolist()
         == program.accepts(words(program, 6)).tolist()

@@ -6,10 +6,10 @@ import pytest
 from krohn.kinds.counting.source import (
     CATALOGUE,
     CountingProgram,
+    find_by_name,
     function,
-    named,
     parse,
-    written,
+    write_program,
 )
 from krohn.program.errors import Refused
 
@@ -51,8 +51,8 @@ def test_a_formula_means_what_it_says(line: str, meaning: object) -> None:
 
 @pytest.mark.parametrize("name", CATALOGUE)
 def test_a_program_is_written_and_read_again(name: str) -> None:
-    program = named(name)
-    assert parse(written(program), f"{name}.crasp") == program
+    program = find_by_name(name)
+    assert parse(write_program(program), f"{name}.crasp") == program
 
 
 def test_a_letter_may_have_any_name_in_quotes() -> None:
@@ -68,7 +68,7 @@ def test_a_letter_may_have_any_name_in_quotes() -> None:
         "x.crasp",
     )
     assert odd.letters == ('"', "pop x", ",", "'")
-    assert parse(written(odd), "x.crasp") == odd
+    assert parse(write_program(odd), "x.crasp") == odd
 
 
 @pytest.mark.parametrize(
@@ -145,6 +145,6 @@ ahead := A > 2 * B + 1
 never := #[j <= i] (not ahead) = 0
 """
     program = parse(text, "named.crasp")
-    assert written(program) == text.replace("A > 2 * B + 1", "A >= 2 * B + 2")
-    channels = function(program).realised(5).program.operations
+    assert write_program(program) == text.replace("A > 2 * B + 1", "A >= 2 * B + 2")
+    channels = function(program).realise(5).program.operations
     assert {"A-2*B", "ahead", "#¬ahead", "never"} <= set(channels)

@@ -12,11 +12,11 @@ from krohn.kinds.dynamic_programs.commands import ChainsOfThought
 from krohn.kinds.dynamic_programs.source import (
     CATALOGUE,
     FAMILIES,
-    named,
+    find_by_name,
 )
 from krohn.kinds.dynamic_programs.statement import ChainOfThought
 from krohn.program.domains import IntArray
-from krohn.source_kinds.written_texts import asked
+from krohn.source_kinds.written_texts import blank_after_prompt
 
 KIND = ChainsOfThought()
 Words = list[list[str]]
@@ -176,7 +176,7 @@ LARGER = {
 
 
 def chain_of(name: str) -> ChainOfThought:
-    found = named(name)
+    found = find_by_name(name)
     assert found is not None
     return found.chain_of_thought
 
@@ -231,14 +231,14 @@ def test_inputs_of_small_sizes_have_the_answer_of_plain_recursion(
     chain = chain_of(name + sizes)
     low, high = np.array(chain.prompt).T
     every = np.indices(high - low + 1).reshape(len(low), -1).T + low
-    check(name, sizes, chain.continued(every[:: max(1, len(every) // 500)]))
+    check(name, sizes, chain.continue_prompts(every[:: max(1, len(every) // 500)]))
 
 
 @pytest.mark.sample(1)
 @pytest.mark.parametrize(("name", "sizes"), LARGER.items())
 def test_1000_random_inputs_of_larger_sizes_have_it(name: str, sizes: str) -> None:
     chain = chain_of(name + sizes)
-    check(name, sizes, chain.continued(prompts_of(chain, 1000)))
+    check(name, sizes, chain.continue_prompts(prompts_of(chain, 1000)))
 
 
 @pytest.mark.sample(2)
@@ -247,7 +247,7 @@ def test_networks_of_small_sizes_are_proved_and_write_right(name: str) -> None:
     model = krohn.compile(name + SMALL[name][1])
     assert model.proof is not None
     assert model.proof.verdict == "verified"
-    assert KIND.sample(model.file, 5, 0, lambda *_: None).passed
+    assert KIND.sample(model.file, 5, 0, lambda *_: None).has_passed
 
 
 @pytest.mark.slow
@@ -260,8 +260,8 @@ def test_networks_write_for_1000_random_inputs_what_another_solver_says(
     assert model.proof.verdict == "verified"
     chain = KIND.of_file(model.file)
     prompts = prompts_of(chain, 1000)
-    right = chain.continued(prompts)
-    rows = [asked(text, prompts.shape[1]) for text in right.tolist()]
+    right = chain.continue_prompts(prompts)
+    rows = [blank_after_prompt(text, prompts.shape[1]) for text in right.tolist()]
     texts = np.array(KIND.texts(model.file, rows))
     assert np.array_equal(texts, right)
     check(name, sizes, texts)

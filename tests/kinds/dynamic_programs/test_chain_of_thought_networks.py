@@ -43,7 +43,7 @@ def test_every_pair_of_short_binary_words_is_written_right(boundary: int) -> Non
         name = f"EditDistance{rows},{columns}:letters=2,boundary={boundary}"
         model = proved(name)
         found = KIND.every(model.file, rows + columns + 2, lambda *_: None)
-        assert found.passed
+        assert found.has_passed
         assert found.words == 2 ** (rows + columns)
 
 
@@ -53,13 +53,13 @@ def test_every_pair_of_short_binary_words_is_written_right(boundary: int) -> Non
 def test_eight_by_eight_in_every_format(dtype: str) -> None:
     model = proved("EditDistance8,8:letters=4", dtype)
     assert model.summary()["claim"] == "generates"
-    assert KIND.sample(model.file, 20, 0, lambda *_: None).passed
+    assert KIND.sample(model.file, 20, 0, lambda *_: None).has_passed
 
 
 @pytest.mark.slow
 def test_twenty_by_twenty() -> None:
     model = proved("EditDistance20,20")
-    assert KIND.sample(model.file, 200, 0, lambda *_: None).passed
+    assert KIND.sample(model.file, 200, 0, lambda *_: None).has_passed
 
 
 @cache
@@ -90,7 +90,7 @@ def test_sparse_heads_write_every_text_right() -> None:
         size = {"kind": "sparse", "block": 5, "windows": 1, "last": 1}
         shape = file.header["architecture"]["blocks"]
         assert [b["attention"] for b in shape if b["heads"]] == [size, size]
-        assert KIND.every(file, 8, lambda *_: None).passed
+        assert KIND.every(file, 8, lambda *_: None).has_passed
 
 
 @pytest.mark.slow
@@ -98,7 +98,7 @@ def test_eight_by_eight_by_sparse_heads() -> None:
     model = sparse("EditDistance8,8:letters=4")
     assert model.proof is not None
     assert model.proof.verdict == "verified"
-    assert KIND.sample(model.file, 20, 0, lambda *_: None).passed
+    assert KIND.sample(model.file, 20, 0, lambda *_: None).has_passed
 
 
 @cache
@@ -112,7 +112,7 @@ def test_linear_heads_write_every_text_right() -> None:
         file = linear(name).file
         shape = file.header["architecture"]["blocks"]
         assert [b["attention"] for b in shape if b["heads"]] == [{"kind": "linear"}]
-        assert KIND.every(file, 8, lambda *_: None).passed
+        assert KIND.every(file, 8, lambda *_: None).has_passed
 
 
 @pytest.mark.slow
@@ -122,7 +122,7 @@ def test_eight_by_eight_by_linear_heads() -> None:
     shape = model.file.header["architecture"]
     assert shape["d_model"] < 24 * 10 + 46
     assert len(shape["blocks"]) < 9
-    assert KIND.sample(model.file, 20, 0, lambda *_: None).passed
+    assert KIND.sample(model.file, 20, 0, lambda *_: None).has_passed
 
 
 @pytest.mark.sample(2)
@@ -204,11 +204,11 @@ def test_a_dynamic_program_that_nobody_tuned() -> None:
     rng = np.random.default_rng(0)
     words = rng.integers(0, 10, size=(50, 6))
     prompts = np.column_stack([words, np.full(50, 10)])
-    written = chain.continued(prompts)[:, chain.answer - 1]
+    written = chain.continue_prompts(prompts)[:, chain.answer - 1]
     assert written.tolist() == [ending_at_the_last(w) for w in words.tolist()]
     model = krohn.compile(chain)
     assert model.proof is not None
-    assert KIND.sample(model.file, 100, 0, lambda *_: None).passed
+    assert KIND.sample(model.file, 100, 0, lambda *_: None).has_passed
 
 
 def test_another_recurrence_is_not_what_the_network_writes() -> None:
@@ -234,6 +234,8 @@ def test_the_example_of_the_document() -> None:
     found: dict[str, Any] = {}
     exec(example, found)
     chain = found["p"].chain_of_thought
-    written = chain.continued(np.array([[3, 1, 4, 2, chain.tokens.index("<sep>")]]))
+    written = chain.continue_prompts(
+        np.array([[3, 1, 4, 2, chain.tokens.index("<sep>")]])
+    )
     assert [chain.tokens[i] for i in written[0, 5:]] == [*"344", "<sep>", "4", "<eos>"]
     assert found["model"].proof.verdict == "verified"

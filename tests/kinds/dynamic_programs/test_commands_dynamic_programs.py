@@ -122,7 +122,7 @@ def test_a_bar_needs_no_blanks_beside_numbers_of_two_digits(folder: Path) -> Non
 
 
 def test_what_is_said_of_it() -> None:
-    source = KIND.named("LCS2,2:letters=2")
+    source = KIND.find_by_name("LCS2,2:letters=2")
     assert source is not None
     found = KIND.explain(source, Asked())
     assert (found["numbers"], found["least"], found["largest"]) == (5, 0, 2)
@@ -135,7 +135,7 @@ def test_what_is_said_of_it() -> None:
 
 
 def explained(name: str) -> dict[str, Any]:
-    source = KIND.named(name)
+    source = KIND.find_by_name(name)
     assert source is not None
     return KIND.explain(source, Asked())
 
@@ -147,9 +147,9 @@ def test_two_prompts_of_one_text_are_shown() -> None:
         found = explained(name)
         assert found["regular"] is False
         one, other = found["one_text"]
-        source = KIND.named(name)
+        source = KIND.find_by_name(name)
         assert source is not None
-        texts = [KIND.interpreted(source, [p])["text"] for p in (one, other)]
+        texts = [KIND.interpret_prompt(source, [p])["text"] for p in (one, other)]
         assert one != other
         assert texts[0] == texts[1]
 
@@ -209,7 +209,7 @@ def test_a_dynamic_program_in_python() -> None:
     model = krohn.compile(p)
     assert model.proof is not None
     assert model.proof.verdict == "verified"
-    said = KIND.interpreted(p, ["3 1 2 0 3"])
+    said = KIND.interpret_prompt(p, ["3 1 2 0 3"])
     assert said["answer"] == "1"
     assert KIND.run(model.file, ["3 1 2 0 3"])["text"] == said["text"]
     with pytest.raises(Exception, match=r"best\[5\] is computed twice"):
@@ -224,5 +224,5 @@ def test_digits_in_python() -> None:
     total[1] = x[1] + x[2]
     total[2] = p.maximum(total[1], 3 * x[1])
     p.answer(total[2])
-    assert KIND.interpreted(p, ["12349999"])["answer"] == "1 1 2 3 3"
-    assert KIND.interpreted(p, ["99990001"])["answer"] == "2 9 9 9 7"
+    assert KIND.interpret_prompt(p, ["12349999"])["answer"] == "1 1 2 3 3"
+    assert KIND.interpret_prompt(p, ["99990001"])["answer"] == "2 9 9 9 7"

@@ -84,7 +84,7 @@ def test_digits_say_what_whole_numbers_are(said: str, base: int) -> None:
         [*(first + row[: 3 * count]), bar, *(first + row[3 * count :]), end]
         for row in numbers
     ]
-    texts = chain.continued(np.array(rows))
+    texts = chain.continue_prompts(np.array(rows))
     content = np.array(chain.contents)[texts]
     assert ((low <= content) & (content <= high)).all()
     weights = base ** np.arange(count)[::-1]

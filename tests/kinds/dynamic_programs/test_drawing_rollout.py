@@ -36,7 +36,7 @@ def compiled(name: str, kind: str = "standard") -> CompiledModel:
 
 
 def program(name: str) -> DynamicProgram:
-    found = KIND.named(name)
+    found = KIND.find_by_name(name)
     assert found is not None
     return found
 
@@ -45,7 +45,7 @@ def text_of(name: str, prompt: str) -> np.ndarray:
     chain = program(name).chain_of_thought
     tokens = [chain.tokens.index(x) for x in prompt]
     end = chain.tokens.index("<sep>")
-    return np.asarray(chain.continued(np.array([[*tokens, end]]))[0])
+    return np.asarray(chain.continue_prompts(np.array([[*tokens, end]]))[0])
 
 
 def written(svg: bytes) -> list[str]:
@@ -166,7 +166,7 @@ def test_the_command_draws_networks_texts_and_recurrences(
     ):
         assert call("draw", *words, "-o", picture) == (
             0,
-            schemas.named("draw", {"file": str(picture)}),
+            schemas.with_schema("draw", {"file": str(picture)}),
         )
         assert b"<svg" in picture.read_bytes()
         picture.unlink()

@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from krohn.kinds.dynamic_programs.source import named
+from krohn.kinds.dynamic_programs.source import find_by_name
 from krohn.kinds.dynamic_programs.statement import ChainOfThought
 from krohn.program import Refused
 
@@ -14,7 +14,7 @@ def edit_distance(
     rows: int, columns: int, letters: int = 26, boundary: int = 2
 ) -> ChainOfThought:
     name = f"EditDistance{rows},{columns}:letters={letters},boundary={boundary}"
-    found = named(name)
+    found = find_by_name(name)
     assert found is not None
     return found.chain_of_thought
 
@@ -50,7 +50,7 @@ def test_the_reference_is_the_textbook_program(boundary: int) -> None:
     for rows, columns in [*product((1, 2, 3), repeat=2), (6, 7), (12, 9)]:
         chain = edit_distance(rows, columns, 4, boundary)
         words = ["".join(rng.choice(list("abcd"), n)) for n in (rows, columns)]
-        found = chain.continued(np.array([prompt(chain, *words)]))[0]
+        found = chain.continue_prompts(np.array([prompt(chain, *words)]))[0]
         assert [chain.tokens[i] for i in found] == text(chain, *words, boundary)
         assert chain.tokens[found[chain.answer - 1]] == str(
             table(*words, boundary)[-1][-1]
@@ -60,7 +60,7 @@ def test_the_reference_is_the_textbook_program(boundary: int) -> None:
 
 def test_the_known_example() -> None:
     chain = edit_distance(6, 7)
-    found = chain.continued(np.array([prompt(chain, "kitten", "sitting")]))[0]
+    found = chain.continue_prompts(np.array([prompt(chain, "kitten", "sitting")]))[0]
     assert chain.tokens[found[chain.answer - 1]] == "8"
 
 
@@ -69,7 +69,7 @@ def test_numbers_stay_in_their_boxes() -> None:
     letters = [chain.tokens.index(a) for a in "ab"]
     bar, sep = (chain.tokens.index(x) for x in ("|", "<sep>"))
     prompts = [[*word[:3], bar, *word[3:], sep] for word in product(letters, repeat=5)]
-    content = np.array([*chain.contents])[chain.continued(np.array(prompts))]
+    content = np.array([*chain.contents])[chain.continue_prompts(np.array(prompts))]
     low, high = np.array(chain.boxes()[1:]).T
     assert ((low <= content) & (content <= high)).all()
 
@@ -77,6 +77,6 @@ def test_numbers_stay_in_their_boxes() -> None:
 def test_a_prompt_of_another_form_is_refused() -> None:
     chain = edit_distance(2, 2)
     with pytest.raises(Refused, match="prompt"):
-        chain.continued(np.array([prompt(chain, "ab", "abc")]))
+        chain.continue_prompts(np.array([prompt(chain, "ab", "abc")]))
     with pytest.raises(Refused, match="prompt"):
-        chain.continued(np.array([[0, 0, 0, 0, 0, 0]]))
+        chain.continue_prompts(np.array([[0, 0, 0, 0, 0, 0]]))

@@ -139,12 +139,14 @@ SOLVERS: dict[str, Callable[[Words], int]] = {
 def test_each_says_what_another_solver_says_and_its_network_is_proved(
     name: str,
 ) -> None:
-    source = KIND.named(str(EXAMPLES / f"{name}.dp"))
+    source = KIND.find_by_name(str(EXAMPLES / f"{name}.dp"))
     assert source is not None
     chain = source.chain_of_thought
     low, high = np.array(chain.prompt).T
     rng = np.random.default_rng(2)
-    for text in chain.continued(rng.integers(low, high + 1, size=(40, len(low)))):
+    for text in chain.continue_prompts(
+        rng.integers(low, high + 1, size=(40, len(low)))
+    ):
         words: Words = [[]]
         for token, (least, most) in zip(text, chain.prompt, strict=False):
             if least < most:
@@ -158,16 +160,16 @@ def test_each_says_what_another_solver_says_and_its_network_is_proved(
     model = krohn.compile(source)
     assert model.proof is not None
     assert model.proof.verdict == "verified"
-    assert KIND.sample(model.file, 10, 0, lambda *_: None).passed
+    assert KIND.sample(model.file, 10, 0, lambda *_: None).has_passed
 
 
 def test_the_text_of_shorter_words_is_a_part_of_the_longest() -> None:
     """Blanks cost nothing, and the cells of k letters come before all others."""
-    source = KIND.named(str(EXAMPLES / "shorter.dp"))
+    source = KIND.find_by_name(str(EXAMPLES / "shorter.dp"))
     assert source is not None
     for s, t, k, cost in (("kit", "sit", 3, 3), ("a", "b", 1, 3), ("abc", "", 3, 6)):
         padded = "|".join(word.ljust(6, "_") for word in (s, t))
-        told = KIND.interpreted(source, [padded])
+        told = KIND.interpret_prompt(source, [padded])
         cells = {step["is"]: step["token"] for step in told["steps"]}
         assert cells[f"D[{k}, {k}]"] == told["answer"] == str(cost)
         order = [

@@ -101,7 +101,9 @@ def test_a_read_of_another_place_is_another_text() -> None:
         found.append(chain(steps))
     for own, other in product(found, repeat=2):
         prompts = np.arange(5)[:, None]
-        same = np.array_equal(own.continued(prompts), other.continued(prompts))
+        same = np.array_equal(
+            own.continue_prompts(prompts), other.continue_prompts(prompts)
+        )
         try:
             check(statement(chain_of_thought(own)), other)
         except Refused:

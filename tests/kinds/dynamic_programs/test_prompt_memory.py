@@ -60,7 +60,7 @@ def test_tables_of_edit_distance_are_few(boundary: int, counts: tuple[int]) -> N
         prompts = np.tile(low, (len(words), 1))
         prompts[:, :n] += words[:, :n]
         prompts[:, n + 1 : -1] += words[:, n:]
-        texts = source.continued(prompts)[:, len(low) :]
+        texts = source.continue_prompts(prompts)[:, len(low) :]
         assert len(np.unique(texts, axis=0)) == count
 
 
@@ -74,7 +74,7 @@ def _patterns(n: int, used: int = 0) -> list[tuple[int, ...]]:
 
 @cache
 def _source(name: str) -> ChainOfThought:
-    found = ChainsOfThought().named(name)
+    found = ChainsOfThought().find_by_name(name)
     assert found is not None
     return found.chain_of_thought
 
@@ -144,7 +144,7 @@ def kept(name: str, attention: str) -> tuple[FloatArray, IntArray, int]:
         for tokens in torch.from_numpy(prompts).T:
             _, cache = network.step(tokens, cache)
     parts = [part.flatten(1).double().numpy() for part in cache.parts]
-    texts = source.continued(prompts)
+    texts = source.continue_prompts(prompts)
     size = kept_numbers(Transformer.of(file.header["architecture"]), len(low) + 1)
     return np.hstack(parts), texts[:, len(low) :], size
 

@@ -12,7 +12,7 @@ from work import calls_at_most
 import krohn
 from krohn.kinds.dynamic_programs.source import (
     CATALOGUE,
-    named,
+    find_by_name,
     read_text,
 )
 from krohn.program.errors import Refused
@@ -25,7 +25,7 @@ def answer(text: str, word: Sequence[int | str]) -> int:
     chain = read_text(text, "test").chain_of_thought
     prompt = [chain.tokens.index(str(x)) for x in word]
     prompt.append(chain.tokens.index("<sep>"))
-    found = chain.continued(np.array([prompt]))[0]
+    found = chain.continue_prompts(np.array([prompt]))[0]
     return int(chain.tokens[found[chain.answer - 1]])
 
 
@@ -158,7 +158,7 @@ def test_letters_are_numbered_by_a_table_and_limits_may_differ_by_cell() -> None
     chain = read_text(text, "test").chain_of_thought
     for word in product("abc", repeat=3):
         prompt = [chain.tokens.index(x) for x in (*word, "<sep>")]
-        found = chain.continued(np.array([prompt]))[0]
+        found = chain.continue_prompts(np.array([prompt]))[0]
         assert chain.tokens[found[chain.answer - 1]] == str(word.count(word[0]))
 
 
@@ -405,12 +405,12 @@ def test_sizes_that_a_file_states_are_whole_numbers(given: Any) -> None:
 
 
 def test_names_and_sizes() -> None:
-    assert named("S5") is None
-    assert named("EditDistance6") is not None
+    assert find_by_name("S5") is None
+    assert find_by_name("EditDistance6") is not None
     for name in ("EditDistance0,3", "EditDistance1,2,3", "LCS8,8:depth=3", "LIS4:most"):
         with pytest.raises(Refused):
-            named(name)
+            find_by_name(name)
     path = CATALOGUE["LCS"]
-    found = named(f"{path}:n=3,letters=2")
+    found = find_by_name(f"{path}:n=3,letters=2")
     assert found is not None
     assert found.name == "LCS3,8:letters=2"

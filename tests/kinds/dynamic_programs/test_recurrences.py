@@ -13,7 +13,7 @@ from krohn.kinds.dynamic_programs.commands import ChainsOfThought
 from krohn.kinds.dynamic_programs.source import read_text
 from krohn.kinds.dynamic_programs.statement import ChainOfThought
 from krohn.program.domains import IntArray
-from krohn.source_kinds.written_texts import asked
+from krohn.source_kinds.written_texts import blank_after_prompt
 
 KIND = ChainsOfThought()
 Words = list[list[str]]
@@ -420,7 +420,7 @@ def check(texts: IntArray, chain: ChainOfThought, name: str) -> None:
 @pytest.mark.parametrize("name", RECURRENCES)
 def test_200_prompts_have_the_answer_of_plain_python(name: str) -> None:
     chain = read_text(RECURRENCES[name][1], name).chain_of_thought
-    check(chain.continued(prompts_of(chain, 200)), chain, name)
+    check(chain.continue_prompts(prompts_of(chain, 200)), chain, name)
 
 
 @pytest.mark.slow
@@ -432,8 +432,8 @@ def test_their_networks_are_proved_and_write_200_texts(name: str) -> None:
     assert model.proof.verdict == "verified"
     chain = program.chain_of_thought
     prompts = prompts_of(chain, 200)
-    right = chain.continued(prompts)
-    rows = [asked(text, prompts.shape[1]) for text in right.tolist()]
+    right = chain.continue_prompts(prompts)
+    rows = [blank_after_prompt(text, prompts.shape[1]) for text in right.tolist()]
     texts = np.array(KIND.texts(model.file, rows))
     assert np.array_equal(texts, right)
     check(texts, chain, name)

@@ -54,7 +54,7 @@ class Knows(Network):
         read = letters if memory is None else torch.cat([memory, letters], dim=1)
         chain, t = self.task.texts.chain, read.shape[1]  # type: ignore[attr-defined]
         prompt = read[:, : len(chain.prompt)].numpy()
-        said = torch.tensor(chain.continued(prompt))[:, t]
+        said = torch.tensor(chain.continue_prompts(prompt))[:, t]
         said = (said + (t in self.wrong)) % len(self.task.letters)
         logits = torch.nn.functional.one_hot(said, len(self.task.letters)).float()
         return logits[:, None], read

@@ -9,7 +9,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from krohn.kinds.dynamic_programs.source import named as dynamic_program
+from krohn.kinds.dynamic_programs.source import find_by_name as dynamic_program
 from krohn.kinds.grammars.source import (
     CATALOGUE,
     END,
@@ -17,11 +17,11 @@ from krohn.kinds.grammars.source import (
     Grammar,
     Words,
     cut,
-    named,
+    find_by_name,
     sentences,
 )
 from krohn.kinds.grammars.source_bounded import (
-    compared,
+    compare_laws,
     depths,
 )
 from krohn.kinds.grammars.source_grammar import parse
@@ -45,7 +45,7 @@ B -> b b [2/3] | 'X' [1/3]
 def grammar(name: str) -> Grammar:
     if name == "Mixed":
         return parse(MIXED, name)
-    found = named(f"pcfg:{name}")
+    found = find_by_name(f"pcfg:{name}")
     assert found is not None
     return found
 
@@ -108,9 +108,9 @@ def test_inside_is_the_sum_of_all_derivations_exactly(name: str) -> None:
     for n in range(length + 1):
         words = list(product(source.letters, repeat=n))
         numbers = np.array([numbers_of(source, word) for word in words])
-        found = exact.inside(exact.shown(numbers))
+        found = exact.inside(exact.encode_words(numbers))
         assert [right.get(word, 0) for word in words] == found.tolist()
-        near = rounded.inside(rounded.shown(numbers))
+        near = rounded.inside(rounded.encode_words(numbers))
         assert np.abs(near - found.astype(float)).max() < 1e-15
 
 
@@ -135,7 +135,7 @@ def test_prefixes_are_the_sum_of_all_that_derivations_begin_with(name: str) -> N
             waiting.append(((*word, rest[0]), rest[1:], weight))
     exact = Words(source, exact=True)
     for word in product(source.letters, repeat=length):
-        shown = exact.shown(numbers_of(source, word)[None])
+        shown = exact.encode_words(numbers_of(source, word)[None])
         assert exact.begun(shown)[0] == right.get(word, 0), word
 
 
@@ -148,7 +148,7 @@ def test_what_follows_a_prefix_adds_up_to_it_exactly(name: str) -> None:
     for n in range(3 if len(source.letters) < 5 else 2):
         words = list(product(source.letters, repeat=n))
         numbers = np.array([numbers_of(source, word) for word in words])
-        begun = exact.begun(exact.shown(numbers))
+        begun = exact.begun(exact.encode_words(numbers))
         assert exact.following(numbers).sum(axis=1).tolist() == begun.tolist()
         assert begun.sum() <= 1
 
@@ -169,7 +169,7 @@ def test_hidden_letters_have_the_law_of_all_sentences_that_fit(name: str) -> Non
         and all(x in (HIDDEN, y) for x, y in zip(word, other, strict=True))
     ]
     whole = sum(share for _, share in fits)
-    for at, law in Words(source, exact=True).hidden(word).items():
+    for at, law in Words(source, exact=True).predict_hidden(word).items():
         for letter, share in zip(source.letters, law, strict=True):
             assert share == sum(s for o, s in fits if o[at] == letter) / whole
 
@@ -218,7 +218,7 @@ def test_drawn_sentences_have_the_mean_length_and_the_depths_that_are_said(
 def test_divergences_of_all_lengths_add_up_to_minus_log_of_the_mass(depth: int) -> None:
     """Chain rule: conditioning on an event of mass H diverges by −log H, if words tell."""
     source = grammar("AnBn")
-    rows = compared(source, cut(source, depth), 2 * depth + 4)
+    rows = compare_laws(source, cut(source, depth), 2 * depth + 4)
     mass = depths(source, depth).sentences[depth]
     total = sum(row.divergence for row in rows)
     assert total == pytest.approx(-np.log(float(mass)), rel=1e-12)
@@ -227,7 +227,7 @@ def test_divergences_of_all_lengths_add_up_to_minus_log_of_the_mass(depth: int) 
 @pytest.mark.parametrize("name", ["Dyck2", "Brackets", "English", "Palindromes"])
 def test_no_length_diverges_by_more_than_all_together(name: str) -> None:
     source = grammar(name)
-    rows = compared(source, cut(source, 3), 4)
+    rows = compare_laws(source, cut(source, 3), 4)
     mass = float(depths(source, 3).sentences[3])
     assert 0 <= sum(row.divergence for row in rows) <= -np.log(mass) + 1e-12
     for row in rows:
@@ -237,7 +237,7 @@ def test_no_length_diverges_by_more_than_all_together(name: str) -> None:
 def test_a_finite_language_within_the_depth_is_not_changed() -> None:
     source = grammar("Layered")
     assert depths(source, 3).sentences[3] == 1
-    rows = compared(source, cut(source, 3), 6)
+    rows = compare_laws(source, cut(source, 3), 6)
     assert max(row.variation for row in rows) < 1e-12
 
 
@@ -250,11 +250,11 @@ def test_the_chain_of_thought_of_cyk_says_what_inside_has_weight(size: int) -> N
     chain, exact = found.chain_of_thought, Words(source, exact=True)
     low, high = np.array(chain.prompt).T
     every = np.indices(high - low + 1).reshape(len(low), -1).T + low
-    texts = chain.continued(every)
+    texts = chain.continue_prompts(every)
     answers = [int(chain.tokens[text[chain.answer - 1]]) for text in texts]
     words = [[chain.tokens[t] for t in row if chain.tokens[t] in "()"] for row in every]
     numbers = np.array([numbers_of(source, word) for word in words])
-    weights = exact.inside(exact.shown(numbers))
+    weights = exact.inside(exact.encode_words(numbers))
     assert len(words) == 2**size
     assert [int(w > 0) for w in weights] == answers
 
@@ -332,7 +332,9 @@ def test_letters_with_blanks_are_other_letters_than_their_parts() -> None:
         ["the", "man", "the"],
     ]
     numbers = np.array([numbers_of(source, word) for word in words])
-    assert exact.inside(exact.shown(numbers)).tolist() == [Fraction(1, 2)] * 2 + [0]
+    assert exact.inside(exact.encode_words(numbers)).tolist() == [
+        Fraction(1, 2)
+    ] * 2 + [0]
     assert letters_of(source, ['"the man" the man']) == tuple(words[0])
     assert {'man "it\'s me"', "the man"} < set(cut(source, 0).states)
 

@@ -9,14 +9,14 @@ from krohn.compiler.pipeline import Options
 from krohn.kinds.hidden_markov.build_normalised import normalised_network
 from krohn.kinds.hidden_markov.source import (
     HiddenMarkovModel,
-    named,
+    find_by_name,
 )
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import PRECISIONS, FloatArray
 
 
 def model(name: str) -> HiddenMarkovModel:
-    found = named(name)
+    found = find_by_name(name)
     assert found is not None
     return found
 

@@ -23,7 +23,7 @@ from krohn.kinds.hidden_markov.build_attention_products import (
 from krohn.kinds.hidden_markov.check_attention_products import (
     Held,
     OperatorWords,
-    _scaled,
+    _scale_numbers,
     _sums,
 )
 from krohn.kinds.hidden_markov.check_doubling_tensors import (
@@ -238,7 +238,7 @@ def test_what_a_factor_is_off_by_is_the_same_for_all() -> None:
     none = Interval.of(0.0)
     known = Held(-1.0, sums, -0.25, none, none, False)
     step = Scaling(0, np.full(60, 2.0), np.ones(60), np.full(60, 1 / 60), 8.0, 16.0)
-    found = _scaled(known, step, 2, FORMATS["float32"])
+    found = _scale_numbers(known, step, 2, FORMATS["float32"])
     assert unit <= found.off.most < 1.01 * unit
     assert 2 * unit <= found.columns.most < 2.02 * unit
     assert found.sums.low < 0.75 * (1 - 60 * unit)  # 0.5·(2 − 0.5)
@@ -351,7 +351,7 @@ def test_states_that_are_never_possible_together_share_rows(
 ) -> None:
     model = telling(states, letters, seed)
     layout = attention_products.Layout.of(model, 9, 3, 3)
-    assert layout.held < states
+    assert layout.row_count < states
     file = built(model, 9, dtype)
     most = shown(file).error
     assert most < 1e-5
@@ -375,7 +375,7 @@ def test_every_tensor_counts_where_rows_are_shared() -> None:
     file = built(model, 4)
     layout = attention_products.Layout.of(model, 4, 0, 0)
     token = file.tensors["embed.token"].copy()
-    at = tuple(np.argwhere(token[:-1, : layout.held * model.size] == 0)[0])
+    at = tuple(np.argwhere(token[:-1, : layout.row_count * model.size] == 0)[0])
     token[at] = 2.0**-60
     with pytest.raises(Refused, match=r"not 0|0 elsewhere"):
         shown(changed(file, embed__token=token))
@@ -386,7 +386,7 @@ def test_the_vector_that_is_read_is_the_one_that_is_made() -> None:
     """A file that reads one place further reads zeros."""
     precision = PRECISIONS["float64"]
     letters = attention_products._letters(MODEL, precision)
-    plan = attention_products._planned(MODEL, letters, 5, precision)
+    plan = attention_products._plan_stages(MODEL, letters, 5, precision)
     stages, source = len(plan.vectors), MODEL
     plan.matrices[0] = plan.vectors[0]
     for more, right in ((0, True), (1, False)):

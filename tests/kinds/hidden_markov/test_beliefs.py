@@ -122,7 +122,7 @@ def test_contexts_grow_no_further_than_to_the_error() -> None:
 def test_of_too_many_contexts_there_are_those_that_were_reached() -> None:
     found = contexts(slow(), 1e-3)
     assert found.width == 11
-    assert found.told == f"{len(found.laws)} contexts of up to 11 letters"
+    assert found.description == f"{len(found.laws)} contexts of up to 11 letters"
     assert 0.01 < found.error < 0.5
     # An error that is as large is reached by no more.
     assert len(contexts(slow(), found.error).laws) <= len(found.laws)

@@ -13,7 +13,7 @@ import krohn
 from krohn.algebra.errors import KrohnError
 from krohn.compiler import CompileError
 from krohn.kinds.hidden_markov.commands_machines import as_model
-from krohn.kinds.hidden_markov.source import named
+from krohn.kinds.hidden_markov.source import find_by_name
 from krohn.network import modelfile
 from krohn.source_kinds.real_outputs import outputs
 
@@ -32,7 +32,7 @@ def test_a_window_is_compiled_proved_and_run(call: Call, file: Path) -> None:
     assert (code, told["verdict"], told["claim"]) == (0, "verified", "within")
     assert 0.03 < told["error"] < 0.05
     code, told = call("run", file, "1 2 3")
-    model = named("RanHMM5,5@3")
+    model = find_by_name("RanHMM5,5@3")
     assert model is not None
     right = model.filter([[0, 1, 2]])[0][0]
     assert np.abs(np.array(told["outputs"]) - right).max() <= told["error"]
@@ -208,7 +208,7 @@ def test_a_refused_window_says_what_was_reached() -> None:
 )
 def test_all_predictions_are_those_of_the_filter(name: str) -> None:
     """Row 14: 12,000 predictions, after ``*`` and told states among them."""
-    model, often = named(name), named(f"{name}:alpha=0.2")
+    model, often = find_by_name(name), find_by_name(f"{name}:alpha=0.2")
     assert model is not None
     assert often is not None
     compiled = krohn.compile(name, 60)

@@ -9,14 +9,14 @@ from krohn.kinds.hidden_markov.source import (
     EXAMPLES,
     PROCESSES,
     HiddenMarkovModel,
-    named,
+    find_by_name,
 )
 from krohn.kinds.linear_systems import source as linear_systems
 from krohn.program.errors import Refused
 
 
 def model(name: str) -> HiddenMarkovModel:
-    found = named(name)
+    found = find_by_name(name)
     assert found is not None
     return found
 
@@ -54,18 +54,18 @@ def test_random_laws_have_the_entropy_floor_of_the_paper() -> None:
 
 def test_cycles_that_go_back_have_columns_of_exactly_one() -> None:
     for back in ("0.01", "0.03", "0.05", "0.1", "0.15", ".3", "1e-3"):
-        source = linear_systems.named(f"Cyclic-RND5,5@3:epsilon={back}")
+        source = linear_systems.find_by_name(f"Cyclic-RND5,5@3:epsilon={back}")
         assert source is not None
         assert source.functions() is None
         assert (source.matrices.sum(axis=1) == 1).all()
-        cycles = linear_systems.named("Cyclic-DET5,5@3")
+        cycles = linear_systems.find_by_name("Cyclic-DET5,5@3")
         assert cycles is not None
         assert np.abs(source.matrices - cycles.matrices).max() <= float(back) + 2.0**-53
 
 
 def test_cycles_that_go_back_have_the_entropy_floor_of_the_paper() -> None:
     """1.127 nats at ε = 0.01 and T = 120; the paper's best Transformer has 1.138."""
-    source = linear_systems.named("Cyclic-RND5,5@3:epsilon=0.01")
+    source = linear_systems.find_by_name("Cyclic-RND5,5@3:epsilon=0.01")
     assert source is not None
     words = np.random.default_rng(0).integers(5, size=(1000, 120))
     assert abs(entropy(source.run(words)) - 1.127) < 0.03
@@ -104,7 +104,7 @@ def test_the_letter_after_a_star_is_certain_and_so_is_the_one_after() -> None:
 
 
 def test_the_action_before_a_star_is_not_taken() -> None:
-    base = linear_systems.named("Cyclic-DET5,5@3")
+    base = linear_systems.find_by_name("Cyclic-DET5,5@3")
     assert base is not None
     functions = base.functions()
     assert functions is not None
@@ -128,7 +128,7 @@ def test_beliefs_of_the_hard_model_are_certain_from_the_first_letter_on() -> Non
 )
 def test_cycles_of_five_make_a5_or_c5(name: str, order: int) -> None:
     """C5 if all are powers of one cycle; else A5, for a cycle of five is even."""
-    source = linear_systems.named(f"Cyclic-DET{name}")
+    source = linear_systems.find_by_name(f"Cyclic-DET{name}")
     assert source is not None
     functions = source.functions()
     assert functions is not None
@@ -164,9 +164,9 @@ def test_processes_say_what_they_are_known_for() -> None:
 
 def test_other_names_are_not_ours() -> None:
     for name in ("RanHMM", "RanHMM5,5", "MatMul5,5@3", "RanHMM5,5@3:alpha=0.1", "S5"):
-        assert named(name) is None
+        assert find_by_name(name) is None
     for name in ("MatMul5,5@3:epsilon=0.1", "Cyclic-DET5,5@3:epsilon=0.1"):
-        assert linear_systems.named(name) is None
+        assert linear_systems.find_by_name(name) is None
 
 
 @pytest.mark.parametrize(
@@ -182,7 +182,7 @@ def test_other_names_are_not_ours() -> None:
 )
 def test_numbers_out_of_range_are_refused(name: str, reason: str) -> None:
     with pytest.raises(Refused, match=reason):
-        named(name)
+        find_by_name(name)
 
 
 @pytest.mark.parametrize(
@@ -196,4 +196,4 @@ def test_numbers_out_of_range_are_refused(name: str, reason: str) -> None:
 )
 def test_cycles_that_cannot_go_back_are_refused(name: str, reason: str) -> None:
     with pytest.raises(Refused, match=reason):
-        linear_systems.named(name)
+        linear_systems.find_by_name(name)

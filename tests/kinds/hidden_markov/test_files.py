@@ -140,7 +140,7 @@ def test_laws_that_are_rounded_are_made_to_add_up(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["RanHMM5,5@3", "Cyclic-HARD3,2@1", "EvenProcess"])
 def test_our_json_is_read_back_to_the_bit(tmp_path: Path, name: str) -> None:
-    wanted = hidden_markov.named(name)
+    wanted = hidden_markov.find_by_name(name)
     assert wanted is not None
     (tmp_path / "own.json").write_text(text(wanted))
     found = model(tmp_path / "own.json")
@@ -313,7 +313,7 @@ def test_objects_are_not_unpickled(tmp_path: Path) -> None:
 def test_our_json_is_held_to_its_word(
     tmp_path: Path, change: dict[str, object], reason: str
 ) -> None:
-    process = hidden_markov.named("RanHMM3,2@1")
+    process = hidden_markov.find_by_name("RanHMM3,2@1")
     assert process is not None
     path = tmp_path / "own.json"
     path.write_text(json.dumps(json.loads(text(process)) | change))

@@ -8,11 +8,11 @@ import pytest
 from krohn.kinds.hidden_markov import source as hidden_markov
 from krohn.kinds.hidden_markov.source import (
     HiddenMarkovModel,
-    driven,
+    drive_system,
     mixture,
     moore_form,
     paper_form,
-    undriven,
+    randomise_actions,
     unifilar,
 )
 from krohn.kinds.linear_systems import source as linear_systems
@@ -23,13 +23,13 @@ NOISY = "Cyclic-RND4,3@1:epsilon=0.1"
 
 
 def machine(name: str) -> HiddenMarkovModel:
-    found = linear_systems.named(name)
+    found = linear_systems.find_by_name(name)
     assert found is not None
-    return driven(found)
+    return drive_system(found)
 
 
 def drawn(name: str) -> HiddenMarkovModel:
-    found = hidden_markov.named(name)
+    found = hidden_markov.find_by_name(name)
     assert found is not None
     return found
 
@@ -50,7 +50,7 @@ def marginals(
 def test_all_forms_say_each_word_as_likely(name: str) -> None:
     source = drawn(name) if name.startswith("Ran") else machine(name)
     words = np.array(list(product(range(len(source.letters)), repeat=4)))
-    wanted = likelihoods(undriven(source), words)
+    wanted = likelihoods(randomise_actions(source), words)
     assert abs(wanted.sum() - 1) < 1e-12
     for form in (moore_form(source), paper_form(source)):
         assert np.allclose(likelihoods(form, words), wanted, rtol=1e-12)
@@ -58,7 +58,7 @@ def test_all_forms_say_each_word_as_likely(name: str) -> None:
 
 def test_uniform_actions_do_not_change_beliefs() -> None:
     words = np.random.default_rng(0).integers(3, size=(5, 30))
-    chosen, by_itself = machine(NOISY), undriven(machine(NOISY))
+    chosen, by_itself = machine(NOISY), randomise_actions(machine(NOISY))
     assert np.allclose(chosen.filter(words)[0], by_itself.filter(words)[0], atol=1e-14)
     assert np.allclose(likelihoods(by_itself, words), 3.0**-30)
 
@@ -136,10 +136,10 @@ def test_a_unifilar_model_knows_its_state_for_ever_once_it_does() -> None:
 def test_what_has_no_such_form_is_refused() -> None:
     with pytest.raises(Refused, match="cannot say"):
         paper_form(drawn("Cyclic-HARD3,1@0"))
-    product_system = linear_systems.named("MatMul3,2@0")
+    product_system = linear_systems.find_by_name("MatMul3,2@0")
     assert product_system is not None
     with pytest.raises(Refused, match="negative"):
-        driven(product_system)
+        drive_system(product_system)
 
 
 def test_a_mixture_is_bayes_rule_over_models() -> None:

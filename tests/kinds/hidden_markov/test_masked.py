@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from krohn.kinds.hidden_markov.source import named
+from krohn.kinds.hidden_markov.source import find_by_name
 from krohn.kinds.hidden_markov.source_masked import (
     factors,
     predictor,
@@ -114,7 +114,7 @@ def test_tasks_are_told_as_they_are_named() -> None:
 
 
 def test_factors_of_a_model_that_says_letters_in_states() -> None:
-    model = named("RanHMM3,4@1")
+    model = find_by_name("RanHMM3,4@1")
     assert model is not None
     emissions, transitions = factors(model)
     again = emissions[:, :, None] * transitions
@@ -123,7 +123,7 @@ def test_factors_of_a_model_that_says_letters_in_states() -> None:
 
 @pytest.mark.parametrize("name", ["EvenProcess", "RRXOR"])
 def test_letters_on_steps_have_no_factors(name: str) -> None:
-    model = named(name)
+    model = find_by_name(name)
     assert model is not None
     with pytest.raises(Refused, match="on steps"):
         factors(model)

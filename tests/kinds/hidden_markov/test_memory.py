@@ -13,14 +13,14 @@ from krohn.kinds.hidden_markov.source import (
 )
 from krohn.kinds.hidden_markov.source_structure import (
     emissions,
-    observed,
+    observation_operator,
     rank,
 )
 from krohn.program.errors import Refused
 
 
 def model(name: str) -> HiddenMarkovModel:
-    found = hidden_markov.named(name)
+    found = hidden_markov.find_by_name(name)
     assert found is not None
     return found
 
@@ -68,7 +68,7 @@ def test_too_many_words_are_refused_at_once() -> None:
         with pytest.raises(Refused):
             forgotten(model("RanHMM3,3@1"), length, most)
     with pytest.raises(Refused, match="too many"):
-        observed(model("RanHMM3,3@1"), 10**9)
+        observation_operator(model("RanHMM3,3@1"), 10**9)
 
 
 def test_the_bound_of_observable_models_grows_as_stated() -> None:
@@ -90,7 +90,7 @@ def test_m_steps_are_the_laws_of_m_letters_from_each_state() -> None:
     source = model("RanHMM4,2@1")
     own = emissions(source)
     assert own is not None
-    found = observed(source, 3)
+    found = observation_operator(source, 3)
     assert np.allclose(found.sum(axis=0), 1)
     for row, word in enumerate(product(range(2), repeat=3)):
         law = own[word[0]].copy()
@@ -100,7 +100,7 @@ def test_m_steps_are_the_laws_of_m_letters_from_each_state() -> None:
                 reached = source.operators[o] @ reached
             law[s] *= reached.sum()
         assert np.allclose(found[row], law)
-    edges = observed(model("EvenProcess"), 1)
+    edges = observation_operator(model("EvenProcess"), 1)
     assert edges.tolist() == [[0.5, 0], [0.5, 1]]
 
 

@@ -6,7 +6,7 @@ import pytest
 import krohn
 from krohn.kinds.hidden_markov.source import (
     HiddenMarkovModel,
-    undriven,
+    randomise_actions,
 )
 from krohn.kinds.hidden_markov.source_structure import (
     NEAR,
@@ -31,7 +31,7 @@ def test_cycles_that_go_back_mix_as_the_paper_says(back: str) -> None:
 
 def test_the_paper_cuts_the_slowest_at_the_length_of_its_words() -> None:
     found = mixing_time(krohn.hidden_markov("Cyclic-RND5,5@3:epsilon=0.01"), 300)
-    assert found.capped(LENGTH) == (LENGTH, True)
+    assert found.cap_time(LENGTH) == (LENGTH, True)
     assert found.time is not None
     assert 190 < found.time < 220
 
@@ -49,7 +49,7 @@ def test_what_permutes_its_states_never_mixes() -> None:
     found = mixing_time(krohn.hidden_markov("Cyclic-DET5,5@3"), 50, longest=200)
     assert found.time is None
     assert found.interval == (None, None)
-    assert found.capped(100) == (100, True)
+    assert found.cap_time(100) == (100, True)
 
 
 def test_the_hard_model_mixes_when_its_state_is_told() -> None:
@@ -67,7 +67,7 @@ def test_the_hard_model_mixes_when_its_state_is_told() -> None:
     assert np.abs(found.distances - untold).max() < 0.07
     assert found.time is not None
     assert 240 < found.time < 320
-    assert found.capped(LENGTH) == (LENGTH, True)
+    assert found.cap_time(LENGTH) == (LENGTH, True)
 
 
 def test_the_interval_narrows_and_holds_the_estimate() -> None:
@@ -111,7 +111,7 @@ def test_two_known_states_are_the_worst_priors() -> None:
 
 def test_actions_are_chosen_uniformly() -> None:
     chosen = krohn.hidden_markov("Cyclic-RND4,3@1:epsilon=0.2")
-    times = [mixing_time(m, 2000, 4, 6) for m in (chosen, undriven(chosen))]
+    times = [mixing_time(m, 2000, 4, 6) for m in (chosen, randomise_actions(chosen))]
     assert np.abs(times[0].distances - times[1].distances).max() < 0.02
 
 

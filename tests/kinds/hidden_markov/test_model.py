@@ -7,7 +7,7 @@ import pytest
 
 from krohn.kinds.hidden_markov.source import (
     HiddenMarkovModel,
-    named,
+    find_by_name,
 )
 from krohn.program.errors import Refused
 
@@ -99,7 +99,7 @@ def test_an_impossible_letter_is_named() -> None:
 
 @pytest.mark.parametrize("letter", [-1, 5])
 def test_numbers_of_no_letter_are_refused(letter: int) -> None:
-    model = named("RanHMM2,5@1")
+    model = find_by_name("RanHMM2,5@1")
     assert model is not None
     with pytest.raises(Refused, match="letters from 0 to 4"):
         model.filter([[0, letter]])

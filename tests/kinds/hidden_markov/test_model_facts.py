@@ -22,7 +22,7 @@ from krohn.kinds.hidden_markov.commands_facts import (
     gamma,
 )
 from krohn.kinds.hidden_markov.source_beliefs import reachable
-from krohn.kinds.hidden_markov.source_structure import observed
+from krohn.kinds.hidden_markov.source_structure import observation_operator
 
 Call = Callable[..., tuple[int, Any]]
 EXAMPLES = Path(__file__).parents[3] / "examples"
@@ -198,10 +198,10 @@ def test_no_two_laws_are_nearer_and_some_are_as_near() -> None:
 
 def test_more_states_than_letters_need_more_steps() -> None:
     """Weakly revealing: one letter does not tell 4 states apart, three letters do."""
-    source = hidden_markov.named("RanHMM4,2@1")
+    source = hidden_markov.find_by_name("RanHMM4,2@1")
     assert source is not None
-    assert gamma(observed(source)) == pytest.approx(0, abs=1e-9)
-    assert gamma(observed(source, 3)) > 1e-4
+    assert gamma(observation_operator(source)) == pytest.approx(0, abs=1e-9)
+    assert gamma(observation_operator(source, 3)) > 1e-4
 
 
 def test_too_many_states_are_refused_at_once() -> None:

@@ -8,7 +8,7 @@ from krohn.instruments.compare.tasks.beliefs import BeliefTask
 from krohn.kinds.hidden_markov.source import HiddenMarkovModel
 from krohn.kinds.linear_systems.source import (
     LinearSystem,
-    named,
+    find_by_name,
 )
 
 STEP = np.array([[0.9, 0.3], [0.1, 0.7]])
@@ -17,7 +17,7 @@ WEATHER = HiddenMarkovModel.of("weather", STEP, SAY, before=[1.0, 0.0])
 
 
 def linear(name: str) -> LinearSystem:
-    found = named(name)
+    found = find_by_name(name)
     assert found is not None
     return found
 

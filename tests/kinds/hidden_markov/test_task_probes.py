@@ -10,7 +10,7 @@ from krohn.instruments.compare.models import (
     Compiled,
     Rnn,
     build,
-    compiled,
+    wrap_compiled,
 )
 from krohn.instruments.compare.probes.beliefs import (
     attention_moved,
@@ -18,21 +18,21 @@ from krohn.instruments.compare.probes.beliefs import (
     read_beliefs,
 )
 from krohn.instruments.compare.tasks.beliefs import BeliefTask
-from krohn.kinds.linear_systems.source import named
+from krohn.kinds.linear_systems.source import find_by_name
 
 LENGTH = 8
 
 
 @pytest.fixture(scope="module")
 def task() -> BeliefTask:
-    system = named("Cyclic-DET5,3@1")
+    system = find_by_name("Cyclic-DET5,3@1")
     assert system is not None
     return BeliefTask(system)
 
 
 @pytest.fixture(scope="module")
 def network(task: BeliefTask) -> Compiled:
-    return compiled(compile_source(task.source, LENGTH).file)
+    return wrap_compiled(compile_source(task.source, LENGTH).file)
 
 
 @pytest.mark.slow

@@ -43,7 +43,7 @@ from krohn.instruments.compare.training.trainer import Trainer
 from krohn.kinds.hidden_markov.source import HiddenMarkovModel
 from krohn.kinds.linear_systems.source import (
     LinearSystem,
-    named,
+    find_by_name,
 )
 
 CPU = torch.device("cpu")
@@ -54,7 +54,7 @@ SMALL = BeliefRecipe(steps=40, batch=8, length=6, every=10, probe=16, warmup=2)
 
 
 def linear(name: str) -> LinearSystem:
-    found = named(name)
+    found = find_by_name(name)
     assert found is not None
     return found
 

@@ -17,7 +17,7 @@ from krohn.kinds.grammars.source import (
 from krohn.kinds.hidden_markov import source_files as files
 from krohn.kinds.hidden_markov.source import HiddenMarkovModel
 from krohn.program.errors import Refused
-from krohn.source_kinds import found
+from krohn.source_kinds import find_source
 from krohn.source_kinds.real_outputs import outputs
 
 OCCURRENCES: dict[str, Any] = {
@@ -49,7 +49,7 @@ def exact(said: dict[str, Any], word: str) -> list[Fraction]:
 
 @pytest.mark.parametrize("said", [OCCURRENCES, SIGNED])
 def test_weights_are_those_of_exact_products(said: dict[str, Any]) -> None:
-    model = files.weighted.given(said)
+    model = files.weighted.take_automaton(said)
     assert model is not None
     assert (model.operators >= 0).all()
     for word in product(said["matrices"], repeat=5):
@@ -62,11 +62,11 @@ def test_weights_are_those_of_exact_products(said: dict[str, Any]) -> None:
 
 def test_a_negative_weight_splits_states() -> None:
     """The difference of the two weights of a state is its own."""
-    model = files.weighted.given(SIGNED)
+    model = files.weighted.take_automaton(SIGNED)
     assert model is not None
     assert model.states == ("1+", "2+", "1-", "2-")
     assert model.start.tolist() == [1, 0, 0, 0.25]
-    assert files.weighted.given(OCCURRENCES).states == ("1", "2")  # type: ignore[union-attr]
+    assert files.weighted.take_automaton(OCCURRENCES).states == ("1", "2")  # type: ignore[union-attr]
 
 
 @pytest.mark.sample(3)
@@ -102,7 +102,7 @@ def test_a_file_and_a_dict_are_one_model(tmp_path: Path) -> None:
 
     path = tmp_path / "automaton.json"
     path.write_text(json.dumps(OCCURRENCES))
-    one, other = files.read(path), files.weighted.given(OCCURRENCES)
+    one, other = files.read(path), files.weighted.take_automaton(OCCURRENCES)
     assert one is not None
     assert other is not None
     assert one.to_wire() == other.to_wire()
@@ -117,7 +117,7 @@ TEXT = "0 0 a\n0 1 a\n0 0 b\n1 1 a\n1 1 b\n1\n"
 
 def test_text_of_openfst_is_read(tmp_path: Path) -> None:
     model = files.weighted.of_text(TEXT, "k", "real")
-    right = files.weighted.given(OCCURRENCES)
+    right = files.weighted.take_automaton(OCCURRENCES)
     assert right is not None
     assert np.array_equal(model.operators, right.operators)
     assert model.final is not None
@@ -129,7 +129,7 @@ def test_text_of_openfst_is_read(tmp_path: Path) -> None:
     assert logs.operators[0, 0, 0] == np.exp(-0.5) + np.exp(-1.5)
     assert logs.final is not None
     assert logs.final.tolist() == [np.exp(-1.0)]
-    assert found(f"{path}:weights=log") is not None
+    assert find_source(f"{path}:weights=log") is not None
 
 
 @pytest.mark.parametrize(
@@ -166,11 +166,11 @@ def test_other_texts_are_refused(text: str, read: str, reason: str) -> None:
 )
 def test_other_dicts_are_refused(changed: dict[str, Any], reason: str) -> None:
     with pytest.raises(Refused, match=reason):
-        files.weighted.given(OCCURRENCES | changed)
+        files.weighted.take_automaton(OCCURRENCES | changed)
 
 
 def test_what_needs_probabilities_says_so() -> None:
-    model = files.weighted.given(OCCURRENCES)
+    model = files.weighted.take_automaton(OCCURRENCES)
     with pytest.raises(KrohnError, match="is a weighted automaton"):
         krohn.hidden_markov(model)
     told = krohn.explain(model, 8)

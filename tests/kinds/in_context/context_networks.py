@@ -10,7 +10,7 @@ from krohn.kinds.in_context.source import (
     InContext,
     Prompt,
     descent,
-    named,
+    find_by_name,
     regression,
 )
 from krohn.network.modelfile import ModelFile
@@ -32,7 +32,7 @@ LARGEST = 1e300
 
 def of(name: str) -> InContext:
     """The source of a name."""
-    found = named(name)
+    found = find_by_name(name)
     assert found is not None
     return found
 

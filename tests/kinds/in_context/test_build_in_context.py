@@ -50,7 +50,7 @@ def stream(
 def test_the_network_is_gradient_descent(name: str) -> None:
     """Ladder of the specification, 10: to 1e-14; here against exact fractions as well."""
     source = of(name)
-    prompts = source.sampled(24, np.random.default_rng(0))
+    prompts = source.sample_prompts(24, np.random.default_rng(0))
     found = laws(runner(in_context(source, FLOAT64)), source, prompts)
     assert np.abs(found - descended(source, prompts)).max() < 1e-14
     for row, prompt in zip(found[:4], prompts, strict=False):
@@ -60,7 +60,7 @@ def test_the_network_is_gradient_descent(name: str) -> None:
 def test_without_the_flag_windows_of_the_test_leak_into_the_regression() -> None:
     """The specification's first version: error .03 to .11 and more."""
     source = of("InContext3,2:demonstrations=13")
-    prompts = source.sampled(24, np.random.default_rng(0))
+    prompts = source.sample_prompts(24, np.random.default_rng(0))
     leaky = runner(in_context(source, FLOAT64, flagged=False))
     off = np.abs(laws(leaky, source, prompts) - descended(source, prompts)).max(axis=1)
     assert np.median(off) > 0.03
@@ -104,7 +104,7 @@ def test_features_are_exact(name: str) -> None:
     """All weights but one are below the least number, so that windows are copies."""
     source = of(name)
     net, rows = runner(in_context(source, FLOAT64)), Rows.of(source)
-    prompts = source.sampled(8, np.random.default_rng(2))
+    prompts = source.sample_prompts(8, np.random.default_rng(2))
     x = stream(net, source, prompts)[source.window - 1 + source.ahead]
     problem = regression(source, prompts)
     at = np.arange(source.demonstrations) * (source.segment + 1) + source.window
@@ -124,7 +124,7 @@ def test_permuting_demonstrations_leaves_the_weights_as_they_are() -> None:
     source = of("InContext3,2:demonstrations=8,steps=4")
     net, rows = runner(in_context(source, FLOAT64)), Rows.of(source)
     random = np.random.default_rng(3)
-    (shown, test), *_ = source.sampled(1, random)
+    (shown, test), *_ = source.sample_prompts(1, random)
     orders = [random.permutation(8) for _ in range(6)]
     prompts = [Prompt(tuple(shown[k] for k in order), test) for order in orders]
     weights = stream(net, source, prompts)[-1][:, -1, rows.weights]
@@ -158,7 +158,7 @@ def test_the_limit_is_above_every_score_and_half_of_it_need_not_be() -> None:
 
 def test_float32_runs_too() -> None:
     source = of("InContext3,2:demonstrations=13")
-    prompts = source.sampled(24, np.random.default_rng(0))
+    prompts = source.sample_prompts(24, np.random.default_rng(0))
     found = laws(runner(in_context(source, FLOAT32), FLOAT32), source, prompts)
     assert np.abs(found - descended(source, prompts)).max() < 1e-6
 
@@ -168,7 +168,7 @@ def test_more_letters_than_states_are_predicted_at_once() -> None:
     pair, single = (
         of(f"InContext3,2:demonstrations=12,steps=6,ahead={m}") for m in (2, 1)
     )
-    prompts = pair.sampled(12, np.random.default_rng(4))
+    prompts = pair.sample_prompts(12, np.random.default_rng(4))
     short = [
         Prompt(tuple(s[:-1] for s in p.demonstrations), p.history) for p in prompts
     ]

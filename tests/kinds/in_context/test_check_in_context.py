@@ -28,7 +28,7 @@ SMALL = of("InContext2,2:demonstrations=3,history=3,steps=3")
 def test_no_prompt_is_further_off_than_is_shown(name: str, dtype: str) -> None:
     source = of(name)
     file = built(source, dtype)
-    prompts = source.sampled(32, np.random.default_rng(0))
+    prompts = source.sample_prompts(32, np.random.default_rng(0))
     error = shown(file).error
     assert measured(file, prompts) <= error + rounding(source)
     assert error < (5e-13 if dtype == "float64" else 2e-4)
@@ -37,7 +37,7 @@ def test_no_prompt_is_further_off_than_is_shown(name: str, dtype: str) -> None:
 def test_without_the_test_flag_nothing_is_shown() -> None:
     """The mutation of the specification: windows of the test leak into the regression."""
     leaky = built(SMALL, flagged=False)
-    assert measured(leaky, SMALL.sampled(16, np.random.default_rng(0))) > 0.03
+    assert measured(leaky, SMALL.sample_prompts(16, np.random.default_rng(0))) > 0.03
     with pytest.raises(Refused, match="shut out"):
         shown(leaky)
     assert prove(leaky, None).verdict == "undecided"
@@ -64,7 +64,7 @@ def test_a_limit_that_lets_windows_in_is_refused_and_a_larger_one_is_not() -> No
 
 
 def test_a_step_that_is_a_little_off_costs_that_much_error() -> None:
-    file, prompts = built(SMALL), SMALL.sampled(32, np.random.default_rng(1))
+    file, prompts = built(SMALL), SMALL.sample_prompts(32, np.random.default_rng(1))
     for relative in (1e-9, 1e-3):
         steps = {
             name: t * (1 + relative)

@@ -14,7 +14,7 @@ from krohn.algebra.errors import KrohnError
 from krohn.cli import application
 from krohn.kinds.hidden_markov.commands_facts import gamma
 from krohn.kinds.hidden_markov.source import HiddenMarkovModel
-from krohn.kinds.hidden_markov.source_structure import observed
+from krohn.kinds.hidden_markov.source_structure import observation_operator
 from krohn.kinds.in_context.source import exactly
 
 NAME = "InContext3,2:demonstrations=5,steps=4"
@@ -41,7 +41,7 @@ def test_a_prompt_in_a_file_and_in_words_have_the_same_law(
     prompt.write_text("1 2 3\n2 3 1 |\n\n123\n312\n", encoding="utf-8")
     read, written = said("run", file, str(prompt)), said("run", file, "123|231|123|312")
     assert read == written == said("run", file, "1 2 3 | 2 3 1 | 1 2 3", "| 3 1 2")
-    right = exactly(SOURCE, SOURCE.parsed(list("123|231|123|312")))
+    right = exactly(SOURCE, SOURCE.parse_prompt(list("123|231|123|312")))
     both = zip(right, written["law"].values(), strict=True)
     assert all(abs(float(x) - y) <= written["error"] for x, y in both)
     assert written["law"] == written["next"]
@@ -105,6 +105,6 @@ def test_pairs_tell_states_apart_that_letters_do_not() -> None:
     step = 0.7 * np.eye(4) + 0.3 * np.roll(np.eye(4), 1, axis=0)
     say = 0.075 + 0.775 * np.eye(3)[:, np.arange(4) % 3]
     model = HiddenMarkovModel.of("sticky", step, say, before=np.full(4, 0.25))
-    single, pair = (gamma(observed(model, m)) for m in (1, 2))
+    single, pair = (gamma(observation_operator(model, m)) for m in (1, 2))
     assert single == pytest.approx(0, abs=1e-12)
     assert pair == pytest.approx(0.2154, abs=1e-4)

@@ -8,13 +8,13 @@ from model_memory import forgotten, stationary
 from krohn.kinds.hidden_markov.source import HiddenMarkovModel
 from krohn.kinds.in_context.source import (
     InContext,
-    named,
+    find_by_name,
 )
 from krohn.program.errors import Refused
 
 
 def of(name: str) -> InContext:
-    found = named(name)
+    found = find_by_name(name)
     assert found is not None
     return found
 

@@ -9,16 +9,16 @@ from krohn.kinds.in_context.source import (
     condition,
     descent,
     exactly,
+    find_by_name,
     least_squares,
     marginal,
-    named,
     regression,
     rounding,
 )
 
 
 def of(name: str) -> InContext:
-    found = named(name)
+    found = find_by_name(name)
     assert found is not None
     return found
 
@@ -33,7 +33,7 @@ NAMES = (
 @pytest.mark.parametrize("name", NAMES)
 def test_float64_is_as_near_to_the_exact_law_as_is_said(name: str) -> None:
     source = of(name)
-    prompts = source.sampled(16, np.random.default_rng(2))
+    prompts = source.sample_prompts(16, np.random.default_rng(2))
     problem = regression(source, prompts)
     laws = (descent(problem) @ problem.asked[:, :, None])[:, :, 0]
     right = [[float(x) for x in exactly(source, prompt)] for prompt in prompts]
@@ -53,7 +53,7 @@ def test_no_curvature_is_above_l_and_the_same_window_everywhere_reaches_it(
     name: str,
 ) -> None:
     source = of(name)
-    prompts = source.sampled(32, np.random.default_rng(3))
+    prompts = source.sample_prompts(32, np.random.default_rng(3))
     values = np.linalg.eigvalsh(regression(source, prompts).covariance)
     assert values[:, -1].max() == pytest.approx(source.window, abs=1e-12)
     assert values.max() <= source.window + 1e-12
@@ -63,7 +63,7 @@ def test_no_curvature_is_above_l_and_the_same_window_everywhere_reaches_it(
 def test_l_less_one_eigenvalues_are_always_0(window: int) -> None:
     """Gap 1: every block of a window sums to 1, so assumption A3 never holds."""
     source = of(f"InContext3,{window}:demonstrations=200")
-    problem = regression(source, source.sampled(1, np.random.default_rng(4)))
+    problem = regression(source, source.sample_prompts(1, np.random.default_rng(4)))
     values = np.linalg.eigvalsh(problem.covariance[0])
     assert (values < 1e-12).sum() == window - 1
 
@@ -71,7 +71,7 @@ def test_l_less_one_eigenvalues_are_always_0(window: int) -> None:
 def test_it_goes_to_the_least_solution_as_fast_as_the_condition_says() -> None:
     """‖W_t − W*‖ ≤ (1 − 1/κ)^t ‖W*‖: descent from 0 stays in the span of the windows."""
     source = of("InContext3,2:demonstrations=40,steps=200")
-    problem = regression(source, source.sampled(1, np.random.default_rng(5)))
+    problem = regression(source, source.sample_prompts(1, np.random.default_rng(5)))
     goal, kappa = least_squares(problem), condition(problem)[0]
     assert 2 < kappa < 100
     for steps in (1, 10, 50, 200):
@@ -83,7 +83,9 @@ def test_weights_are_bounded_by_the_root_of_the_steps() -> None:
     """‖w_t‖ ≤ √(t/L), the bound of Theorem W12, for every row and prompt."""
     for name in NAMES:
         source = of(name)
-        problem = regression(source, source.sampled(64, np.random.default_rng(6)))
+        problem = regression(
+            source, source.sample_prompts(64, np.random.default_rng(6))
+        )
         for steps in (1, 2, 5, source.steps):
             rows = np.linalg.norm(descent(problem, steps), axis=2)
             assert rows.max() <= (steps / source.window) ** 0.5

@@ -6,7 +6,7 @@ import pytest
 from krohn.kinds.in_context.source import (
     InContext,
     Prompt,
-    named,
+    find_by_name,
     regression,
 )
 from krohn.program.errors import Refused
@@ -15,7 +15,7 @@ NAMES = ["InContext3,2", "InContext3,2:steps=4,ahead=2", "InContext2,4:history=8
 
 
 def of(name: str) -> InContext:
-    found = named(name)
+    found = find_by_name(name)
     assert found is not None
     return found
 
@@ -29,8 +29,8 @@ def test_names_and_headers_say_the_same_source(name: str) -> None:
 
 
 def test_other_names_are_of_other_sources() -> None:
-    assert named("MatMul5,5@3") is None
-    assert named("Context3,2") is None
+    assert find_by_name("MatMul5,5@3") is None
+    assert find_by_name("Context3,2") is None
 
 
 @pytest.mark.parametrize(
@@ -52,18 +52,18 @@ def test_other_names_are_of_other_sources() -> None:
 )
 def test_sizes_that_make_no_sense_are_refused(name: str, why: str) -> None:
     with pytest.raises(Refused, match=why):
-        named(name)
+        find_by_name(name)
 
 
 def test_a_prompt_is_read_as_it_is_written() -> None:
     source = of("InContext3,2")
-    for prompt in source.sampled(40, np.random.default_rng(1)):
-        assert source.parsed(source.written(prompt)) == prompt
+    for prompt in source.sample_prompts(40, np.random.default_rng(1)):
+        assert source.parse_prompt(source.write_prompt(prompt)) == prompt
 
 
 def test_what_is_not_there_is_delimiters() -> None:
     source = of("InContext3,2:demonstrations=2,history=4")
-    tokens = source.laid_out([source.parsed(list("123|31"))])
+    tokens = source.laid_out([source.parse_prompt(list("123|31"))])
     assert tokens.tolist() == [[0, 1, 2, 3, 3, 3, 3, 3, 3, 3, 2, 0]]
     assert tokens.shape[1] == source.length
 

@@ -14,11 +14,11 @@ from krohn.kinds.kernels.build_rnn import (
 from krohn.kinds.kernels.commands import Kernels
 from krohn.kinds.kernels.source import (
     Kernel,
-    named,
+    find_by_name,
 )
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import PRECISIONS, FloatArray
-from krohn.source_kinds.real_sequences import said
+from krohn.source_kinds.real_sequences import run_network
 from krohn.verify.checker.established import Established
 from krohn.verify.proof import shown_of
 
@@ -28,7 +28,7 @@ LARGEST = 1e300
 
 def of(name: str) -> Kernel:
     """The kernel of a name."""
-    found = named(name)
+    found = find_by_name(name)
     assert found is not None
     return found
 
@@ -64,5 +64,5 @@ def measured(file: ModelFile, kernel: Kernel, inputs: FloatArray) -> float:
     bad = Kernels().adversarial(kernel, file, 4, random)
     inputs = np.concatenate([bad, inputs[:, :, None]])
     inputs = file.precision.round(inputs)
-    off = np.abs(said(file, inputs)[:, :, 0] - kernel.run(inputs[:, :, 0]))
+    off = np.abs(run_network(file, inputs)[:, :, 0] - kernel.run(inputs[:, :, 0]))
     return float(off.max()) if np.isfinite(off).all() else np.inf

@@ -24,7 +24,7 @@ from krohn.kinds.kernels.source import (
 from krohn.program.errors import Refused
 from krohn.verify.checker.arithmetic import FORMATS
 from krohn.verify.checker.model_file import Model
-from krohn.verify.checker.network import established
+from krohn.verify.checker.network import check_claim
 from krohn.verify.proof import prove
 
 WAVE = Kernel(
@@ -47,7 +47,7 @@ KERNELS = [
 def test_no_input_is_further_off_than_is_shown(kernel: Kernel, dtype: str) -> None:
     file = recurrent(kernel, dtype)
     error = shown(file).error
-    inputs = kernel.sampled(60, np.random.default_rng(0))
+    inputs = kernel.sample_inputs(60, np.random.default_rng(0))
     assert measured(file, kernel, inputs) <= error + kernel.rounding()
     assert error < (1e-11 if dtype == "float64" else 3e-3)
 
@@ -200,4 +200,4 @@ def test_narrow_formats_are_refused() -> None:
     with pytest.raises(Refused, match="too narrow"):
         shown(recurrent(of("Exp32"), "bfloat16"))
     with pytest.raises(Refused, match="another format"):
-        established(model, {}, None)
+        check_claim(model, {}, None)

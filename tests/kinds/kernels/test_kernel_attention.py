@@ -10,14 +10,14 @@ from kernel_networks import attending, measured, of, shown
 from krohn.kinds.kernels.source import (
     Kernel,
     Mode,
-    permuted,
+    permute_inputs,
 )
 from krohn.network.modelfile import ModelFile
 from krohn.program.errors import Refused
 from krohn.verify.proof import prove
 
 SIGNED = Kernel("signed", (0.5, -1.5), (Mode(1 - 2j, 0.5 + 0.3j),), 12, (0.0, 3.0))
-MOVED = permuted(SIGNED, [*range(11, -1, -1)], "backwards")
+MOVED = permute_inputs(SIGNED, [*range(11, -1, -1)], "backwards")
 KERNELS = [
     of("Exp32"),
     of("Exp64,8"),
@@ -40,7 +40,7 @@ KERNELS = [
 def test_no_input_is_further_off_than_is_shown(kernel: Kernel, dtype: str) -> None:
     file = attending(kernel, dtype)
     error = shown(file).error
-    inputs = kernel.sampled(60, np.random.default_rng(0))
+    inputs = kernel.sample_inputs(60, np.random.default_rng(0))
     assert measured(file, kernel, inputs) <= error + kernel.rounding()
     assert error < (2e-11 if dtype == "float64" else 2e-2)
 
@@ -50,7 +50,10 @@ def test_the_exponential_has_one_dimension_and_is_right_to_the_last_digits() -> 
     kernel = of("Exp32")
     file = attending(kernel)
     assert file.header["architecture"]["d_qk"] == 1
-    assert measured(file, kernel, kernel.sampled(500, np.random.default_rng(1))) < 2e-15
+    assert (
+        measured(file, kernel, kernel.sample_inputs(500, np.random.default_rng(1)))
+        < 2e-15
+    )
 
 
 def test_permuted_inputs_cost_nothing() -> None:
@@ -64,22 +67,22 @@ def test_any_permutation_and_any_sign() -> None:
     for _ in range(4):
         values = random.uniform(-1, 1, 10).tolist()
         kernel = Kernel("any", tuple(values), (), 10)
-        for moved in (kernel, permuted(kernel, random.permutation(10).tolist())):
+        for moved in (kernel, permute_inputs(kernel, random.permutation(10).tolist())):
             file = attending(moved)
             error = shown(file).error
-            inputs = moved.sampled(200, random)
+            inputs = moved.sample_inputs(200, random)
             assert measured(file, moved, inputs) <= error + moved.rounding()
             assert error < 1e-11
 
 
 def test_shorter_inputs_are_read_alike() -> None:
     """What a causal layer says does not depend on what comes later."""
-    from krohn.source_kinds.real_sequences import said
+    from krohn.source_kinds.real_sequences import run_network
 
     kernel = of("Power24,1")
     file = attending(kernel)
-    x = kernel.sampled(5, np.random.default_rng(0))[:, :, None]
-    whole, part = said(file, x), said(file, x[:, :9])
+    x = kernel.sample_inputs(5, np.random.default_rng(0))[:, :, None]
+    whole, part = run_network(file, x), run_network(file, x[:, :9])
     assert np.abs(whole[:, :9] - part).max() < 1e-14
 
 

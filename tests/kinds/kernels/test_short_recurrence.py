@@ -15,7 +15,7 @@ from krohn.kinds.kernels.build_rnn import (
     by_order,
     errors_by_units,
     exact,
-    fitted,
+    fit_residues,
     hankels_of,
     modal,
     network,
@@ -148,7 +148,7 @@ def test_residues_have_least_deviations_as_a_linear_program_says(order: int) -> 
     samples = noisy()
     found = modal(Hankel(samples, padded=True).truncate(order))
     assert found is not None
-    squares, deviations = fitted(found, samples)
+    squares, deviations = fit_residues(found, samples)
     states = found.states(len(samples))
     off = [NORMS["l1"](states @ each.output - samples) for each in (found, deviations)]
     least = _least_deviations(found, samples)

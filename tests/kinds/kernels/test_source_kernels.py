@@ -13,12 +13,12 @@ from krohn.kinds.kernels.source import (
     EXAMPLES,
     Kernel,
     Mode,
-    mixed,
-    named,
-    permuted,
+    find_by_name,
+    mix_inputs,
+    permute_inputs,
     random_filter,
     read,
-    swapped,
+    swap_ends,
 )
 from krohn.kinds.kernels.source_kernel import (
     causal_floor,
@@ -59,7 +59,7 @@ def test_a_damped_wave_is_a_complex_mode() -> None:
 @pytest.mark.parametrize("name", ["Exp32", "Delay32,5", "Exp12:swap=3", "RanKernel9@4"])
 def test_runs_are_the_sums(name: str) -> None:
     kernel = of(name)
-    x = kernel.sampled(4, np.random.default_rng(0))
+    x = kernel.sample_inputs(4, np.random.default_rng(0))
     order = kernel.order or range(kernel.length)
     for t in range(kernel.length):
         right = sum(
@@ -78,7 +78,7 @@ def test_the_exponential_of_a_name_is_that_of_the_paper() -> None:
 def test_mixing_is_the_convolution_of_kernels() -> None:
     weights = (0.5, -0.25, 0.125, 0.125)
     for kernel in (of("Exp32"), of("RanKernel32@1"), of("Exp32,4:mix=3@1")):
-        found = mixed(kernel, weights).samples()
+        found = mix_inputs(kernel, weights).samples()
         right = np.convolve(kernel.samples(), weights)[: kernel.length]
         assert np.abs(found - right).max() < 1e-13
 
@@ -89,7 +89,7 @@ def test_inputs_that_are_exchanged_are_read_before_they_come() -> None:
     assert np.triu(matrix, 1).any()
     assert not np.triu(of("Exp32:mix=5@1").matrix(), 1).any()
     assert matrix[0, 22] == 1.0
-    same = permuted(of("Exp8"), range(8))
+    same = permute_inputs(of("Exp8"), range(8))
     assert same.causal
 
 
@@ -104,7 +104,7 @@ def test_the_printed_filter_reads_the_future() -> None:
 def test_a_kernel_without_its_first_value_can_stay_causal() -> None:
     """Erratum A28: Proposition 6.1 needs ρ(0) ≠ 0."""
     delay = of("Delay8,1")
-    first_two = permuted(delay, [1, 0, *range(2, 8)])
+    first_two = permute_inputs(delay, [1, 0, *range(2, 8)])
     assert not np.triu(first_two.matrix(), 1).any()
 
 
@@ -134,7 +134,7 @@ def test_mixing_raises_the_measure_by_no_more_than_is_said(name: str) -> None:
     for _ in range(20):
         weights = random.uniform(-1, 1, 5)
         weights /= np.abs(weights).sum() * (1 + 1e-12)
-        first, second = complexity(mixed(of(name), weights.tolist()))
+        first, second = complexity(mix_inputs(of(name), weights.tolist()))
         assert first * second <= under_mixing(of(name), 5) * (1 + 1e-9)
 
 
@@ -198,14 +198,14 @@ def test_what_is_no_kernel_is_said_in_a_sentence(
 
 def test_other_names_are_no_kernels() -> None:
     for name in ("Exp", "Exp32@1", "RanKernel32", "Wave8", "Exp32:swap=1:mix=3@1"):
-        assert named(name) is None
+        assert find_by_name(name) is None
     for name in ("Exp0", "Delay5,5", "Exp32:swap=17", "Exp32,0x", "Exp99999999"):
         try:
-            assert named(name) is None
+            assert find_by_name(name) is None
         except Refused:
             continue
     with pytest.raises(Refused, match="exchanged"):
-        swapped(of("Exp8"), 5)
+        swap_ends(of("Exp8"), 5)
 
 
 def test_what_is_written_is_read() -> None:
@@ -235,7 +235,7 @@ def test_causal_kernels_lose_nothing() -> None:
 @pytest.mark.parametrize("seed", range(3))
 def test_least_squares_on_samples_come_to_the_floors(seed: int) -> None:
     random = np.random.default_rng(seed)
-    kernel = permuted(on_unit("Exp9,3"), random.permutation(9).tolist())
+    kernel = permute_inputs(on_unit("Exp9,3"), random.permutation(9).tolist())
     x = random.uniform(0, 1, (20000, 9))
     y, lost = kernel.run(x), 0.0
     rows, goals = [], []
@@ -256,5 +256,5 @@ def test_least_squares_on_samples_come_to_the_floors(seed: int) -> None:
 
 def test_errors_are_mean_squares() -> None:
     kernel = on_unit("Exp8")
-    x = kernel.sampled(10, np.random.default_rng(0))
+    x = kernel.sample_inputs(10, np.random.default_rng(0))
     assert errors(kernel.run(x) + 0.5, kernel, x) == pytest.approx(0.25)

@@ -9,7 +9,7 @@ from krohn.compiler.pipeline import Options
 from krohn.kinds.linear_systems.build_products import realise
 from krohn.kinds.linear_systems.source import (
     LinearSystem,
-    named,
+    find_by_name,
 )
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import PRECISIONS, FloatArray
@@ -22,7 +22,7 @@ LOOSE = 1e9
 
 
 def system(name: str) -> LinearSystem:
-    found = named(name)
+    found = find_by_name(name)
     assert found is not None
     return found
 

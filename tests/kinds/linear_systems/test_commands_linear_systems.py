@@ -9,7 +9,7 @@ from command import refused, said
 
 import krohn
 from krohn.algebra.errors import KrohnError
-from krohn.kinds.linear_systems.source import named
+from krohn.kinds.linear_systems.source import find_by_name
 from krohn.machines import read
 from krohn.network import modelfile
 
@@ -28,7 +28,7 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 def test_run_says_the_state_within_the_error(file: str) -> None:
     told = said("run", file, "1 2 3")
-    source = named("MatMul5,5@3")
+    source = find_by_name("MatMul5,5@3")
     assert source is not None
     right = source.run([[0, 1, 2]])[0]
     assert np.abs(np.array(told["outputs"]) - right).max() <= told["error"]
@@ -52,7 +52,7 @@ def test_cyclic_det_is_a_machine_and_its_network_exact(tmp_path: Path) -> None:
     assert told["verdict"] == "verified"
     assert told["depth"] <= 10
     assert told["dtype"] == "float32"
-    source, machine = named("Cyclic-DET5,5@3"), read("Cyclic-DET5,5@3")
+    source, machine = find_by_name("Cyclic-DET5,5@3"), read("Cyclic-DET5,5@3")
     assert source is not None
     word = np.random.default_rng(0).integers(5, size=1000)
     names = [machine.states[b.argmax()] for b in source.run(word[None])[0]]

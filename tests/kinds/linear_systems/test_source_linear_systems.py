@@ -13,7 +13,7 @@ from krohn.kinds.linear_systems.source import (
     EXAMPLES,
     LinearSystem,
     _normal,
-    named,
+    find_by_name,
 )
 from krohn.program.errors import Refused
 
@@ -116,7 +116,7 @@ def test_a_header_that_states_no_system_is_refused(key: str, value: object) -> N
 
 def test_other_names_are_not_ours() -> None:
     for name in ("S5", "MatMul", "MatMul5,5", "Random5,5@3", "MatMul5,5@x"):
-        assert named(name) is None
+        assert find_by_name(name) is None
     for name in ("MatMul1,5@3", "MatMul5,0@3", "MatMul99,5@3"):
         with pytest.raises(Refused, match="states"):
-            named(name)
+            find_by_name(name)

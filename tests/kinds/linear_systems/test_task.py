@@ -5,7 +5,7 @@ import pytest
 
 from krohn.instruments.compare.measures.beliefs import best_window, scores
 from krohn.instruments.compare.tasks.beliefs import BeliefTask
-from krohn.kinds.linear_systems.source import LinearSystem, named
+from krohn.kinds.linear_systems.source import LinearSystem, find_by_name
 
 RESETS = np.zeros((2, 3, 3))
 RESETS[0, 1] = RESETS[1, 2] = 1  # letter o leads to state o + 1 from everywhere
@@ -23,7 +23,7 @@ def test_one_letter_tells_all_of_a_machine_of_resets() -> None:
 
 
 def test_cycles_are_known_as_far_as_words_occurred_and_a_mean_is_said_beyond() -> None:
-    system = named("Cyclic-DET5,3@1")
+    system = find_by_name("Cyclic-DET5,3@1")
     assert system is not None
     task = BeliefTask(system)
     window = best_window(task, 0, 12, tokens=12000)  # 1,000 of 3^12 words
@@ -36,7 +36,7 @@ def test_cycles_are_known_as_far_as_words_occurred_and_a_mean_is_said_beyond() -
 
 
 def test_nothing_is_asked() -> None:
-    system = named("Cyclic-DET3,2@1")
+    system = find_by_name("Cyclic-DET3,2@1")
     assert system is not None
     task = BeliefTask(system, after=("2",))
     found = scores(lambda words: task.label(words).truth, task, 6, 1, words=64)

@@ -11,8 +11,8 @@ from krohn.kinds.hidden_markov.source_masked import predictor
 from krohn.kinds.hidden_markov.statement_masked import Task
 from krohn.kinds.posterior_heads.source import (
     PosteriorHead,
+    find_by_name,
     gaussian,
-    named,
 )
 from krohn.kinds.posterior_heads.source_decompile_points import (
     DecompiledPoints,
@@ -23,7 +23,7 @@ from krohn.program.errors import Refused
 
 
 def head(name: str) -> PosteriorHead:
-    found = named(name)
+    found = find_by_name(name)
     assert found is not None
     return found
 
@@ -111,17 +111,17 @@ def test_a_file_says_all(name: str) -> None:
 )
 def test_names_out_of_range_are_refused(name: str) -> None:
     with pytest.raises(Refused):
-        named(name)
+        find_by_name(name)
 
 
 @pytest.mark.parametrize("name", ["GaussianHMM3,2", "RanHMM3,5@7", "Twin3:2given1", ""])
 def test_other_names_are_no_heads(name: str) -> None:
-    assert named(name) is None
+    assert find_by_name(name) is None
 
 
 def test_a_model_that_says_letters_on_steps_is_refused() -> None:
     with pytest.raises(Refused, match="on steps"):
-        named("EvenProcess:2given1")
+        find_by_name("EvenProcess:2given1")
 
 
 def test_the_mirrored_means_are_refused_for_their_transitions() -> None:
@@ -149,7 +149,7 @@ def error(found: DecompiledPoints, source: PosteriorHead) -> float:
 @pytest.mark.parametrize("size", ["1,2", "2,1", "2,2", "3,2", "3,5", "4,4", "5,6"])
 @pytest.mark.parametrize("seed", [1, 2])
 def test_means_of_different_norms_are_recovered(size: str, seed: int) -> None:
-    source = named(f"GaussianHMM{size}@{seed}")
+    source = find_by_name(f"GaussianHMM{size}@{seed}")
     assert source is not None
     found = decompiled_points(source.run, len(source.letters))
     assert error(found, source) <= 1e-9
@@ -169,7 +169,7 @@ def test_the_means_are_found_and_not_their_mirror_image() -> None:
 
 
 def test_the_recovered_model_is_a_head_again() -> None:
-    source = named("GaussianHMM3,2@7")
+    source = find_by_name("GaussianHMM3,2@7")
     assert source is not None
     again = decompiled_points(source.run, 2).head()
     x = np.random.default_rng(0).uniform(-5, 5, (50, 2))
@@ -205,7 +205,7 @@ def test_states_that_are_not_equally_likely_are_refused() -> None:
 
 
 def test_means_in_one_plane_are_refused() -> None:
-    source = named("GaussianHMM4,2@0")
+    source = find_by_name("GaussianHMM4,2@0")
     assert source is not None
     with pytest.raises(Refused, match="Assumption 8"):
         decompiled_points(source.run, 2)

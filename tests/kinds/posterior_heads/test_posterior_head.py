@@ -18,13 +18,13 @@ from krohn.kinds.posterior_heads.build import network
 from krohn.kinds.posterior_heads.commands import PosteriorHeads
 from krohn.kinds.posterior_heads.source import (
     PosteriorHead,
-    named,
+    find_by_name,
 )
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import PRECISIONS, FloatArray
 from krohn.program.errors import Refused
-from krohn.source_kinds.real_sequences import said
-from krohn.verify.checker.softmax import swayed
+from krohn.source_kinds.real_sequences import run_network
+from krohn.verify.checker.softmax import bound_sway
 from krohn.verify.proof import prove, shown_of
 
 HUGE = float(np.finfo(np.float64).max)
@@ -45,7 +45,7 @@ def made(
     construction: str = "posterior",
     error: float = HUGE,
 ) -> ModelFile:
-    source, precision = named(name), PRECISIONS[dtype]
+    source, precision = find_by_name(name), PRECISIONS[dtype]
     assert source is not None
     layer = network(source, construction, 3, precision)
     header = {
@@ -70,7 +70,7 @@ def inputs(source: PosteriorHead, file: ModelFile, count: int = 60) -> FloatArra
     random = np.random.default_rng(1)
     bad = KIND.adversarial(source, file, count, random)
     return file.precision.round(
-        np.concatenate([bad, KIND.sampled(source, (count, 3), random)])
+        np.concatenate([bad, KIND.sample_vectors(source, (count, 3), random)])
     )
 
 
@@ -78,7 +78,7 @@ def measured(file: ModelFile) -> float:
     source = PosteriorHead.from_wire(file.header["source"])
     x = inputs(source, file)
     with np.errstate(all="ignore"):
-        off = np.abs(said(file, x) - source.run(x)).max()
+        off = np.abs(run_network(file, x) - source.run(x)).max()
     return float(off) - source.rounding()
 
 
@@ -115,13 +115,13 @@ def test_weights_move_a_mean_by_at_most_a_tangent() -> None:
         moved = scores + apart * random.integers(0, 2, slots)
         values = random.normal(size=(slots, 1))
         means = [np.exp(s) @ values / np.exp(s).sum() for s in (scores, moved)]
-        most = swayed(apart, np.ptp(values)).most
+        most = bound_sway(apart, np.ptp(values)).most
         off = float(np.abs(means[0] - means[1]).max())
         assert off <= most * (1 + 1e-12)
         worst = max(worst, off / most)
     tight = np.array([0.5, -0.5])
     ends = [1 / (1 + np.exp(-2 * s)) for s in tight]
-    assert ends[0] - ends[1] == pytest.approx(swayed(2.0, 1.0).most)
+    assert ends[0] - ends[1] == pytest.approx(bound_sway(2.0, 1.0).most)
     assert worst > 0.9
 
 
@@ -269,7 +269,9 @@ def test_each_reading_of_rounded_laws_is_within_the_error(
     error = file.header["claim"]["error"]
     assert error <= 40 * drift + 1e-12
     points = np.array([[1.0, 0.0], [0.0, 1.0], [-3.0, 3.0]][: 2 + (radius is not None)])
-    for x, outputs in zip(points, said(file, points[:, None])[:, 0], strict=True):
+    for x, outputs in zip(
+        points, run_network(file, points[:, None])[:, 0], strict=True
+    ):
         far, room = ((x[:, None] - source.emissions) ** 2).sum(axis=0) / 2, 0.0
         for says, step, prior in numbers(source):
             likely = says[int(x.argmax())]

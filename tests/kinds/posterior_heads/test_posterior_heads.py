@@ -8,14 +8,14 @@ from command import said
 
 import krohn
 from krohn.algebra.errors import KrohnError
-from krohn.kinds.posterior_heads.source import named
+from krohn.kinds.posterior_heads.source import find_by_name
 
 
 def test_letters_are_read_by_name(tmp_path: Path) -> None:
     path = tmp_path / "h.safetensors"
     krohn.compile("RanHMM3,4@7:2given1").save(path)
     told = said("run", str(path), "2", "4")
-    source = named("RanHMM3,4@7:2given1")
+    source = find_by_name("RanHMM3,4@7:2given1")
     assert source is not None
     right = source.run(np.eye(4)[[1, 3]])
     assert np.abs(np.array(told["outputs"]) - right).max() <= told["error"]

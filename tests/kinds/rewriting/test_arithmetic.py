@@ -10,7 +10,7 @@ import pytest
 
 from krohn.kinds.rewriting.source import (
     arithmetic,
-    named,
+    find_by_name,
     no_value,
     usual_length,
 )
@@ -172,4 +172,4 @@ def test_lines_that_no_rule_fits_have_room(operators: int) -> None:
 @pytest.mark.parametrize("name", ["Arithmetic0,11", "Arithmetic6,12", "Arithmetic99,3"])
 def test_numbers_out_of_range_are_refused(name: str) -> None:
     with pytest.raises(Refused):
-        named(name)
+        find_by_name(name)

@@ -16,7 +16,7 @@ from krohn.kinds.rewriting.commands import (
 )
 from krohn.kinds.rewriting.source import (
     arithmetic,
-    named,
+    find_by_name,
 )
 from krohn.kinds.rewriting.source_derivation import text_of
 from krohn.kinds.rewriting.statement import (
@@ -190,7 +190,7 @@ def test_all_expressions_of_few_operators(operators: int, prime: int) -> None:
             lines.append(("(", *parts[:3], ")", *parts[3:]))
             lines.append((*parts[:2], "(", *parts[2:], ")"))
     told = [tuple(map(system.letters.index, line)) for line in lines]
-    assert KIND.held(file, told, lambda *_: None).counterexample is None
+    assert KIND.simulate_inputs(file, told, lambda *_: None).counterexample is None
 
 
 @pytest.mark.slow
@@ -201,7 +201,7 @@ def test_long_texts_of_arithmetic() -> None:
 
 def test_the_system_that_a_name_means_is_in_the_file() -> None:
     file = compiled("Brackets4")
-    assert KIND.of_file(file) == named("Brackets4")
+    assert KIND.of_file(file) == find_by_name("Brackets4")
 
 
 def test_noise_of_a_distance_moves_all_scores_alike() -> None:

@@ -5,15 +5,15 @@ from itertools import pairwise, product
 import numpy as np
 import pytest
 
-from krohn.kinds.rewriting.source import named
+from krohn.kinds.rewriting.source import find_by_name
 from krohn.kinds.rewriting.source_derivation import after, applicable_rules
 from krohn.kinds.rewriting.source_termination import (
     most_steps,
     order,
 )
 from krohn.kinds.rewriting.source_text import (
+    find_unused_rules,
     read_text,
-    unused,
 )
 from krohn.kinds.rewriting.statement import (
     Line,
@@ -97,7 +97,7 @@ def test_random_systems_end_where_an_order_is_found() -> None:
 
 
 def test_a_counter_has_exponentially_many_steps_and_no_order() -> None:
-    counter = named("Counter8")
+    counter = find_by_name("Counter8")
     assert counter is not None
     assert order(counter) == ()
 
@@ -135,7 +135,7 @@ def test_what_is_said_never_to_apply_applies_to_no_line() -> None:
     said, right = 0, 0
     for seed in range(60):
         system = random_system(seed)
-        found, all_of_them = unused(system), never(system, 6)
+        found, all_of_them = find_unused_rules(system), never(system, 6)
         assert set(found) <= set(all_of_them), seed
         said, right = said + len(found), right + len(all_of_them)
     assert 50 < said <= right <= 1.2 * said
@@ -155,11 +155,11 @@ def test_what_is_said_never_to_apply_applies_to_no_line() -> None:
 def test_rules_behind_others(rules: str, numbers: list[int]) -> None:
     """A window that ends sooner, or there and earlier, takes the line."""
     system = read_text(f"letters a b c\n{rules}", "x")
-    assert unused(system) == numbers
+    assert find_unused_rules(system) == numbers
 
 
 @pytest.mark.parametrize("name", ["Sorting5", "Brackets5", "Counter5", "Arithmetic3,5"])
 def test_all_rules_of_the_catalogue_are_used(name: str) -> None:
-    system = named(name)
+    system = find_by_name(name)
     assert system is not None
-    assert unused(system) == []
+    assert find_unused_rules(system) == []

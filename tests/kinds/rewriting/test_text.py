@@ -8,7 +8,7 @@ import pytest
 
 from krohn.kinds.rewriting.source import (
     EXAMPLES,
-    named,
+    find_by_name,
     usual_length,
 )
 from krohn.kinds.rewriting.source_derivation import after, text_of
@@ -28,14 +28,14 @@ def ends_with(system: Rewriting, word: str) -> str:
 
 
 def test_sorting_sorts() -> None:
-    system = named("Sorting5")
+    system = find_by_name("Sorting5")
     assert system is not None
     for word in product("abcd", repeat=5):
         assert ends_with(system, "".join(word)) == "".join(sorted(word))
 
 
 def test_what_is_left_of_brackets_tells_whether_they_are_balanced() -> None:
-    system = named("Brackets6")
+    system = find_by_name("Brackets6")
     assert system is not None
     for word in product("()<>", repeat=6):
         stack = list[str]()
@@ -48,7 +48,7 @@ def test_what_is_left_of_brackets_tells_whether_they_are_balanced() -> None:
 
 
 def test_the_machine_counts() -> None:
-    system = named("Counter5")
+    system = find_by_name("Counter5")
     assert system is not None
     line, found = tuple(map(system.letters.index, "0000>")), []
     for _ in range(200):
@@ -97,8 +97,8 @@ def test_what_is_wrong_is_said_with_its_line(text: str, reason: str) -> None:
 def test_a_file_can_have_another_longest_line(tmp_path: Path) -> None:
     path = tmp_path / "my.rules"
     path.write_text("letters a\nlongest 3\nrule a a -> a\n")
-    assert (one := named(str(path))) is not None
-    assert (other := named(f"{path}:n=7")) is not None
+    assert (one := find_by_name(str(path))) is not None
+    assert (other := find_by_name(f"{path}:n=7")) is not None
     assert (one.name, one.longest, other.longest) == ("my", 3, 7)
 
 
@@ -119,17 +119,17 @@ def test_a_name_that_is_said_again_is_the_same_letter() -> None:
 
 def test_texts_that_shrink_have_an_end() -> None:
     for name in ("Brackets6", "Brackets7"):
-        system = named(name)
+        system = find_by_name(name)
         assert system is not None
         length, rng = usual_length(system), np.random.default_rng(0)
         assert length is not None
         lines = [random_line(system, rng, 9) for _ in range(40)]
         sizes = [len(text_of(system, line, 10_000)) for line in lines]
         assert max(sizes) <= length + 1
-    counter = named("Counter6")
+    counter = find_by_name("Counter6")
     assert counter is not None
     assert usual_length(counter) is None
 
 
 def test_every_example_has_a_name() -> None:
-    assert all(named(name) for name in EXAMPLES)
+    assert all(find_by_name(name) for name in EXAMPLES)

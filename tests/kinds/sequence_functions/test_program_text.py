@@ -41,7 +41,7 @@ output where((x == "b") | ~(kind < 1), shift(kind, by=2), t - 1), t + kind
 def test_a_text_says_what_python_says() -> None:
     written = parse(BY_TEXT, "flags.program")
     assert written.name == "flags"
-    one, other = (f.realised(9).to_wire() for f in (written, by_python()))
+    one, other = (f.realise(9).to_wire() for f in (written, by_python()))
     assert one == other
     assert written.run("abcca") == by_python().run("abcca")
 
@@ -78,7 +78,7 @@ def test_the_example_finds_majorities() -> None:
 )
 def test_a_mistake_names_its_line(line: str, reason: str) -> None:
     with pytest.raises(ProgramError, match=reason) as found:
-        parse(HEAD + line, "wrong.program").realised(4)
+        parse(HEAD + line, "wrong.program").realise(4)
     assert str(found.value).startswith("wrong.program")
 
 
@@ -92,7 +92,7 @@ def test_a_mistake_names_its_line(line: str, reason: str) -> None:
 )
 def test_a_channel_that_cannot_be_names_its_line(line: str, reason: str) -> None:
     with pytest.raises(ProgramError, match=reason):
-        parse(HEAD + line, "wrong.program").realised(4)
+        parse(HEAD + line, "wrong.program").realise(4)
 
 
 @pytest.mark.parametrize(

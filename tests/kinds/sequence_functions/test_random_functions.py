@@ -163,7 +163,7 @@ def test_a_function_says_what_its_values_say(seed: int) -> None:
 def _realised(function: SequenceFunction, length: int) -> Realised | None:
     """None if it is none, which the values that can occur decide."""
     try:
-        return function.realised(length)
+        return function.realise(length)
     except ProgramError as error:
         if "cannot be mixed" not in str(error):
             raise
@@ -203,4 +203,4 @@ def test_what_an_mlp_computes_can_be_a_constant() -> None:
     both = Twice(drawn)
     both.made.output(both.grown(drawn.randint(1, 4)))
     model = krohn.compile(both.made, length=3, proved=False)
-    assert SequenceFunctions().every(model.file, 3, silent).passed
+    assert SequenceFunctions().every(model.file, 3, silent).has_passed

@@ -22,7 +22,7 @@ COMPARISONS += [operator.gt, operator.ge]
 
 def said(p: SequenceFunction, word: str) -> list[object]:
     """The answers of the interpreter, which are among the classes of longer words."""
-    found = p.realised(8)
+    found = p.realise(8)
     assert set(p.run(word)) <= set(found.classes)
     return p.run(word)
 
@@ -171,4 +171,4 @@ def test_too_many_outputs_are_refused() -> None:
     p = krohn.program("ab")
     p.output(p.position(), p.prefix_sum(p.position()))
     with pytest.raises(ProgramError, match="different outputs"):
-        p.realised(64)
+        p.realise(64)

@@ -128,7 +128,7 @@ def test_stored_numbers_stay_within_their_bounds(
     exact = case.noisy.value + case.noisy.slopes[0] * case.common
     exact = exact + case.random.uniform(-1, 1, exact.shape) * case.noisy.rest
     if precision.digits < precision.accumulator_digits:
-        assert case.within(case.noisy.stored(), precision.round(exact))
+        assert case.within(case.noisy.store_rounded(), precision.round(exact))
 
 
 @pytest.mark.parametrize("precision", [BFLOAT16, FLOAT16, FLOAT32])
@@ -237,7 +237,7 @@ def jointly(x: Noisy, weight: FloatArray, bias: FloatArray) -> tuple[Noisy, IntA
     """Sums of all rows, those with equal products as one; the row of each."""
     grid = finest(x.value)
     widest, value, row = x.together(weight, apart=False)
-    return widest.products(weight, value, grid).stored(bias), row
+    return widest.products(weight, value, grid).store_with_bias(bias), row
 
 
 @pytest.mark.sample(2)

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 from krohn.kinds.kernels.check_rnn import (
-    gathered,
     running,
+    sum_by_place,
 )
 from krohn.kinds.linear_systems.check_rnn import known_sum_error
 from krohn.program.errors import Refused
@@ -19,8 +19,8 @@ from krohn.verify import checker
 from krohn.verify.checker.arithmetic import (
     FORMATS,
     Interval,
-    added,
     gamma,
+    two_sum,
 )
 from krohn.verify.checker.upper_bounds import Upper
 
@@ -87,7 +87,7 @@ def test_bounds_that_round_up_hold_every_exact_result(
     ):
         assert all(Fraction(m) >= e for m, e in zip(found.most, exact, strict=True))
         assert all((m == 0) == (e == 0) for m, e in zip(found.most, exact, strict=True))
-    total, off = added(x, -y)
+    total, off = two_sum(x, -y)
     for t, o, (p, q) in zip(total, off, pairs, strict=True):
         assert Fraction(t) + Fraction(o) == p - q
 
@@ -96,7 +96,7 @@ def test_bounds_that_round_up_hold_every_exact_result(
 def test_quotients_hold_every_exact_result(
     one: tuple[Interval, list[Fraction]], low: float, width: float
 ) -> None:
-    below = Interval.between(np.array(low), np.array(low + width))
+    below = Interval.from_ends(np.array(low), np.array(low + width))
     exact = [x / Fraction(low + width / 2) for x in one[1]]
     middle = Fraction(low + width / 2)
     inside = Fraction(float(below.low)) <= middle <= Fraction(float(below.high))
@@ -135,8 +135,8 @@ def test_sums_of_some_entries_hold_every_exact_result(
     assert holds(running(found), sums)
     pairs = list(zip(places, exact, strict=True))
     each = [sum((x for p, x in pairs if p == i), Fraction()) for i in range(3)]
-    assert holds(gathered(found, np.array(places), 3), each)
-    assert holds(Interval.stacked([found, -found])[1], [-x for x in exact])
+    assert holds(sum_by_place(found, np.array(places), 3), each)
+    assert holds(Interval.stack_intervals([found, -found])[1], [-x for x in exact])
     assert holds(found.where(np.array([True] * 4), 0.0), exact)
     assert holds(Interval.nearest(exact), exact)
     square = found.each(lambda x: x * 1e-60)
@@ -183,7 +183,7 @@ def test_sums_that_are_known_are_off_by_less(seed: int) -> None:
 
 @given(st.floats(0, 50), st.floats(0, 5))
 def test_rising_functions_hold_their_values(low: float, width: float) -> None:
-    found = Interval.of(low).joined(low + width)
+    found = Interval.of(low).join_with(low + width)
     for function in (np.exp, np.expm1, np.sqrt, np.tanh, np.log1p):
         image = found.through(function)
         for x in (low, low + width / 3):
@@ -191,7 +191,7 @@ def test_rising_functions_hold_their_values(low: float, width: float) -> None:
 
 
 def test_comparisons_are_certain() -> None:
-    wide, narrow = Interval.of(1.0).joined(2.0), Interval.of(2.0)
+    wide, narrow = Interval.of(1.0).join_with(2.0), Interval.of(2.0)
     assert wide <= narrow
     assert not wide < narrow
     assert narrow >= wide

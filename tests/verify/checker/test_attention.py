@@ -26,7 +26,7 @@ from krohn.verify.checker.arithmetic import FORMATS
 from krohn.verify.checker.model_file import Model
 from krohn.verify.checker.residual_stream import Stream
 from krohn.verify.checker.scores import NEVER, largest_error, scores_of, worst_leak
-from krohn.verify.checker.sums import uneven
+from krohn.verify.checker.sums import bound_unevenness
 from krohn.verify.search.find import model_of
 
 torch.set_num_threads(1)
@@ -108,7 +108,7 @@ def test_the_leak_of_one_right_position_is_the_sum_of_all_others(seed: int) -> N
 def first_block(file: ModelFile, noise: dict[str, float]) -> tuple[Model, Stream]:
     """A network, and what it embeds with noise on some channels."""
     model = model_of(file)
-    program = checker.stated(model, len(file.header["machine"]["letters"]))
+    program = checker.read_program(model, len(file.header["machine"]["letters"]))
     stream = sublayers.embedding(model, program)
     noisy = {n: np.full_like(x, noise.get(n, 0.0)) for n, x in stream.noise.items()}
     return model, replace(stream, noise=noisy)
@@ -221,4 +221,4 @@ def test_scores_of_a_sum_are_no_more_uneven_than_is_said(seed: int, name: str) -
     q = exact(16 * rng.normal(size=(5, 2)), form)
     common, apart = 1e-3 * rng.integers(-1, 2, (2, 1, 9, 2))
     k = Noisy(np.zeros((9, 2)), common, np.abs(apart[0]), form)
-    assert uneven(q, k) >= (1 - 1e-6) * scores_of(q, k).off.max()
+    assert bound_unevenness(q, k) >= (1 - 1e-6) * scores_of(q, k).off.max()

@@ -11,7 +11,7 @@ from hypothesis import given, strategies as st
 
 from krohn.program.errors import Refused
 from krohn.program.statement import Channel, Statement, parse
-from krohn.verify.checker.cases import decided
+from krohn.verify.checker.cases import read_cases
 from krohn.verify.search import cases as search
 from krohn.verify.search.cases import Split
 
@@ -58,7 +58,7 @@ class Cone:
 
     def cases(self) -> list[tuple[Mapping[str, set[int]], int]]:
         """Each case, as the values of every source, with its value."""
-        every = decided(self.program, self.sources, self.top, self.evidence())
+        every = read_cases(self.program, self.sources, self.top, self.evidence())
         found = []
         for row, value in zip(every.each, every.values.tolist(), strict=True):
             sets = {}
@@ -150,7 +150,7 @@ def test_damaged_evidence_is_refused_or_holds(seed: int, data: st.DataObject) ->
         else:
             said["sets"][source][number - 1] = said["sets"][source][number - 1][1:]
     try:
-        every = decided(drawn.program, drawn.sources, drawn.top, said)
+        every = read_cases(drawn.program, drawn.sources, drawn.top, said)
     except (Refused, IndexError):
         return
     later = [drawn.program.channels[n].later for n in drawn.sources]
@@ -184,7 +184,7 @@ def test_what_is_no_cover_is_refused(parts: list[list[int]], reason: str) -> Non
     drawn = three()
     said = {"sets": [[[0], [1], [2]], [[0], [1], [2]]], "parts": parts}
     with pytest.raises(Refused, match=reason):
-        decided(drawn.program, drawn.sources, drawn.top, said)
+        read_cases(drawn.program, drawn.sources, drawn.top, said)
 
 
 def test_what_does_not_matter_is_not_asked() -> None:

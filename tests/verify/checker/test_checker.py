@@ -88,7 +88,7 @@ def test_evidence_is_found_for_what_is_compiled_and_accepted(
 def left(change: Callable[[dict[str, Any]], object]) -> float:
     """What units that erase a channel leave of it, after a change of them."""
     opened = model_of(model("C3", 4, "counter"))
-    stream = sublayers.embedding(opened, transformer.stated(opened, 3))
+    stream = sublayers.embedding(opened, transformer.read_program(opened, 3))
     name, noise = next((n, x + 2.0**-8) for n, x in stream.noise.items())
     stream, d = replace(stream, noise={**stream.noise, name: noise}), len(stream.owner)
     dim = stream.program.channels[name].span.start
@@ -100,7 +100,7 @@ def left(change: Callable[[dict[str, Any]], object]) -> float:
     layers = [(parts["reads"], parts["inside"]), (parts["adds"], parts["after"])]
     free = np.arange(d) == dim
     return float(
-        Mlp(layers, [parts["kinds"]], parts["mask"], stream).cleared(free).max()
+        Mlp(layers, [parts["kinds"]], parts["mask"], stream).bound_residue(free).max()
     )
 
 

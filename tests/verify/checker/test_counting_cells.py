@@ -11,7 +11,7 @@ import torch
 from trained_networks import ONES
 
 from krohn.architectures.gated import find_parallelotopes as parallelotopes
-from krohn.architectures.gated.check import opened
+from krohn.architectures.gated.check import open_network
 from krohn.architectures.gated.check_affine_forms import AffineForm
 from krohn.architectures.gated.commands import model_file
 from krohn.architectures.gated.find_dynamics import (
@@ -86,7 +86,7 @@ def wrong_after(file: ModelFile, length: int) -> int | None:
     """After how many letters of 0111… the network is wrong first."""
     model = model_of(file)
     assert model.machine is not None
-    net = Dynamics(opened(model), model.machine)
+    net = Dynamics(open_network(model), model.machine)
     now = net.begin(1)
     for t in range(length):
         now = net.step(*now, np.array([int(t > 0)]))
@@ -147,7 +147,7 @@ def test_what_a_cell_becomes_lies_in_its_bounds_however_long_they_are(
     noisy: bool,
 ) -> None:
     """As torch computes it, and as tightly as for short ones at both ends (Lemma 18g)."""
-    cell, rng = opened(model_of(counter())), np.random.default_rng(0)
+    cell, rng = open_network(model_of(counter())), np.random.default_rng(0)
     net: Any = Model(counter()).network
     low = np.array([0.7, -0.1, FLAT, 0.0])
     high = np.array([1.0, 0.1, 2.0**20, 1.0])
@@ -166,7 +166,7 @@ def test_what_a_cell_becomes_lies_in_its_bounds_however_long_they_are(
 
 def test_cells_count_where_all_letters_add_to_them() -> None:
     model = model_of(counter())
-    cell = opened(model)
+    cell = open_network(model)
     assert model.machine is not None
     found = Counting.of(Dynamics(cell, model.machine)).ends
     to = 1 / (1 - 1 / (1 + np.exp(-9.0)))

@@ -19,7 +19,7 @@ from krohn.kinds.posterior_heads.source import PosteriorHead
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import PRECISIONS, FloatArray
 from krohn.program.errors import Refused
-from krohn.source_kinds.real_sequences import said
+from krohn.source_kinds.real_sequences import run_network
 from krohn.verify.proof import prove, shown_of
 
 CLAIM = {"kind": "within", "dtype": "float64", "error": 1e300}
@@ -92,7 +92,7 @@ def test_each_number_may_have_its_own_knots(
     file = target_file(f - below, axes, np.zeros(2), f=f.tolist(), outer=outer)
     x = np.linspace(0, 1, 257)
     right = np.interp(2 * x, [0, 1, 2], [0, 1, 0])
-    off = np.abs(said(file, x[:, None, None])[:, 0] - right[:, None]).max()
+    off = np.abs(run_network(file, x[:, None, None])[:, 0] - right[:, None]).max()
     try:
         error = shown_of(file).error
     except Refused:
@@ -190,10 +190,10 @@ def hidden(emissions: FloatArray, transitions: FloatArray, **told: Any) -> Any:
 
 
 def off_by(file: ModelFile, x: FloatArray) -> float:
-    from krohn.source_kinds.real_sequences import said
+    from krohn.source_kinds.real_sequences import run_network
 
     right = PosteriorHead.from_wire(file.header["source"]).run(x)
-    return float(np.abs(said(file, x) - right).max())
+    return float(np.abs(run_network(file, x) - right).max())
 
 
 def test_letters_too_rare_for_the_checker_are_refused() -> None:

@@ -51,7 +51,7 @@ def allowed(
     """What Theorem 13 allows in the last row, for ``(n, columns)`` values."""
     means, marked = Means.of(kinds, form), kinds[1].many[-1]
     sums, largest = values[1 : 1 + marked].sum(axis=0), values.max()
-    leaked = means.leaked.high[-1] * largest + form.unit * form.smallest
+    leaked = means.leaked_share.high[-1] * largest + form.unit * form.smallest
     return np.asarray(sums * means.relative(gain).high[-1] + gain * leaked)
 
 
@@ -168,7 +168,7 @@ def heads_of(
     """
     model = model_of(file)
     letters = len(file.header["machine"]["letters"])
-    program = checker.stated(model, letters)
+    program = checker.read_program(model, letters)
     before = sublayers.embedding(model, program)
     after = sublayers.attention(model, before, 0)[0]
     said = interpret(program, word[None])

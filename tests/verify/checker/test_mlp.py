@@ -28,13 +28,13 @@ from krohn.program import (
     table,
 )
 from krohn.program.errors import Refused
-from krohn.program.expressions import Bounds, argument, number, rectified
+from krohn.program.expressions import Bounds, argument, number, rectify
 from krohn.program.statement import Channel, Statement as Stated, parse
 from krohn.verify.checker.arithmetic import FORMATS, gelu_units
 from krohn.verify.checker.mlp import Mlp
 from krohn.verify.checker.model_file import StrArray
 from krohn.verify.checker.residual_stream import FREE, Stream, owners
-from krohn.verify.search.cases import needed, told
+from krohn.verify.search.cases import find_cases, needs_cases
 
 LETTERS = 3
 Json = dict[str, Any]
@@ -72,15 +72,15 @@ class Case:
                 mlp = self.told()
                 if said is not None:
                     mlp = replace(mlp, cases={self.channel.name: said})
-                return mlp.written(self.channel)
+                return mlp.bound_noise(self.channel)
         except (Refused, LookupError):  # `recheck` refuses what cannot be followed
             return None
 
     def told(self) -> Mlp:
         """The MLP with evidence of the cases that decide the channel."""
-        if not needed(self.mlp, self.channel):
+        if not needs_cases(self.mlp, self.channel):
             return self.mlp
-        said = {self.channel.name: told(self.mlp, self.channel)}
+        said = {self.channel.name: find_cases(self.mlp, self.channel)}
         return replace(self.mlp, cases=said)
 
     def occurring(self) -> Iterator[tuple[Mapping[str, int], int]]:
@@ -219,7 +219,7 @@ def drawn_piecewise(
         for x in inputs:
             along = along + int(rng.integers(-2, 3)) * x
         for _ in range(rng.integers(1, 3)):
-            unit = rectified(along + int(rng.integers(-3, 4)))
+            unit = rectify(along + int(rng.integers(-3, 4)))
             found = found + int(rng.choice([-3, -1, 1, 2])) * unit
     least, _ = Bounds(dict(enumerate(boxes))).of(found)
     return Piecewise(found + max(0, -least))
@@ -361,9 +361,9 @@ def test_what_other_evidence_shows_keeps_its_bounds(part: int) -> None:
     """Other sums, sets and parts than those that were found."""
     verdicts = []
     for case, rng in cases(20 + part, 12):
-        if not needed(case.mlp, case.channel):
+        if not needs_cases(case.mlp, case.channel):
             continue
-        said = told(case.mlp, case.channel)
+        said = find_cases(case.mlp, case.channel)
         for _ in range(4):
             noise = case.verdict(forged(said, case.program, rng))
             verdicts.append(noise is not None)

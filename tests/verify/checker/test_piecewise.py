@@ -6,7 +6,7 @@ import pytest
 from krohn.network.precision import FloatArray
 from krohn.program import Map, Piecewise, Program, Shift, Token, table
 from krohn.program.errors import Refused
-from krohn.program.expressions import Expression, argument, number, rectified
+from krohn.program.expressions import Expression, argument, number, rectify
 from krohn.program.language import program_to_wire
 from krohn.program.statement import StatedPlace, parse
 from krohn.verify.checker.arithmetic import FORMATS
@@ -19,7 +19,7 @@ X, Z = argument(0), argument(1)
 
 def at_least(k: int) -> Expression:
     """1 from k on, else 0."""
-    return rectified(X - (k - 1)) - rectified(X - k)
+    return rectify(X - (k - 1)) - rectify(X - k)
 
 
 def noise(
@@ -126,7 +126,7 @@ def test_no_bend_is_lost_beside_large_terms(places: int) -> None:
     """
     one = at_least(2) + at_least(4) + at_least(6)
     weight, far = 2**22, 2**places
-    large = rectified(X + far) - rectified(Z + far) - X + Z
+    large = rectify(X + far) - rectify(Z + far) - X + Z
     right = [u for k in (2, 4, 6) for u in ((1.0, 1.0 - k, 1.0), (1.0, -k, -1.0))]
     bump = [(1.0, -4.0, 7 / 16), (1.0, -5.0, -7 / 8), (1.0, -6.0, 7 / 16)]
     assert noise(one, right, 0.0) == 0.0

@@ -9,7 +9,7 @@ from krohn.program.errors import Refused
 from krohn.verify.checker.arithmetic import FORMATS, Interval
 from krohn.verify.checker.softmax import (
     above,
-    leaked,
+    bound_leak,
     lost,
     mean_error,
     product,
@@ -62,7 +62,7 @@ def test_others_move_a_mean_by_what_they_weigh() -> None:
         scores = scores.astype(np.float32).astype(float)
         values = random.uniform(0, 1, n + others).astype(np.float32).astype(float)
         count, least = n + others, float(-scores[n:].max())
-        astray = leaked(FORM, count, float(np.abs(scores).max()), least)
+        astray = bound_leak(FORM, count, float(np.abs(scores).max()), least)
         known = {"kinds": 1, "astray": astray}
         off = mean_error(FORM, count, 0.0, 1.0, 1.0, **known).most
         found = mean(scores, values, random)

@@ -94,7 +94,7 @@ def drawn(file: ModelFile, count: int = 4) -> IntArray:
     chain = ChainOfThought.from_wire(file.header["source"])
     low, high = np.array(chain.prompt).T
     prompts = rng.integers(low, high + 1, size=(count, len(low)))
-    return chain.continued(prompts)[:, :longest]
+    return chain.continue_prompts(prompts)[:, :longest]
 
 
 @pytest.mark.sample(3)

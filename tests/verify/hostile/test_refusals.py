@@ -15,7 +15,7 @@ from krohn.program.program import statement_of
 from krohn.program.statement import Channel
 from krohn.verify.checker.arithmetic import FORMATS
 from krohn.verify.checker.model_file import Machine
-from krohn.verify.checker.windows import shown
+from krohn.verify.checker.windows import read_windows
 
 BITS = Values(0, np.arange(2))
 CHANNEL = Channel("x", Token(), np.arange(3), Values(2, np.arange(2)), None)
@@ -50,10 +50,10 @@ def test_the_chain_that_is_damaged_below_is_read() -> None:
             lambda: BlockSum("x", "y", 2).infer([BITS, BITS], Frame(2, 4)),
         ),
         ("is no table", lambda: CHANNEL.table),
-        ("is no function of the position", lambda: CHANNEL.given),
+        ("is no function of the position", lambda: CHANNEL.values_by_position),
         ("is not embedded", lambda: NORM.codes(CHANNEL)),
         ("a norm does not say by what", lambda: NORM.normalised(*NORMALISED)),
-        ("is no window", lambda: shown(PROGRAM, FAMILY, MACHINE)),
+        ("is no window", lambda: read_windows(PROGRAM, FAMILY, MACHINE)),
     ],
 )
 def test_what_cannot_be_is_refused(reason: str, refused: Callable[[], object]) -> None:

@@ -51,14 +51,14 @@ FORMS: dict[str, Callable[[IntArray], Any]] = {
 def test_answers_come_in_many_forms(form: str) -> None:
     grid = zoo.machine("Grid4")
     model = black_box(lambda words: FORMS[form](simulating(grid, words)), grid)
-    assert sample(model, grid, 64, 9, 0).passed
+    assert sample(model, grid, 64, 9, 0).has_passed
 
 
 def test_a_module_reads_tensors_where_its_parameters_are() -> None:
     parity = zoo.machine("C2")
     model = black_box(Counting(), parity)
     assert model.device == torch.device("cpu")
-    assert sample(model, parity, 64, 9, 0).passed
+    assert sample(model, parity, 64, 9, 0).has_passed
 
 
 def test_outputs_are_the_classes_if_these_are_said() -> None:
@@ -69,7 +69,7 @@ def test_outputs_are_the_classes_if_these_are_said() -> None:
         lambda words: table[simulating(machine, words)], machine, "outputs"
     )
     assert model.classes == machine.output.names
-    assert sample(model, machine, 64, 8, 0).passed
+    assert sample(model, machine, 64, 8, 0).has_passed
 
 
 def test_what_is_not_a_number_is_wrong() -> None:
@@ -143,7 +143,7 @@ def test_all_words_are_run(length: int) -> None:
     result = run_all(black_box(watched, GRID), GRID, length)
     expected = [w for n in range(1, length + 1) for w in product((0, 1), repeat=n)]
     assert seen == expected
-    assert result.passed
+    assert result.has_passed
     assert result.words == len(expected)
 
 

@@ -32,7 +32,9 @@ def looked(file: ModelFile) -> list[Seen]:
     assert isinstance(network, Transformer)
     low, high = np.array(source.prompt).T
     prompt = np.random.default_rng(1).integers(low, high + 1, size=(1, len(low)))
-    return observe_heads(network, torch.from_numpy(source.continued(prompt)[0, :-1]))
+    return observe_heads(
+        network, torch.from_numpy(source.continue_prompts(prompt)[0, :-1])
+    )
 
 
 def mask(file: ModelFile, one: Seen) -> np.ndarray:

@@ -93,7 +93,7 @@ def test_words_below_a_root_are_run_and_no_others(
     parity: tuple[ModelFile, Automaton], root: tuple[int, ...]
 ) -> None:
     done = exhaustive(Model(parity[0]), parity[1], T, below=root)
-    assert (done.passed, done.words) == (True, 2 ** (T + 1 - len(root)) - 2)
+    assert (done.has_passed, done.words) == (True, 2 ** (T + 1 - len(root)) - 2)
 
 
 def test_a_wrong_word_below_a_root_is_the_first_of_the_shortest(
@@ -116,7 +116,7 @@ def test_shards_come_to_what_one_walk_comes_to(
         assert found.shards > 8
         best = found.best.counterexample if found.best else None
         assert best == whole.counterexample
-        if whole.passed:
+        if whole.has_passed:
             assert found.words == whole.words == 2 ** (T + 1) - 2
 
 

@@ -12,7 +12,7 @@ import krohn
 from krohn.algebra import zoo
 from krohn.algebra.automaton import Automaton, IntArray, Semiautomaton
 from krohn.architectures.generator import find_words as bracket_words
-from krohn.network.model import Model, said
+from krohn.network.model import Model, name_answers
 from krohn.network.modelfile import ModelFile
 from krohn.verify.testing.counterexample import Counterexample, pair
 from krohn.verify.testing.examination import black_box
@@ -56,7 +56,7 @@ def wrong_words(model: Model, machine: Automaton, length: int) -> list[list[int]
         two = logits.topk(2, dim=-1).values
         # Nearer ties are decided by the order of summation, thus by the batch.
         assume(bool(((two[:, 0] - two[:, 1]).abs() > 1e-3).all()))
-        answers = said(logits, model.classes)
+        answers = name_answers(logits, model.classes)
         for word, answer in zip(words, answers, strict=True):
             state = machine.start
             for a in word:

@@ -122,7 +122,7 @@ class TestExhaustive:
         length = affordable(machine)
         result = exhaustive(build(machine, construction), machine, length, block=block)
         letters = len(machine.letters)
-        assert result.passed
+        assert result.has_passed
         assert result.length == length
         assert result.words == sum(letters**i for i in range(1, length + 1))
 
@@ -215,7 +215,7 @@ class TestExhaustive:
         for name, _ in build(machine, construction).named_parameters():
             model = build(machine, construction)
             model.get_parameter(name).fill_(float("nan"))
-            assert not exhaustive(model, machine, 2).passed, name
+            assert not exhaustive(model, machine, 2).has_passed, name
 
     def test_letters_and_states_are_matched_by_name(self) -> None:
         machine = zoo.machine("S3")
@@ -223,7 +223,7 @@ class TestExhaustive:
         renumbered = len(states) - 1 - machine.transitions[::-1, ::-1]
         start = len(states) - 1 - machine.start
         same = Automaton(Semiautomaton(renumbered, letters, states), start)
-        assert exhaustive(build(machine, "rnn"), same, 5).passed
+        assert exhaustive(build(machine, "rnn"), same, 5).has_passed
 
     def test_a_state_that_the_network_lacks_is_a_mismatch(self) -> None:
         machine = zoo.machine("C2")
@@ -299,7 +299,7 @@ class TestSample:
         result = sample(
             model, machine, 101, LONG, 7, lambda *a: told.append(a), batch=8
         )
-        assert result.passed
+        assert result.has_passed
         assert result.words == 101
         assert told[-1] == (101, 101)
 

@@ -106,7 +106,7 @@ def forgets_the_top_level(machine: Automaton, words: IntArray) -> BoolArray:
     node = np.full(len(words), found.start)
     kept = np.zeros(words.shape, dtype=bool)
     for t in range(words.shape[1]):
-        kept[:, t] = ~found.changed[0, node, words[:, t]]
+        kept[:, t] = ~found.state_changes[0, node, words[:, t]]
         node = found.after[words[:, t], node]
     return lasting(kept, 24)
 
@@ -258,7 +258,7 @@ def test_a_level_is_switched_far_back_and_kept() -> None:
     words = STRATEGIES["levels"](np.random.default_rng(1), machine, 400, 33)
     node, last = np.full(400, found.start), np.zeros((400, found.values.shape[1]))
     for t in range(33):
-        moved = found.changed[:, node, words[:, t]].T
+        moved = found.state_changes[:, node, words[:, t]].T
         last = np.where(moved, t + 1, last)
         node = found.after[words[:, t], node]
     ages = set((33 - last).astype(int).ravel().tolist())

@@ -17,7 +17,7 @@ from krohn.verify.testing.strategies.shapes import (
     resets,
     runs,
     switch,
-    synchronised,
+    synchronise_states,
     turns,
 )
 from krohn.verify.testing.strategies.strategy import Strategy, uniform
@@ -33,7 +33,7 @@ STRATEGIES: dict[str, Strategy] = {
     "counts": counts,
     "no-ops": no_ops,
     "resets": resets,
-    "synchronised": synchronised,
+    "synchronised": synchronise_states,
     "levels": levels,
     "walls": walls,
     "rare": rare,

@@ -159,12 +159,12 @@ def rare(
     as these here. Then come letters that stay in the same R-class, where an element can
     still be taken back, and at times one that leaves it.
     """
-    found = monoid(machine.semiautomaton)
-    if found is None:
+    elements = monoid(machine.semiautomaton)
+    if elements is None:
         return none(length)
-    graph = found.right.T.astype(np.int64)
-    some = rng.choice(found.size, min(found.size, MOST_GOALS), replace=False)
-    words, lengths = pack([found.word(int(i)) for i in some])
+    graph = elements.right.T.astype(np.int64)
+    some = rng.choice(elements.size, min(elements.size, MOST_GOALS), replace=False)
+    words, lengths = pack([elements.word(int(i)) for i in some])
     fits = np.flatnonzero(lengths < length)
     chosen = rng.choice(fits, size=count) if len(fits) else np.zeros(count, dtype=int)
     stay = lingering(rng, graph, _recurrent(graph), some[chosen], length)
@@ -196,18 +196,18 @@ def levels(
     changes the other levels as little as can be; after it come letters that keep the
     level's state while others change.
     """
-    found = coordinates(machine.semiautomaton, machine.start)
-    if found is None or not found.values.shape[1]:
+    cascade = coordinates(machine.semiautomaton, machine.start)
+    if cascade is None or not cascade.values.shape[1]:
         return none(length)
-    level = rng.integers(found.values.shape[1], size=count)
+    level = rng.integers(cascade.values.shape[1], size=count)
     switch = length - 1 - distances(rng, count, length)[:, 0]
-    changed = found.changed
+    changed = cascade.state_changes
     others = changed.sum(axis=0) - changed
     words = np.empty((count, length), dtype=np.int64)
-    node = np.full(count, found.start)
+    node = np.full(count, cascade.start)
     for t in range(length):
         words[:, t] = choose(rng, _rank(changed, others, level, node, switch - t))
-        node = found.after[words[:, t], node]
+        node = cascade.after[words[:, t], node]
     return words
 
 

@@ -122,14 +122,14 @@ def turns(
     Half of the words take one of the largest order that the monoid has, the others one of
     any order above 1.
     """
-    found = turning(machine.semiautomaton)
-    if not found:
+    turning_words = turning(machine.semiautomaton)
+    if not turning_words:
         return none(length)
-    most = max(order for order, _ in found)
-    order = np.array([order for order, _ in found])
+    most = max(order for order, _ in turning_words)
+    order = np.array([order for order, _ in turning_words])
     wanted = (order == most) | (np.arange(count)[:, None] % 2 == 1)
     at = np.arange(length) + rng.integers(length, size=(count, 1))
-    return repeat([word for _, word in found], choose(rng, wanted), at)
+    return repeat([word for _, word in turning_words], choose(rng, wanted), at)
 
 
 @lru_cache(8)
@@ -139,17 +139,19 @@ def turning(machine: Semiautomaton) -> list[tuple[int, tuple[int, ...]]]:
     The order of x is the order of x·x^ω in its group: how many powers of x come again and
     again.
     """
-    found = monoid(machine)
-    if found is None:
+    all_elements = monoid(machine)
+    if all_elements is None:
         return []
-    elements = np.arange(found.size)
-    unit = found.omega
-    power = turn = found.product(elements, unit)
-    order = np.ones(found.size, dtype=np.int64)
+    elements = np.arange(all_elements.size)
+    unit = all_elements.omega
+    power = turn = all_elements.product(elements, unit)
+    order = np.ones(all_elements.size, dtype=np.int64)
     while (open_ := power != unit).any():
         order += open_
-        power = np.where(open_, found.product(power, turn), power)
-    return [(int(order[i]), found.word(int(i))) for i in np.flatnonzero(order > 1)]
+        power = np.where(open_, all_elements.product(power, turn), power)
+    return [
+        (int(order[i]), all_elements.word(int(i))) for i in np.flatnonzero(order > 1)
+    ]
 
 
 # Words on which a machine keeps something for long: by identities, or after a reset.
@@ -166,7 +168,7 @@ def no_ops(
     words = identities(machine.semiautomaton)
     if not words:
         return none(length)
-    found = uniform(rng, machine, count, length)
+    drawn_words = uniform(rng, machine, count, length)
     # The chance is even for a letter and for a longer word, however many these are.
     single: list[tuple[int, ...]] = [word for word in words if len(word) == 1]
     pool: list[list[tuple[int, ...]]] = [single or words, words]
@@ -178,8 +180,8 @@ def no_ops(
         which = rng.integers(len(chosen), size=len(rows))
         kept = repeat(chosen, which, at - start[rows])
         inside = (start[rows] <= at) & (at < end[rows])
-        found[rows] = np.where(inside, kept, found[rows])
-    return found
+        drawn_words[rows] = np.where(inside, kept, drawn_words[rows])
+    return drawn_words
 
 
 def resets(
@@ -195,16 +197,18 @@ def resets(
     if not len(resetting) or not len(others):
         return none(length)
     keeping = others[rank[others] == rank[others].max()]
-    found = uniform(rng, machine, count, length)
+    drawn_words = uniform(rng, machine, count, length)
     reset_at = length - 1 - distances(rng, count, length)
     after = rng.choice(keeping, size=(count, length))
     after[::2] = after[::2, :1]
-    found = np.where(np.arange(length) > reset_at, after, found)
-    np.put_along_axis(found, reset_at, rng.choice(resetting, size=(count, 1)), axis=1)
-    return found
+    drawn_words = np.where(np.arange(length) > reset_at, after, drawn_words)
+    np.put_along_axis(
+        drawn_words, reset_at, rng.choice(resetting, size=(count, 1)), axis=1
+    )
+    return drawn_words
 
 
-def synchronised(
+def synchronise_states(
     rng: np.random.Generator, machine: Automaton, count: int, length: int
 ) -> IntArray:
     """``(count, length)``: a word that leads all states to one, and then noise.
@@ -214,14 +218,14 @@ def synchronised(
     word = reset_word(machine.semiautomaton)
     if word is None or len(word) > length:
         return none(length)
-    found = uniform(rng, machine, count, length)
+    drawn_words = uniform(rng, machine, count, length)
     start = rng.integers(length - len(word) + 1, size=(count, 1))
     at = np.arange(length)
     noise = _of_some_letters(rng, len(machine.letters), count, length)
-    found = np.where(at >= start, noise, found)
+    drawn_words = np.where(at >= start, noise, drawn_words)
     inside = (start <= at) & (at < start + len(word))
     return np.where(
-        inside, repeat([word], np.zeros(count, dtype=int), at - start), found
+        inside, repeat([word], np.zeros(count, dtype=int), at - start), drawn_words
     )
 
 

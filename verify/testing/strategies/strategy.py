@@ -12,7 +12,7 @@ from krohn.algebra.budget import Budget, BudgetExceeded
 from krohn.algebra.cascade import Cascade
 from krohn.algebra.classification.properties import synchronising
 from krohn.algebra.decomposition.diagrams import reachable_coordinates
-from krohn.algebra.decomposition.methods import derived
+from krohn.algebra.decomposition.methods import split_by_derived_series
 from krohn.algebra.errors import KrohnError
 from krohn.algebra.monoid import TransformationMonoid
 from krohn.algebra.rows import distinct
@@ -76,8 +76,8 @@ def repeat(words: list[tuple[int, ...]], chosen: IntArray, at: IntArray) -> IntA
             before it are counted backwards.
     """
     table, lengths = pack(words)
-    found: IntArray = table[chosen[:, None], at % lengths[chosen][:, None]]
-    return found
+    letters: IntArray = table[chosen[:, None], at % lengths[chosen][:, None]]
+    return letters
 
 
 # The facts of a machine's algebra that strategies use, computed once for each machine.
@@ -109,15 +109,15 @@ def identities(machine: Semiautomaton) -> list[tuple[int, ...]]:
 
     A letter that keeps every state is one of them; so is a letter as often as its order.
     """
-    found = monoid(machine)
-    if found is None:
+    elements = monoid(machine)
+    if elements is None:
         keeps = (machine.transitions == np.arange(len(machine.states))).all(axis=1)
         return [(int(a),) for a in np.flatnonzero(keeps)]
     # Elements are in the order of their words, so these are the shortest.
-    element, letter = np.nonzero(found.right == 0)
+    element, letter = np.nonzero(elements.right == 0)
     shortest = slice(MOST_WORDS)
     pairs = zip(element[shortest].tolist(), letter[shortest].tolist(), strict=True)
-    return [(*found.word(e), a) for e, a in pairs]
+    return [(*elements.word(e), a) for e, a in pairs]
 
 
 @lru_cache(KEPT)
@@ -145,7 +145,7 @@ class Coordinates:
     start: int
 
     @property
-    def changed(self) -> BoolArray:
+    def state_changes(self) -> BoolArray:
         """``(levels, nodes, letters)``: whether a letter changes a component's state."""
         moved: BoolArray = self.values[self.after] != self.values
         return moved.transpose(2, 1, 0)
@@ -157,7 +157,7 @@ def coordinates(machine: Semiautomaton, start: int) -> Coordinates | None:
     if monoid(machine) is None and len(machine.states) > FEW_STATES:
         return None
     try:
-        cascade = derived(machine, Budget(size=MOST_ELEMENTS))
+        cascade = split_by_derived_series(machine, Budget(size=MOST_ELEMENTS))
         origin = cascade.lift[[start]]
         limit = Budget(size=MOST_COORDINATES)
         values = distinct(reachable_coordinates(cascade, limit, origin))[0]

@@ -16,7 +16,7 @@ from krohn.instruments.compare.models import (
     Compiled,
     Derived,
     build,
-    compiled,
+    wrap_compiled,
 )
 from krohn.instruments.compare.models.compiled import with_noise
 from krohn.network.model import Model
@@ -59,7 +59,7 @@ def states(name: str, words: Tensor) -> Tensor:
 @pytest.mark.sample(2)
 @each
 def test_it_says_the_states(name: str) -> None:
-    network = compiled(file_of(name))
+    network = wrap_compiled(file_of(name))
     words = words_of(network, 40)
     assert torch.equal(network(words).argmax(dim=-1), states(name, words))
 
@@ -67,8 +67,8 @@ def test_it_says_the_states(name: str) -> None:
 @pytest.mark.sample(2)
 @each
 def test_it_is_frozen_unless_it_trains(name: str) -> None:
-    assert not any(p.requires_grad for p in compiled(file_of(name)).parameters())
-    free = compiled(file_of(name), Derived("", trains=True))
+    assert not any(p.requires_grad for p in wrap_compiled(file_of(name)).parameters())
+    free = wrap_compiled(file_of(name), Derived("", trains=True))
     learning = {key for key, p in free.named_parameters() if p.requires_grad}
     assert {key for key, _ in free.named_parameters()} - learning == {
         key for key, _ in free.named_parameters() if key.endswith(".mask")
@@ -84,7 +84,10 @@ def test_it_is_frozen_unless_it_trains(name: str) -> None:
 
 @each
 def test_exact_weights_are_those_of_the_file(name: str) -> None:
-    frozen, free = compiled(file_of(name)), compiled(file_of(name), Derived("", True))
+    frozen, free = (
+        wrap_compiled(file_of(name)),
+        wrap_compiled(file_of(name), Derived("", True)),
+    )
     for (_, ours), (_, theirs) in zip(
         free.named_parameters(), frozen.named_parameters(), strict=True
     ):
@@ -93,7 +96,7 @@ def test_exact_weights_are_those_of_the_file(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["C2", "Grid4", "S3"])
 def test_hidden_layers_are_the_snapshots_of_the_runtime(name: str) -> None:
-    network = compiled(file_of(name))
+    network = wrap_compiled(file_of(name))
     words = words_of(network)
     for ours, theirs in zip(
         network.inside(words).hidden,
@@ -105,7 +108,7 @@ def test_hidden_layers_are_the_snapshots_of_the_runtime(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["C2", "Grid4", "S3"])
 def test_a_channel_is_read_where_its_place_says(name: str) -> None:
-    network = compiled(file_of(name))
+    network = wrap_compiled(file_of(name))
     words = words_of(network)
     hidden = network.inside(words).hidden
     for channel, place in network.model.places().items():
@@ -117,7 +120,7 @@ def test_a_channel_is_read_where_its_place_says(name: str) -> None:
 @pytest.mark.parametrize("name", ["C2", "Grid4", "S3"])
 def test_attention_is_what_the_heads_weigh_with(name: str) -> None:
     """Column 0 is BOS: with its value, the weighted values are what was added."""
-    network = compiled(file_of(name))
+    network = wrap_compiled(file_of(name))
     words = words_of(network)
     stream = network.model.network.snapshots(words)
     for i, weights in enumerate(network.inside(words).attention):
@@ -134,10 +137,10 @@ def test_attention_is_what_the_heads_weigh_with(name: str) -> None:
 @pytest.mark.parametrize("name", ["C2", "C3 as RNN"])
 @pytest.mark.parametrize("noisy", ["nonzero", "all"])
 def test_noise_is_of_the_stated_size_and_of_the_seed(name: str, noisy: str) -> None:
-    exact = dict(compiled(file_of(name)).named_parameters())
+    exact = dict(wrap_compiled(file_of(name)).named_parameters())
     source = Derived("", trains=True, noise=0.1, noisy=noisy)  # type: ignore[arg-type]
     first, again, other = (
-        dict(compiled(file_of(name), source, seed).named_parameters())
+        dict(wrap_compiled(file_of(name), source, seed).named_parameters())
         for seed in (0, 0, 1)
     )
     assert all(torch.equal(first[key], again[key]) for key in exact)
@@ -166,7 +169,7 @@ def test_a_tensor_of_zeros_gets_no_noise() -> None:
 
 def test_small_noise_keeps_the_function_and_much_destroys_it() -> None:
     def right(noise: float) -> float:
-        network = compiled(file_of("S3"), Derived("", True, noise))
+        network = wrap_compiled(file_of("S3"), Derived("", True, noise))
         words = words_of(network, 64)
         return (network(words).argmax(-1) == states("S3", words)).float().mean().item()
 
@@ -191,7 +194,7 @@ def test_it_is_built_from_its_file(tmp_path: Path) -> None:
 
 
 def test_an_rnn_reads_words_of_any_length() -> None:
-    network = compiled(file_of("C3 as RNN"))
+    network = wrap_compiled(file_of("C3 as RNN"))
     assert network.longest is None
     rng = np.random.default_rng(0)
     words = torch.from_numpy(rng.integers(len(network.letters), size=(2, 300)))
@@ -199,7 +202,7 @@ def test_an_rnn_reads_words_of_any_length() -> None:
 
 
 def test_what_it_cannot_do_is_refused() -> None:
-    network = compiled(file_of("C2"))
+    network = wrap_compiled(file_of("C2"))
     with pytest.raises(KrohnError, match="cannot be shifted"):
         network(words_of(network), 1)
     with pytest.raises(KrohnError, match="compile it with length=13"):
@@ -212,4 +215,4 @@ def test_what_it_cannot_do_is_refused() -> None:
         Derived("", True, 0.1, "some")  # type: ignore[arg-type]
     generator = krohn.compile_generator("Dyck2,2", 8, proved=False)
     with pytest.raises(KrohnError, match="generator"):
-        compiled(generator.file)
+        wrap_compiled(generator.file)

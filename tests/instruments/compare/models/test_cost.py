@@ -15,9 +15,9 @@ from krohn.instruments.compare.models import (
     Gpt,
     Lstm,
     build,
-    compiled,
     cost,
     latencies,
+    wrap_compiled,
 )
 from krohn.instruments.compare.models.architecture import (
     Architecture,
@@ -108,18 +108,18 @@ def test_operations_of_lstms_are_what_torch_counts(
 def test_operations_of_compiled_networks_are_what_torch_counts(name: str) -> None:
     made = {"Grid4": "gridworld", "S3": "scan"}
     file = krohn.compile(name, 12, made[name]) if name in made else None
-    network = compiled((file or krohn.compile(name, arch="rnn")).file)
+    network = wrap_compiled((file or krohn.compile(name, arch="rnn")).file)
     word = torch.zeros(1, 8, dtype=torch.long)
     assert counted(lambda: network(word)) == flops(network, 8)
 
 
 def test_compiled_networks_cost_what_they_are() -> None:
     file = krohn.compile("Grid4", 12, "gridworld").file
-    found = cost(compiled(file), 8)
+    found = cost(wrap_compiled(file), 8)
     weights = sum(t.size for t in file.tensors.values())
     assert (found.depth, found.steps, found.parameters) == (2, 2, weights)
     assert found.trainable == 0 < found.nonzero < weights
-    free = cost(compiled(file, Derived("", trains=True)), 8)
+    free = cost(wrap_compiled(file, Derived("", trains=True)), 8)
     masks = sum(t.size for name, t in file.tensors.items() if "residual" in name)
     assert free.trainable == weights - masks
 
@@ -127,7 +127,7 @@ def test_compiled_networks_cost_what_they_are() -> None:
 def test_what_is_recurrent_takes_a_step_for_each_letter() -> None:
     assert cost(build(Lstm(8, 8, layers=2), 2, 2, 12, 0), 12).steps == 24
     assert cost(build(Gpt(depth=3), 2, 2, 12, 0), 12).steps == 3
-    assert cost(compiled(krohn.compile("C2", arch="rnn").file), 12).steps == 12
+    assert cost(wrap_compiled(krohn.compile("C2", arch="rnn").file), 12).steps == 12
 
 
 def test_latency_is_relative_to_the_first_network() -> None:

@@ -15,7 +15,7 @@ from krohn.instruments.compare.models import (
     Lstm,
     Network,
     build,
-    compiled,
+    wrap_compiled,
 )
 from krohn.instruments.compare.models.architecture import Positions
 
@@ -32,7 +32,9 @@ def network(name: str) -> Network:
     if name.startswith("compiled"):
         arch = "rnn" if name.endswith("rnn") else "transformer"
         length = None if arch == "rnn" else 8
-        return compiled(krohn.compile("C3", length, arch=arch).file, Derived("", True))
+        return wrap_compiled(
+            krohn.compile("C3", length, arch=arch).file, Derived("", True)
+        )
     if name == "lstm":
         return build(Lstm(8, 16), 3, 3, 8, 0)
     return build(Gpt(2, 16, 2, 32, positions=name), 3, 3, 8, 0)  # type: ignore[arg-type]

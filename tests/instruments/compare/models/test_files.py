@@ -23,10 +23,10 @@ from krohn.instruments.compare.models import (
     Lstm,
     Network,
     build,
-    compiled,
     cost,
     load,
     save,
+    wrap_compiled,
 )
 from krohn.instruments.compare.models.architecture import Positions
 from krohn.network.modelfile import TRAINED_KEY
@@ -61,7 +61,7 @@ def test_a_compiled_network_that_learned_is_a_model_file_again(
 ) -> None:
     length = 8 if arch == "transformer" else None
     file = krohn.compile("C3", length, arch=arch, dtype="bfloat16").file
-    network = compiled(file, Derived("", trains=True, noise=0.01))
+    network = wrap_compiled(file, Derived("", trains=True, noise=0.01))
     save(network, tmp_path / "n")
     again = load(tmp_path / "n")
     assert isinstance(again, Compiled)
@@ -73,14 +73,14 @@ def test_a_compiled_network_that_learned_is_a_model_file_again(
 
 def test_exact_weights_are_proved_again_and_others_are_not(tmp_path: Path) -> None:
     file = krohn.compile("C3", 8, "counter").file
-    save(compiled(file, Derived("", trains=True)), tmp_path / "exact")
+    save(wrap_compiled(file, Derived("", trains=True)), tmp_path / "exact")
     assert krohn.verify(tmp_path / "exact", "C3").verdict == "verified"
-    save(compiled(file, Derived("", trains=True, noise=0.5)), tmp_path / "noisy")
+    save(wrap_compiled(file, Derived("", trains=True, noise=0.5)), tmp_path / "noisy")
     assert krohn.verify(tmp_path / "noisy", "C3").verdict == "refuted"
 
 
 def test_what_training_ruined_is_not_written_as_a_model(tmp_path: Path) -> None:
-    network = compiled(krohn.compile("C2", 8).file, Derived("", trains=True))
+    network = wrap_compiled(krohn.compile("C2", 8).file, Derived("", trains=True))
     next(network.parameters()).data.fill_(torch.nan)
     with pytest.raises(KrohnError, match="not finite"):
         save(network, tmp_path / "n")

@@ -21,7 +21,7 @@ from krohn.instruments.compare.models import (
     Lstm,
     Network,
     build,
-    compiled,
+    wrap_compiled,
 )
 from krohn.instruments.compare.models.architecture import (
     KINDS,
@@ -55,7 +55,7 @@ every = pytest.mark.parametrize("name", [*SMALL, *COMPILED])
 
 def network(name: str, seed: int = 0) -> Network:
     if name in COMPILED:
-        return compiled(krohn.compile("C3", **COMPILED[name]).file)
+        return wrap_compiled(krohn.compile("C3", **COMPILED[name]).file)
     return build(SMALL[name], LETTERS, CLASSES, LONGEST, seed).eval()
 
 

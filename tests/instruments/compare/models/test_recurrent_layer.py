@@ -55,7 +55,7 @@ def test_words_are_read_without_noise_and_with_it(cell: str) -> None:
     network = build(RecurrentLayer(cell, 5), 3, 2, 16, 0)  # type: ignore[arg-type]
     assert isinstance(network, RecurrentLayerNetwork)
     words = torch.randint(3, (6, 10))
-    logits, apart = network.disturbed(words, 0.1)
+    logits, apart = network.read_with_noise(words, 0.1)
     assert torch.allclose(logits[:6], network(words), atol=1e-6)
     assert (logits[6:, 0] == logits[:6, 0]).all()
     assert ((logits[6:, 1:] - logits[:6, 1:]).abs().amax(dim=-1) > 0).all()
@@ -68,9 +68,9 @@ def test_words_go_on_after_letters_without_gradients(cell: str) -> None:
     assert isinstance(network, RecurrentLayerNetwork)
     words = torch.randint(3, (6, 10))
     words[:, 7] = torch.randint(2, (6,))
-    memory, said = network.remembered(words[:, :7])
+    memory, said = network.compute_memory(words[:, :7])
     assert torch.allclose(said, network(words)[:, 6], atol=1e-6)
-    logits, _ = network.disturbed(words[:, 7:], 0.1, memory)
+    logits, _ = network.read_with_noise(words[:, 7:], 0.1, memory)
     assert torch.allclose(logits[:6], network(words)[:, 7:], atol=1e-6)
     logits[:6, 0].sum().backward()  # type: ignore[no-untyped-call]
     once = network.recurrent.weight_ih_l0.grad
@@ -102,7 +102,7 @@ def test_what_is_forgotten_at_once_is_no_distance() -> None:
     assert isinstance(network, RecurrentLayerNetwork)
     with torch.no_grad():
         network.recurrent.weight_hh_l0.zero_()
-    apart = network.disturbed(torch.randint(3, (6, 10)), 0.1)[1]
+    apart = network.read_with_noise(torch.randint(3, (6, 10)), 0.1)[1]
     assert float(apart.detach()) == 0
 
 

@@ -12,7 +12,7 @@ from krohn.algebra.automaton import Automaton, IntArray
 from krohn.algebra.zoo import machine, sampler
 from krohn.instruments.compare.models import (
     Compiled,
-    compiled,
+    wrap_compiled,
 )
 from krohn.instruments.compare.tasks.task import Task
 
@@ -53,7 +53,7 @@ def words_for() -> Callable[..., IntArray]:
 
 @lru_cache(maxsize=8)
 def derived_network(name: str, construction: str, length: int = 16) -> Compiled:
-    return compiled(krohn.compile(name, length, construction, proved=False).file)
+    return wrap_compiled(krohn.compile(name, length, construction, proved=False).file)
 
 
 @pytest.fixture(scope="session")

@@ -14,7 +14,7 @@ from krohn.instruments.compare.models import (
 )
 from krohn.instruments.compare.probes.attention_landmarks import (
     NOWHERE,
-    attended,
+    compare_heads,
     heads,
     landmarks,
     similarity,
@@ -52,12 +52,14 @@ def test_a_memory_attends_to_the_last_reset_and_a_scan_to_the_letter_before(
     derived: Networks, task_of: Tasks
 ) -> None:
     task = task_of("Memory3")
-    (pointing,) = attended(derived("Memory3", "memory", 12), task, length=12).pointings
+    (pointing,) = compare_heads(
+        derived("Memory3", "memory", 12), task, length=12
+    ).pointings
     assert pointing.landmark == "the last reset"
     assert pointing.weight == pytest.approx(1)
     assert pointing.elsewhere is not None
     assert pointing.elsewhere < 0.7
-    scan = attended(derived("A4", "scan", 12), task_of("A4"), length=12)
+    scan = compare_heads(derived("A4", "scan", 12), task_of("A4"), length=12)
     first = next(p for p in scan.pointings if p.head == "scan: back1")
     assert (first.landmark, first.elsewhere) == ("the letter before", None)
     assert first.weight == pytest.approx(1)
@@ -67,7 +69,7 @@ def test_every_compiled_head_is_most_like_itself(
     derived: Networks, task_of: Tasks
 ) -> None:
     network = derived("Grid4", "gridworld", 12)
-    found = attended(network, task_of("Grid4"), [network], length=12)
+    found = compare_heads(network, task_of("Grid4"), [network], length=12)
     for likeness, row in zip(found.likenesses, found.matrix, strict=True):
         assert likeness.similarity == pytest.approx(1)
         assert max(row) == pytest.approx(likeness.similarity)
@@ -84,11 +86,11 @@ def test_fresh_heads_are_like_uniform_ones_and_networks_without_heads_have_none(
 ) -> None:
     task, network = task_of("Grid4"), derived("Grid4", "gridworld", 12)
     fresh = build(Gpt(1, 16, 2, 16), len(task.letters), len(task.classes), 12, 0)
-    found = attended(fresh, task, [network], length=12)
+    found = compare_heads(fresh, task, [network], length=12)
     for likeness in found.likenesses:
         assert likeness.similarity == pytest.approx(likeness.uniform, abs=0.05)
     lstm = build(Lstm(8, 8), len(task.letters), len(task.classes), 12, 0)
-    none = attended(lstm, task, [network], length=12)
+    none = compare_heads(lstm, task, [network], length=12)
     assert (none.likenesses, none.pointings, none.matrix) == ((), (), ())
     assert (
         none.sentences

@@ -206,7 +206,7 @@ def test_what_a_compiled_network_holds_and_uses_is_found_without_being_told_wher
     layer: int,
 ) -> None:
     subject = bench(name, construction)
-    v = variables(task_of(name), subject.words).named(channel)
+    v = variables(task_of(name), subject.words).find_by_name(channel)
     found = interchange(subject, v, layer)
     assert found is not None
     assert found.cases >= 50
@@ -225,7 +225,7 @@ def test_what_is_held_but_not_read_any_more_does_not_come_out_as_used(
 ) -> None:
     """The letter stands in the stream of a counter when the sum has been taken."""
     subject = bench("C5", "counter")
-    letter = variables(task_of("C5"), subject.words).named("counter: increment")
+    letter = variables(task_of("C5"), subject.words).find_by_name("counter: increment")
     held = score(subject.states[1], [letter], subject.words, subject.parts)[0]
     assert held.accuracy == 1
     used, unused = (interchange(subject, letter, layer) for layer in (0, 1))
@@ -242,8 +242,8 @@ def test_the_subspace_of_the_answer_passes_for_what_determines_it_and_is_told_ap
     """Products of all last letters fix every answer; a counter has none of them."""
     subject = bench("C5", "counter")
     found = variables(task_of("C5"), subject.words)
-    answer = best_subspace(subject, found.named("answer"), 2)
-    product = found.named("scan: product of the last 2 letters")
+    answer = best_subspace(subject, found.find_by_name("answer"), 2)
+    product = found.find_by_name("scan: product of the last 2 letters")
     passed = interchange(subject, product, 2, 0, answer)
     assert passed is not None
     assert passed.decisive == 0
@@ -270,7 +270,7 @@ def test_a_search_begins_with_a_basis_that_it_leaves_as_it_was(
     task_of: Tasks, bench: Callable[..., ProbedNetwork]
 ) -> None:
     subject = bench("C5", "counter")
-    home = variables(task_of("C5"), subject.words).named("answer").homes[0]
+    home = variables(task_of("C5"), subject.words).find_by_name("answer").homes[0]
     rng = np.random.default_rng(0)
     pairs = subject.pairs(subject.parts.fit, rng)
     start = uniform(subject.states[2].shape[2], 2, rng)
@@ -290,7 +290,7 @@ def test_what_follows_from_the_answer_can_be_read_but_is_not_used(
     task_of: Tasks, bench: Callable[..., ProbedNetwork]
 ) -> None:
     subject = bench("D8", "semidirect-car")
-    v = variables(task_of("D8"), subject.words).named("cascade: now2")
+    v = variables(task_of("D8"), subject.words).find_by_name("cascade: now2")
     last = len(subject.states) - 1
     held = score(subject.states[last], [v], subject.words, subject.parts)[0]
     assert held.accuracy == 1
@@ -387,7 +387,7 @@ def test_a_count_that_nothing_reads_is_not_used(
 ) -> None:
     """To exchange the count with what is read does all that the count should do."""
     found = survey(OnACircle(size), task_of("C2"), None, Survey(180, T, exchanges=3))
-    row = found.named("count of 1")
+    row = found.find_by_name("count of 1")
     assert found.accuracy == 1
     assert row.verdict == "readable"
     assert row.exchanged[0].found.changed == 1
@@ -400,7 +400,7 @@ def test_only_what_is_read_is_needed(
     task, network = task_of("C2"), OnACircle()
     words = words_for(task, 120, T)
     bench = probed_network(network, task, words, split(120, np.random.default_rng(0)))
-    home = variables(task, words).named("counter: sum").homes[0]
+    home = variables(task, words).find_by_name("counter: sum").homes[0]
     pairs = bench.pairs(bench.parts.fit, np.random.default_rng(1))
     cases = bench.cases(home, pairs)
     part = needed_subspace(Trial(bench, 1, pairs, cases), pairs, cases, np.eye(10))
@@ -416,7 +416,7 @@ def test_the_rule_that_says_so_is_that_the_needed_part_carries_the_variable(
     bench = probed_network(
         OnACircle(), task, words, split(240, np.random.default_rng(0))
     )
-    found = interchange(bench, variables(task, words).named("count of 1"), 1)
+    found = interchange(bench, variables(task, words).find_by_name("count of 1"), 1)
     assert found is not None
     assert found.found.mean_share == 1
     assert found.decisive == 0

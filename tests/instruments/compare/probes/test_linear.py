@@ -144,7 +144,7 @@ def test_a_compiled_network_holds_its_channels_where_its_file_says(
     task = task_of(name)
     words = words_for(task, 240, 12)
     network = derived(name, construction, 12)
-    v = variables(task, words).named(channel)
+    v = variables(task, words).find_by_name(channel)
     place = network.model.places()[channel.partition(": ")[2]]
     states, said = hidden_states(network, words)
     assert np.array_equal(said, task.label(words).labels)
@@ -160,7 +160,7 @@ def test_a_compiled_network_does_not_hold_what_another_construction_needs(
 ) -> None:
     task = task_of("C5")
     words = words_for(task, 240, 12)
-    product = variables(task, words).named("scan: product of the last 4 letters")
+    product = variables(task, words).find_by_name("scan: product of the last 4 letters")
     states, _ = hidden_states(derived("C5", "counter", 12), words)
     parts = split(240, np.random.default_rng(0))
     found = [score(s, [product], words, parts)[0] for s in states]

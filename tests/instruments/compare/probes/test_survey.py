@@ -48,7 +48,7 @@ def car(task_of: Tasks, derived: Callable[..., Compiled]) -> ProbeMap:
 
 @pytest.mark.slow
 def test_the_direction_of_a_compiled_car_is_found_and_used(car: ProbeMap) -> None:
-    row = car.named("semidirect-car: h.count0")
+    row = car.find_by_name("semidirect-car: h.count0")
     assert row.verdict == "used"
     assert row.readable[0] == 2
     assert car.layers[2] == "MLP of block 0"
@@ -60,19 +60,19 @@ def test_the_direction_of_a_compiled_car_is_found_and_used(car: ProbeMap) -> Non
 @pytest.mark.slow
 def test_what_the_compiled_car_does_not_compute_is_not_found(car: ProbeMap) -> None:
     for name in ("scan: product of the last 4 letters", "count of drive mod 2"):
-        assert car.named(name).verdict == "not readable"
-    assert car.named("letter").verdict == "free"
-    assert not car.named("letter").readable
+        assert car.find_by_name(name).verdict == "not readable"
+    assert car.find_by_name("letter").verdict == "free"
+    assert not car.find_by_name("letter").readable
 
 
 @pytest.mark.slow
 def test_functions_of_the_answer_are_no_intermediate_results(car: ProbeMap) -> None:
-    assert car.named("answer").of_answer
-    assert not car.named("answer").intermediate
-    assert not car.named("position").intermediate
-    assert not car.named("semidirect-car: n.count0").intermediate
-    assert car.named("semidirect-car: h.count0").intermediate
-    assert car.named("semidirect-car: h.sum0").intermediate
+    assert car.find_by_name("answer").of_answer
+    assert not car.find_by_name("answer").intermediate
+    assert not car.find_by_name("position").intermediate
+    assert not car.find_by_name("semidirect-car: n.count0").intermediate
+    assert car.find_by_name("semidirect-car: h.count0").intermediate
+    assert car.find_by_name("semidirect-car: h.sum0").intermediate
 
 
 @pytest.mark.slow
@@ -153,7 +153,7 @@ def test_use_needs_all_kinds_of_cases_and_a_control_that_fails() -> None:
 @pytest.mark.slow
 def test_sentences_say_no_more_than_the_exchange_shows(car: ProbeMap) -> None:
     row = replace(
-        car.named("semidirect-car: h.sum0"),
+        car.find_by_name("semidirect-car: h.sum0"),
         verdict="used",
         exchanged=(exchange(0.97, 0.99, 0.95, 0.03),),
     )
@@ -207,9 +207,9 @@ def test_what_a_network_without_the_answer_holds_of_it_is_not_hidden(
     task = task_of("Dyck2,2")
     found = survey(DepthAlone(task, 12), task, None, SMALL)
     assert found.accuracy < 0.9
-    assert not found.named("answer").readable
-    assert found.named("stack depth").readable == (1,)
-    assert found.named("stack depth").intermediate
+    assert not found.find_by_name("answer").readable
+    assert found.find_by_name("stack depth").readable == (1,)
+    assert found.find_by_name("stack depth").intermediate
     assert "stack depth" in found.conclusion
 
 

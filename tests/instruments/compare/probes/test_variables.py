@@ -78,16 +78,16 @@ def test_a_counter_has_its_sum_and_the_scan_its_products(
     task = task_of("C2")
     words = words_for(task)
     found = variables(task, words)
-    answer = found.named("counter: count")
+    answer = found.find_by_name("counter: count")
     assert answer.kind == "answer"
     assert {"state", "count of 1 mod 2", "cascade: now0"} < set(answer.names)
-    total = found.named("counter: sum")
+    total = found.find_by_name("counter: sum")
     assert np.array_equal(total.numbers, np.cumsum(words, axis=1))
-    product = found.named("scan: product of the last 4 letters").classes
+    product = found.find_by_name("scan: product of the last 4 letters").classes
     for t in range(words.shape[1]):
         parity = words[:, max(t - 3, 0) : t + 1].sum(axis=1) % 2
         assert len(np.unique(2 * parity + product[:, t])) == 2
-    assert "counter: increment" in found.named("letter").names
+    assert "counter: increment" in found.find_by_name("letter").names
 
 
 @pytest.mark.sample(2)
@@ -101,7 +101,7 @@ def test_variables_differ_and_are_what_their_programs_say(
     keys = {v.classes.tobytes() for v in found.found}
     assert len(keys) == len(found.found)
     assert all(v.values > 1 for v in found.found)
-    home = found.named("answer").homes[0]
+    home = found.find_by_name("answer").homes[0]
     values = interpret(home.program, words)
     outputs = np.stack([values[n][:, 1:] for n in home.channels], axis=-1)
     assert np.array_equal(canonical(outputs), canonical(task.states(words)))
@@ -112,17 +112,17 @@ def test_a_corridor_has_boundaries_and_a_stack_a_depth(
 ) -> None:
     grid = task_of("Grid4")
     words = words_for(grid)
-    ago = variables(grid, words).named("letters since boundary")
+    ago = variables(grid, words).find_by_name("letters since boundary")
     at_wall = np.isin(grid.states(words), (0, 3))
     assert np.array_equal(ago.numbers == 0, at_wall)
-    walk = variables(grid, words).named("walk without walls").numbers
+    walk = variables(grid, words).find_by_name("walk without walls").numbers
     assert walk is not None
     right = grid.letters.index("R")
     assert np.array_equal(walk, np.cumsum(2 * (words == right) - 1, axis=1))
     dyck = task_of("Dyck2,2")
     words = words_for(dyck)
     names = [dyck.machine.states[q] for q in dyck.states(words).ravel()]
-    depth = variables(dyck, words).named("stack depth")
+    depth = variables(dyck, words).find_by_name("stack depth")
     assert depth.numbers is not None
     lengths = dict(zip(names, depth.numbers.ravel().tolist(), strict=True))
     assert sorted(lengths.values()) == [0, 1, 1, 2, 2, 2, 2]
@@ -134,7 +134,7 @@ def test_outputs_are_answered_by_programs_for_outputs(
     grid = task_of("Grid4")
     walls = replace(grid, machine=observe(grid.machine, "boundary"), shows="outputs")
     found = variables(walls, words_for(walls))
-    answer = found.named("answer")
+    answer = found.find_by_name("answer")
     assert answer.values == 2
     assert answer.homes
-    assert found.named("state").values == 4
+    assert found.find_by_name("state").values == 4

@@ -246,7 +246,7 @@ def test_another_measure_replaces_the_row(tmp_path: Path) -> None:
     sweep(CELLS[:1], tmp_path, last_loss, jobs=1)
     fold(tmp_path)
     again = sweep(CELLS[:1], tmp_path, last_step, jobs=1)
-    assert again[0].measured == {"step": 3}
+    assert again[0].measured_values == {"step": 3}
     fold(tmp_path)
     assert RunTable(tmp_path).read() == {CELLS[0].name: again[0].record}
     assert sweep(CELLS[:1], tmp_path, last_step, jobs=1, seconds=0) == again

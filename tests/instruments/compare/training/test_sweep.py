@@ -86,7 +86,9 @@ def places(run: Run) -> dict[str, tuple[int, ...]]:
 
 def test_results_are_those_of_the_file_from_the_first_time_on(tmp_path: Path) -> None:
     first = sweep(CELLS, tmp_path, places, jobs=1)
-    assert [r.measured for r in first] == [{"places": [r.cell.seed, 1]} for r in first]
+    assert [r.measured_values for r in first] == [
+        {"places": [r.cell.seed, 1]} for r in first
+    ]
     assert first == sweep(CELLS, tmp_path, places, jobs=1)
 
 
@@ -129,7 +131,7 @@ def test_another_measure_needs_no_training(tmp_path: Path) -> None:
     results = sweep(CELLS, tmp_path, last_accuracy, jobs=1, report=heard)
     assert heard.steps == 0
     for result in results:
-        assert result.measured == {"accuracy": result.run().history[-1].accuracy}
+        assert result.measured_values == {"accuracy": result.run().history[-1].accuracy}
 
 
 def test_an_interrupted_sweep_goes_on_and_ends_with_the_same_weights(
@@ -164,7 +166,7 @@ def test_a_damaged_result_is_found_again(tmp_path: Path) -> None:
     for text in ("", "[]", '{"cell": 1}', file.read_text()[:-9]):
         file.write_text(text)
         (again,) = sweep(CELLS[:1], tmp_path, last_accuracy, jobs=1)
-        assert again.measured == result.measured
+        assert again.measured_values == result.measured_values
 
 
 @pytest.mark.slow
@@ -175,7 +177,7 @@ def test_processes_find_what_one_finds_and_one_that_is_killed_is_replaced(
     heard = Heard()
     measure = Deadly(str(tmp_path / "deaths"), 1)
     results = sweep(CELLS, tmp_path / "two", measure, jobs=2, report=heard)
-    assert [r.measured for r in results] == [0, 1]
+    assert [r.measured_values for r in results] == [0, 1]
     assert len(list((tmp_path / "deaths").iterdir())) == 1
     assert heard.counts[-1] == 2
     alone = sweep(CELLS, tmp_path / "one", jobs=1)
@@ -261,7 +263,7 @@ def test_a_cluster_finds_the_same_and_replaces_a_killed_worker(tmp_path: Path) -
     (tmp_path / "deaths").mkdir()
     measure = Deadly(str(tmp_path / "deaths"), 1)
     results = sweep(CELLS, tmp_path / "runs", measure, "local:2")
-    assert [r.measured for r in results] == [0, 1]
+    assert [r.measured_values for r in results] == [0, 1]
     whole = train(CELLS[1].task, Lstm(4, 8), SMALL, 1)
     weights = results[1].run().network.parameters()
     assert all(map(torch.equal, weights, whole.network.parameters()))
