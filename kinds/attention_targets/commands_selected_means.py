@@ -63,7 +63,7 @@ class SelectedMeans(RealSequences[SelectedMean]):
     def describe_source(self, source: SelectedMean, asked: Asked) -> dict[str, Any]:
         """The facts as of other kinds, and first the form."""
         front = {"name": source.name, "kind": self.wire, "form": source.form}
-        return {**front, **super().told(source, asked)}
+        return {**front, **super().describe_source(source, asked)}
 
     def facts(self, source: SelectedMean, asked: Asked) -> dict[str, Any]:
         """Its inputs, and what its network needs."""

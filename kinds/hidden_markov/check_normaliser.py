@@ -104,7 +104,7 @@ def bound_noise(mlp: "Mlp", channel: Channel) -> FloatArray:
     if not isinstance(errors, MassErrors):
         said = "is normalised, and a norm does not say by what"
         raise Refused(f"{channel.name!r} {said}")
-    return errors.normalised(channel.name, noise, units, stream.form)
+    return errors.bound_normalisation(channel.name, noise, units, stream.form)
 
 
 def normaliser(

@@ -94,7 +94,7 @@ class PosteriorHeads(RealSequences[PosteriorHead]):
         if source.radius is None:
             letters: FloatArray = np.eye(d)[rng.integers(d, size=shape)]
             return letters
-        far = super().sampled(source, shape, rng)
+        far = super().sample_vectors(source, shape, rng)
         states = rng.integers(source.size, size=shape)
         near = source.emissions.T[states] + rng.standard_normal((*shape, d))
         near = np.clip(near, -source.radius, source.radius)
@@ -172,7 +172,7 @@ class PosteriorHeads(RealSequences[PosteriorHead]):
         """Every letter: each is answered by itself."""
         source = self.of_file(file)
         if source.radius is not None:
-            return super().listed(file, length)
+            return super().list_inputs(file, length)
         letters: FloatArray = np.eye(len(source.letters))[:, None]
         return letters
 

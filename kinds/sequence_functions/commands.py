@@ -112,7 +112,7 @@ class SequenceFunctions(SourceKind[SequenceFunction]):
         """A Program, or what other slices make one of."""
         each = (find(one.taken)(source) for one in families(self.wire) if one.taken)
         made = next((function for function in each if function is not None), None)
-        return super().taken(source) if made is None else made
+        return super().take_object(source) if made is None else made
 
     def letters_and_classes(
         self, file: ModelFile, machine: Automaton | None

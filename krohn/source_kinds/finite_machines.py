@@ -65,7 +65,7 @@ class Machines(Kind[Automaton]):
         if asked.block is None and asked.construction in AS_SOURCES:
             kind = KINDS[AS_SOURCES[asked.construction]]
             return kind, kind.of_source(source)
-        return super().turned(source, asked)
+        return super().resolve_source(source, asked)
 
     def compile(self, source: Automaton, asked: Asked) -> "CompiledModel":
         """The network of the best construction that is proved."""

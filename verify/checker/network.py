@@ -161,8 +161,9 @@ def check_claim(
     )
     judge(statement, claim, said)
     error = statement.error if statement.error < inf else 0.0
-    said = claim, Speaker.RULES, error, statement.margin
-    return replace(statement, proved=Proved(*said, foreign_checkers(model)))
+    others = foreign_checkers(model)
+    proved = Proved(claim, Speaker.RULES, error, statement.margin, others)
+    return replace(statement, proved=proved)
 
 
 def _check_own(model: Model, machine: Machine | None) -> None:

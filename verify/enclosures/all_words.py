@@ -86,7 +86,7 @@ class Ranges(Intervals):
 
     def scale_by(self, x: Interval, factor: Any) -> Interval:
         """A multiple."""
-        return self._record_stored(super().scaled(x, factor))
+        return self._record_stored(super().scale_by(x, factor))
 
     def phi(self, x: Interval) -> Interval:
         """elu(x) + 1."""

@@ -26,6 +26,7 @@ from krohn.verify.checker.model_file import Files, Machine, Model
 from krohn.verify.checker.registry import program_rule, reader_of, rule_module
 from krohn.verify.checker.residual_stream import Stream, owners
 from krohn.verify.checker.sublayers import born, mlp_of
+from krohn.verify.checker.transformer import read_program
 from krohn.verify.search import refinement
 
 MARGIN = 1 + 2.0**-20
