@@ -82,7 +82,7 @@ class _ShortHeads(Branches):
 
     def __init__(self, digits: int, *given: Any) -> None:
         super().__init__(*given)
-        for name in ("asked", "remember", "attend"):
+        for name in ("project", "remember", "attend"):
             setattr(self, name, _within(getattr(self, name), digits))
         self.write = _within(super().contract, digits)
 

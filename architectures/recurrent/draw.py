@@ -138,7 +138,7 @@ def _matrix(held: Sparse) -> "csr_array":
 def _cells(
     shape: tuple[int, int], rows: IntArray, columns: IntArray, values: Points
 ) -> Points:
-    """The largest entry of every cell, as `_pooled` gives it."""
+    """The largest entry of every cell, as `_pool_cells` gives it."""
     high, wide = (min(MOST_CELLS, n) for n in shape)
     cells = np.zeros((high, wide))
     order = np.argsort(np.abs(values), kind="stable")

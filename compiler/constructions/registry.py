@@ -209,7 +209,7 @@ ON_REQUEST = {
     "krohn-rhodes": Construction(
         f"{_AT}.thesis.krohn_rhodes:krohn_rhodes", searches=True
     ),
-    "chunked": Construction(f"{_AT}.scan:chunked", grows=True),
+    "chunked": Construction(f"{_AT}.scan:compose_in_chunks", grows=True),
     "memorising": Construction(f"{_AT}.scan:memorising", grows=True),
 }
 SEARCHING = {n for n, each in (CONSTRUCTIONS | ON_REQUEST).items() if each.searches}

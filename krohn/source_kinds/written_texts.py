@@ -145,7 +145,7 @@ class TextKind(SourceKind[S]):
         return writer.told(row, writer.write_texts(reader(file, network), [row])[0])
 
     def texts(self, file: ModelFile, rows: Sequence[Row]) -> list[list[int]]:
-        """The texts that the network writes into rows, as `Writer.written` says it."""
+        """The texts that the network writes into rows, as `Writer.write_texts` says it."""
         return self.writer(file).write_texts(reader(file), rows)
 
     def runs(self, file: ModelFile, network: Opened = None) -> Runs:

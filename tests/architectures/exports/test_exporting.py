@@ -457,7 +457,7 @@ def test_a_program_that_does_not_print_what_the_card_says_leaves_nothing(
     wrong = replace(real, program=lines)
     monkeypatch.setattr(exporting, "destination", lambda to: wrong)
     monkeypatch.setattr(
-        "krohn.architectures.exports.commands_card.printed", run_program
+        "krohn.architectures.exports.commands_card.run_program", run_program
     )
     with pytest.raises(KrohnError, match="nothing was written"):
         krohn.export(

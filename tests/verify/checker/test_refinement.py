@@ -158,7 +158,7 @@ def at(channel: Any, table: Any, read: list[list[int]], t: int) -> int:
         inside = [j for j in marked if low <= j < high and block % 2]
         return read[0][max(inside, default=0)]
     found: dict[str, Callable[[], int]] = {
-        "position": lambda: int(channel.given[t]),
+        "position": lambda: int(channel.values_by_position[t]),
         "table": lambda: table[now],
         "select": lambda: now[1 + now[0]],
         "sum": lambda: sum(now),

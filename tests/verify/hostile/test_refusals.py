@@ -52,7 +52,7 @@ def test_the_chain_that_is_damaged_below_is_read() -> None:
         ("is no table", lambda: CHANNEL.table),
         ("is no function of the position", lambda: CHANNEL.values_by_position),
         ("is not embedded", lambda: NORM.codes(CHANNEL)),
-        ("a norm does not say by what", lambda: NORM.normalised(*NORMALISED)),
+        ("a norm does not say by what", lambda: NORM.bound_normalisation(*NORMALISED)),
         ("is no window", lambda: read_windows(PROGRAM, FAMILY, MACHINE)),
     ],
 )
