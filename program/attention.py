@@ -1,7 +1,8 @@
 """How the heads of a block weigh positions, and which of them each head sees.
 
 A header is read into these types once. Whoever runs, proves, exports or measures heads
-matches them, and refuses by name what it is not about (`krohn.program.errors.refuse_unknown`).
+matches them, and refuses by name what it is not about
+(`krohn.program.errors.refuse_unknown`).
 """
 
 from collections.abc import Callable, Sequence

@@ -1,19 +1,19 @@
 """Expressions that choose between whole numbers, for who writes Programs."""
 
-from krohn.program.expressions import Expression, greater, rectified, value
+from krohn.program.expressions import Expression, greater, rectify, value
 
 
 def minimum(first: Expression, *others: Expression) -> Expression:
     """The least of some, each a value of its own (a − max(a − b, 0))."""
     for other in others:
-        first = value(other - rectified(other - first))
+        first = value(other - rectify(other - first))
     return first
 
 
 def maximum(first: Expression, *others: Expression) -> Expression:
     """The greatest of some, each a value of its own (b + max(a − b, 0))."""
     for other in others:
-        first = value(other + rectified(first - other))
+        first = value(other + rectify(first - other))
     return first
 
 
@@ -24,4 +24,4 @@ def differs(left: Expression, right: Expression) -> Expression:
 
 def gate(inside: Expression, bit: Expression, most: int) -> Expression:
     """``inside`` where the bit is 1, else 0; 0 ≤ inside ≤ most."""
-    return rectified(inside + most * value(bit) - most)
+    return rectify(inside + most * value(bit) - most)
