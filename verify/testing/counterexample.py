@@ -71,7 +71,8 @@ class Counterexample:
         expected: The machine's state after each of them, or its output if the network
             says outputs.
         actual: The network's answer after each of them, as
-            `krohn.network.model.name_answers` names it: where a logit is not finite, or two are the largest, it says so.
+            `krohn.network.model.name_answers` names it: where a logit is not finite,
+            or two are the largest, it says so.
         reading: How the network was run when it was wrong. ``"among others"``: it was
             right when the word was run by itself, so this is no counterexample yet.
     """
