@@ -24,9 +24,11 @@ test: $(READY)
 test-slow: $(READY)
 	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -q -n 2 -m slow
 
-# Each slice is deleted in turn, in a copy: the rest must go on.
+# Each slice is deleted in turn, in a copy: the rest must go on. Then the quick tests of the
+# core, and of each slice, where all others are deleted. It takes as long as `make test` twice.
 walls: $(READY)
 	$(BIN)/python tests/delete_slices.py
+	$(BIN)/python tests/delete_slices.py --alone
 
 # Theorems for Coq; needs Debian's packages coq and libcoq-flocq.
 formal: $(READY)

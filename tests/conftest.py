@@ -19,6 +19,7 @@ import torch
 import typer.main
 import typer.testing
 from hypothesis import settings
+from slices_here import DELETED, asks_for_deleted, is_left_out, skip_tests_of_deleted
 from threadpoolctl import threadpool_limits
 
 import krohn
@@ -57,6 +58,34 @@ settings.load_profile("repeatable")
 
 Key = tuple[str, str, int, str, bool]
 GOLDEN = (math.sqrt(5) - 1) / 2
+
+
+class LeftOut(pytest.Module):
+    """A file that imports slices which were deleted."""
+
+    def collect(self) -> list[pytest.Item | pytest.Collector]:
+        """Nothing of it."""
+        pytest.skip("its slices were deleted", allow_module_level=True)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pycollect_makemodule(
+    module_path: Path, parent: pytest.Collector
+) -> pytest.Module | None:
+    """Leave out test files that import slices which were deleted."""
+    gone = bool(DELETED) and is_left_out(module_path)
+    return LeftOut.from_parent(parent, path=module_path) if gone else None
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call() -> Iterator[None]:
+    """Skip tests that ask for what was deleted."""
+    try:
+        yield
+    except (ModuleNotFoundError, AttributeError) as error:
+        if DELETED and asks_for_deleted(error):
+            pytest.skip(str(error))
+        raise
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -109,6 +138,15 @@ def held_against_schemas() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         for module in (options, cli):
             patch.setattr(module, "json_line", held)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def tests_of_deleted_slices_are_skipped() -> Iterator[None]:
+    """Where nothing was deleted, nothing is changed."""
+    with pytest.MonkeyPatch.context() as patch:
+        if DELETED:
+            skip_tests_of_deleted(patch)
         yield
 
 

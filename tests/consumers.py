@@ -8,46 +8,21 @@ from copy import deepcopy
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import numpy as np
 from enclosed_words import enclosed
+from slices_here import here
 
 import krohn
-from krohn.architectures.disguise.build import (
-    Disguise,
-    disguise_network,
-)
-from krohn.architectures.disguise.commands import fine_tuned
-from krohn.architectures.exports import (
-    export_huggingface as huggingface,
-    export_onnx as onnx,
-    export_transformer_lens as transformer_lens,
-)
-from krohn.architectures.gpt2 import export as gpt2
 from krohn.compiled_model import CompiledModel
 from krohn.drawing.model import draw_model
-from krohn.instruments.attack.campaign import (
-    Extent,
-    attack,
-)
-from krohn.instruments.formal.development import development
-from krohn.instruments.limits import (
-    head_limits,
-)
-from krohn.instruments.smt import (
-    network as smt,
-    steps,
-)
-from krohn.instruments.workbench.edge_patching import Components
-from krohn.kinds.dynamic_programs import source_memory
-from krohn.kinds.dynamic_programs.draw_rollout import attention as rollout
 from krohn.network import attention_cost, modelfile, reading
 from krohn.network.meaning.net import Net
 from krohn.network.model import Model
 from krohn.network.modelfile import ModelFile
 from krohn.page.longest import longest
+from krohn.program.slices import find as part, find_in_slices, slices
 from krohn.verify.checker.network import recheck
 from krohn.verify.enclosures.all_words import ranges
 from krohn.verify.proof import Proof, prove
@@ -106,66 +81,120 @@ def proved(given: Given) -> Proof:
     return prove(given.file, plain().machine)
 
 
-def attacked(given: Given) -> object:
-    """As if it were proved."""
-    proof = prove(plain().file, plain().machine)
-    return attack(given.file, plain().machine, proof, Extent(positions=8))
-
-
-def written(form: ModuleType) -> Callable[[Given], object]:
-    """An export of the file."""
-
-    def write(given: Given) -> None:
-        folder = given.path.with_name(form.__name__)
-        folder.mkdir()
-        form.write(given.file, folder, False)
-
-    return write
-
-
 def net_of(given: Given) -> Net[Any]:
     """The network as data."""
     return Net.of(given.file.architecture, given.file.tensors)
 
 
+# Those of slices.
+
+
+def rollout(given: Given) -> object:
+    """Where heads look, as a picture of a text shows it."""
+    attention = part("krohn.kinds.dynamic_programs.draw_rollout:attention")
+    return attention(given.file, ZEROS[0])
+
+
+def memory(given: Given) -> object:
+    """The numbers that are kept."""
+    kept = part("krohn.kinds.dynamic_programs.source_memory:kept_numbers")
+    return kept(given.file.architecture, 8)
+
+
+def attacked(given: Given) -> object:
+    """As if it were proved."""
+    campaign = part("krohn.instruments.attack.campaign")
+    proof, extent = prove(plain().file, plain().machine), campaign.Extent(positions=8)
+    return campaign.attack(given.file, plain().machine, proof, extent)
+
+
+def asked(given: Given) -> object:
+    """A question to z3."""
+    question = part("krohn.instruments.smt.network:question")
+    return question(given.file, plain().machine, 2)
+
+
+def gadgets(given: Given) -> object:
+    """The parts of the network that z3 is asked about one by one."""
+    return list(part("krohn.instruments.smt.steps:gadgets")(given.file))
+
+
+def limits(given: Given) -> object:
+    """What heads cannot do."""
+    bounds = part("krohn.instruments.limits.head_limits:head_bounds")
+    return bounds(given.file, plain().machine)
+
+
+def formal(given: Given) -> object:
+    """A theorem for Coq."""
+    return part("krohn.instruments.formal.development:development")(given.data)
+
+
+def edges(given: Given) -> object:
+    """The parts that are patched."""
+    components = part("krohn.instruments.workbench.edge_patching:Components")
+    return components(given.file)
+
+
+def training(given: Given) -> object:
+    """What training made of a disguise."""
+    tuned = part("krohn.architectures.disguise.commands:fine_tuned")
+    return tuned(given.file, given.file)
+
+
 def hidden(given: Given) -> object:
     """A disguise of the file."""
-    file = given.file
-    return disguise_network(
-        Disguise(("dense",)), file.header, file.tensors, file.precision
-    )
+    build, file = part("krohn.architectures.disguise.build"), given.file
+    how = build.Disguise(("dense",))
+    return build.disguise_network(how, file.header, file.tensors, file.precision)
+
+
+def written(name: str) -> Callable[[Given], object]:
+    """An export of the file."""
+
+    def write(given: Given) -> None:
+        folder = given.path.with_name(name)
+        folder.mkdir()
+        part(find_in_slices("exports", name).module).write(given.file, folder, False)
+
+    return write
 
 
 NAMED = re.compile(r"is not about 'toy|no rule for .* where attention is toy")
 """How a refusal of something called toy reads."""
 ZEROS = np.zeros((1, 2), int)
-CONSUMERS: dict[str, Callable[[Given], object]] = {
+CORE: dict[str, Callable[[Given], object]] = {
     "load": lambda given: krohn.load(given.path),
     "runtime": lambda given: Model(given.file),
     "runtime by numpy": lambda given: reading.output_function(given.file)(ZEROS),
-    "rollout": lambda given: rollout(given.file, ZEROS[0]),
-    "verify": lambda given: krohn.verify(given.path),
     "proof": proved,
     "recheck": rechecked,
     "search": lambda given: find(given.data),
-    "attack": attacked,
-    "smt": lambda given: smt.question(given.file, plain().machine, 2),
-    "gadgets": lambda given: list(steps.gadgets(given.file)),
-    "limits of heads": lambda given: head_limits.head_bounds(
-        given.file, plain().machine
-    ),
     "enclosure": lambda given: enclosed(net_of(given), ZEROS),
     "ranges": lambda given: ranges(net_of(given)),
-    "memory": lambda given: source_memory.kept_numbers(given.file.architecture, 8),
     "cost": lambda given: attention_cost.parts(given.file.architecture, 8),
-    "formal": lambda given: development(given.data),
-    "edges": lambda given: Components(given.file),
     "picture": lambda given: draw_model(given.file),
     "longest": lambda given: longest(given.file, True, 1),
-    "training": lambda given: fine_tuned(given.file, given.file),
-    "disguise": hidden,
-    "onnx": written(onnx),
-    "transformer-lens": written(transformer_lens),
-    "gpt2": written(gpt2),
-    "huggingface": written(huggingface),
+}
+SLICES: dict[str, dict[str, Callable[[Given], object]]] = {
+    "kinds.dynamic_programs": {"rollout": rollout, "memory": memory},
+    "instruments.attack": {"attack": attacked},
+    "instruments.smt": {"smt": asked, "gadgets": gadgets},
+    "instruments.limits": {
+        "limits of heads": limits,
+        "verify": lambda given: krohn.verify(given.path),  # it says them, too
+    },
+    "instruments.formal": {"formal": formal},
+    "instruments.workbench": {"edges": edges},
+    "architectures.disguise": {"training": training, "disguise": hidden},
+}
+CONSUMERS = {
+    **CORE,
+    **{
+        name: use
+        for of, uses in SLICES.items()
+        if here(of)
+        for name, use in uses.items()
+    },
+    **{name: written(name) for one in slices().values() for name in one.exports},
 }

@@ -1,11 +1,18 @@
-"""Delete slices in turn, and look whether the rest goes on: ``make walls``.
+"""Delete slices, and look whether the rest goes on: ``make walls``.
 
 For each slice the repository is copied, without the slice, without those that use it, and
-without their tests. What is left must import, and compile and verify a machine; with
-``--collect`` its tests must be found, too, with ``--tests`` its quick tests must pass.
+without their tests and pages. What is left must import, and compile and verify a machine;
+with ``--collect`` its tests must be found, too, with ``--tests`` its quick tests must pass.
+
+To run all that is left so many times takes hours. ``--alone`` is as good and takes as long
+as all tests do once: the quick tests of the core must pass where no slice is left, and
+those of each slice where only it is left and what it uses. So no test needs a slice that
+may be deleted while the test stays. A file of tests that imports several slices, none of
+which uses the other, is run only where all of them are.
 """
 
 import argparse
+import json
 import shutil
 import subprocess
 import sys
@@ -15,9 +22,12 @@ from collections.abc import Iterable, Iterator
 from os import environ
 from pathlib import Path
 
+from slices_here import NOTE, what_leads_to
+
 from krohn.program.slices import GROUPS, slices
 
 ROOT = Path(__file__).parents[1]
+CORE = "the core alone"
 IMPORTS = """
 import importlib, pkgutil, krohn
 from krohn.program.slices import slices
@@ -59,9 +69,29 @@ def copy_without(gone: Iterable[str], place: Path) -> None:
             continue
         (place / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(ROOT / name, place / name, follow_symlinks=False)
+    note = {name: what_leads_to(name) for name in gone}
+    (place / "tests" / NOTE.name).write_text(json.dumps(note))
 
 
-def commands(place: Path, level: str) -> Iterator[tuple[str, list[str]]]:
+def used(name: str) -> set[str]:
+    """A slice and all that it uses, as ``group.name``."""
+    found = {name}
+    for other in slices()[f"krohn.{name}"].uses:
+        found |= used(other)
+    return found
+
+
+def tests_of(name: str) -> list[str]:
+    """The folder of the tests of a slice, and the files of the core that name it."""
+    folders = (p for p in (ROOT / "tests").iterdir() if p.name not in GROUPS)
+    files = (path for folder in folders for path in sorted(folder.rglob("test_*.py")))
+    named = [str(p.relative_to(ROOT)) for p in files if name in p.read_text()]
+    return [f"tests/{name.replace('.', '/')}", *named]
+
+
+def commands(
+    place: Path, level: str, tests: Iterable[str]
+) -> Iterator[tuple[str, list[str]]]:
     """What must succeed without the slices, by what it is."""
     python, model = sys.executable, str(place / "f.safetensors")
     krohn = [python, "-m", "krohn"]
@@ -71,20 +101,20 @@ def commands(place: Path, level: str) -> Iterator[tuple[str, list[str]]]:
     yield "compile", [*krohn, "compile", "FlipFlop", "-T", "8", "-o", model]
     yield "verify", [*krohn, "verify", model, "--sample", "10", "--proof"]
     if level == "collect":
-        yield "collect", [*pytest, "--co", "-m", "not slow", "tests"]
+        yield "collect", [*pytest, "--co", "-m", "not slow", *tests]
     if level == "tests":
-        yield "tests", [*pytest, "-m", "not slow", "tests"]
+        yield "tests", [*pytest, "-m", "not slow", *tests]
 
 
-def check(name: str, level: str) -> bool:
-    """Whether all goes on without a slice; what fails is printed."""
-    gone, began = users(name), time.monotonic()
+def check(name: str, gone: set[str], level: str, tests: Iterable[str]) -> bool:
+    """Whether all goes on without some slices; what fails is printed."""
+    began = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
         copy_without(gone, place)
         broken = []
-        for what, command in commands(place, level):
-            path = {"PYTHONPATH": str(place), "PYTHONDONTWRITEBYTECODE": "1"}
+        for what, command in commands(place, level, tests):
+            path = {"PYTHONPATH": str(place), "PYTHONDONTWRITEBYTECODE": ""}
             done = subprocess.run(
                 command,
                 cwd=place,
@@ -96,10 +126,9 @@ def check(name: str, level: str) -> bool:
                 broken.append(what)
                 last = [*done.stdout.splitlines(), *done.stderr.splitlines()][-12:]
                 print("\n".join(f"    {line}" for line in last))
-    others = len(gone) - 1
     print(
         f"{name}: {'broken: ' + ', '.join(broken) if broken else 'goes on'} "
-        f"({others} others deleted, {time.monotonic() - began:.0f} s)",
+        f"({len(gone)} deleted, {time.monotonic() - began:.0f} s)",
         flush=True,
     )
     return not broken
@@ -110,18 +139,33 @@ def _environment() -> dict[str, str]:
 
 
 def main() -> int:
-    """Delete the slices that are named, or each in turn."""
+    """Delete the slices that are named, or each in turn; or all others."""
     every = [short(package) for package in slices() if package.startswith("krohn.")]
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("slice", nargs="*", help=f"as {GROUPS[0]}.kernels")
     for level, what in (
         ("collect", "collect the tests"),
         ("tests", "run the quick tests"),
+        (
+            "alone",
+            "run the quick tests of the core and of each slice without others",
+        ),
     ):
         how = {"action": "store_const", "const": level, "default": "smoke"}
         parser.add_argument(f"--{level}", dest="level", help=what, **how)
     asked = parser.parse_args()
-    results = [check(name, asked.level) for name in asked.slice or every]
+    names = asked.slice or every
+    if asked.level == "alone":
+        core = [] if asked.slice else [check(CORE, {*every}, "tests", ["tests"])]
+        results = core + [
+            check(f"{name} alone", {*every} - used(name), "tests", tests_of(name))
+            for name in names
+        ]
+    else:
+        results = [
+            check(f"without {name}", users(name), asked.level, ["tests"])
+            for name in names
+        ]
     return int(not all(results))
 
 

@@ -7,8 +7,8 @@ from tempfile import TemporaryDirectory
 import numpy as np
 import torch
 from random_networks import RandomNetwork
+from slices_here import here
 
-from krohn.architectures.exports.destinations import destination
 from krohn.network.cache import Tree
 from krohn.network.forward_pass import Hooks
 from krohn.network.meaning.arrays import Arrays, whole
@@ -99,6 +99,8 @@ def numpy_by_letters(given: RandomNetwork) -> FloatArray | None:
 
 def by_onnx(given: RandomNetwork) -> FloatArray | None:
     """By ONNX Runtime, whose kernels of GeLUs are of float32, and none of bfloat16."""
+    from krohn.architectures.exports.destinations import destination
+
     dtype, place = given.architecture["dtype"], destination("onnx")
     if dtype == "bfloat16" or (dtype == "float64" and "gelu" in str(given.shape)):
         return None
@@ -115,5 +117,5 @@ RUNS: dict[str, Run] = {
     "branches": along_branches,
     "numpy": by_numpy,
     "numpy by letters": numpy_by_letters,
-    "onnx": by_onnx,
+    **({"onnx": by_onnx} if here("architectures.exports") else {}),
 }

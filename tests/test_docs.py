@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 import toys
+from slices_here import about_all
 from source_code import nodes
 
 ROOT = Path(__file__).parents[1]
@@ -117,6 +118,7 @@ def missing(text: str) -> list[str]:
     return [name for name in found if name not in EXAMPLES]
 
 
+@about_all
 def test_what_is_named_is_there() -> None:
     every = {path: missing((ROOT / path).read_text()) for path in [*PAGES, *SOURCES]}
     assert {path: names for path, names in every.items() if names} == {}
@@ -130,6 +132,7 @@ def anchors(page: Path) -> frozenset[str]:
     return frozenset(map(heading, page.read_text().splitlines()))
 
 
+@about_all
 def test_links_lead_somewhere() -> None:
     for path in PAGES:
         for target, anchor in LINK.findall((ROOT / path).read_text()):
@@ -181,6 +184,7 @@ def test_every_arrow_is_where_the_architecture_says() -> None:
         assert named >= {*re.findall(r"`(\w+)`", functions)}
 
 
+@about_all
 def test_the_reference_names_what_there_is() -> None:
     pages = [path.read_text() for path in (ROOT / "docs/reference").glob("*.md")]
     names = re.findall(r"^::: (\S+)$", "\n".join(pages), re.MULTILINE)

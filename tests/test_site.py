@@ -11,6 +11,7 @@ from hooks import NAMES, options, unlisted
 from links import broken
 from mkdocs.commands.build import build
 from mkdocs.config import load_config
+from slices_here import about_all
 from tables import LONG, with_tables
 from tutorials import FOLDER, executed
 
@@ -29,6 +30,7 @@ def test_every_cell_of_a_tutorial_runs(script: Path) -> None:
     assert all(cell.execution_count for cell in cells)
 
 
+@about_all
 def test_the_reference_has_every_public_name() -> None:
     text = (DOCS / NAMES).read_text()
     listed = re.findall(

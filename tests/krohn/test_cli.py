@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from command import Done
+from slices_here import needs
 
 import krohn
 from krohn import cli
@@ -503,14 +504,20 @@ def test_the_package_runs_as_the_command() -> None:
         (["complie", "C2"], "'compile'"),
         (["compile", "C2", "-T", 4, "-o", "OUT", "--construction", "scna"], "scan?"),
         (["compile", "C2", "-T", 4, "-o", "OUT", "--dtype", "float3"], "float32?"),
-        (["compile", "C2", "-T", 4, "-o", "OUT", "--arch", "rnm"], "rnn?"),
+        pytest.param(
+            ["compile", "C2", "-T", 4, "-o", "OUT", "--arch", "rnm"],
+            "rnn?",
+            marks=needs("architectures.recurrent"),
+        ),
         (["compile", "C2", "-T", 4, "-o", "OUT", "--minimise", "depht"], "depth?"),
         (["compile", "C2", "-T", 4, "-o", "OUT", "--observe", "acept"], "accept?"),
         (["compile", "C2", "-T", 4, "-o", "OUT", "--lenght", 5], "--length"),
         (["explain", "C2", "--effort", "hihg"], "high?"),
         (["explain", "C2", "--complete", "snik"], "sink?"),
         (["decompose", "S4", "--method", "prine"], "prime?"),
-        (["explain", "InContex3,2"], "InContext3,2?"),
+        pytest.param(
+            ["explain", "InContex3,2"], "InContext3,2?", marks=needs("kinds.in_context")
+        ),
         (["explain", "(ab)*"], "regex:(ab)*"),
     ],
 )

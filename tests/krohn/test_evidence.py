@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from slices_here import needs
 
 from krohn.cli import run
 from krohn.program.errors import Refused
@@ -91,6 +92,7 @@ def test_evidence_for_another_model_or_machine_is_not_taken(
     assert "not shown" in capsys.readouterr().out
 
 
+@needs("architectures.recurrent")
 @pytest.mark.parametrize("widest", [0, 1024])
 def test_evidence_of_rnns_is_for_every_length(
     tmp_path: Path, capsys: Capture, widest: int, monkeypatch: pytest.MonkeyPatch

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 from foreign import FLIP_FLOP, flip_flop, trained
+from slices_here import needs
 from torch import Tensor, nn
 
 import krohn
@@ -28,6 +29,7 @@ def states(words: IntArray) -> IntArray:
 
 
 class TestFiles:
+    @needs("instruments.limits")
     def test_a_wrong_one_is_refuted_with_a_word_and_with_what_must_fail(self) -> None:
         report = krohn.verify(flip_flop(40, 0.9624), FLIP_FLOP)
         assert report.verdict == "refuted"
@@ -123,6 +125,7 @@ class TestFiles:
         broken = ModelFile(file.header, huge, file.precision)
         assert krohn.verify(broken, FLIP_FLOP).verdict == "refuted"
 
+    @needs("instruments.limits")
     def test_the_command_says_it_all(
         self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
     ) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from slices_here import needs
 
 from krohn import cli, read, zoo
 from krohn.algebra.automaton import Automaton, Output, Semiautomaton
@@ -92,7 +93,11 @@ def test_kinds_are_refused_where_there_is_no_choice(
             ["run", "crasp", "C2"],
             "No such file or directory; a model file is run: krohn",
         ),
-        (["explain", "rrxor"], "did you mean RRXOR?"),
+        pytest.param(
+            ["explain", "rrxor"],
+            "did you mean RRXOR?",
+            marks=needs("kinds.hidden_markov"),
+        ),
     ],
 )
 def test_another_source_is_called_what_it_is(

@@ -74,22 +74,26 @@ Call = Callable[..., object]
 CALLS: dict[str, Call] = {
     "automaton": krohn.automaton,
     "compile": lambda source, **how: krohn.compile(source, 3, proved=False, **how),
+    "decompose": krohn.decompose,
+    "draw": krohn.draw,
+    "examine": lambda source, **how: krohn.examine(Lamp(), source, 3, **how),
+    "explain": lambda source, **how: krohn.explain(source, 1, effort="low", **how),
+    "verify": lambda source, **how: krohn.verify(compiled(), source, **how),
+}
+SLICES: dict[str, Callable[..., object]] = {
     "compile_generator": lambda source, **how: krohn.compile_generator(
         source, 3, **how
     ),
     "compare": lambda source, **how: krohn.compare(source, device="none", **how),
-    "decompose": krohn.decompose,
-    "draw": krohn.draw,
     "equivalent": lambda source, **how: krohn.equivalent(
         source, source, 3, up_to="names", **how
     ),
-    "examine": lambda source, **how: krohn.examine(Lamp(), source, 3, **how),
-    "explain": lambda source, **how: krohn.explain(source, 1, effort="low", **how),
     "from_torch": lambda source, **how: krohn.from_torch(Lamp(), source, **how),
-    "hidden_markov": krohn.hidden_markov,
+    "hidden_markov": lambda source, **how: krohn.hidden_markov(source, **how),
     "learn": lambda source, **how: krohn.learn(compiled(), source, length=3, **how),
-    "verify": lambda source, **how: krohn.verify(compiled(), source, **how),
 }
+"""Functions that slices bring."""
+CALLS |= {name: call for name, call in SLICES.items() if name in krohn.__all__}
 VALUES: dict[str, Any] = {
     "letters": ["press", "wait"],
     "start": "off",

@@ -9,8 +9,6 @@ import pytest
 
 import krohn
 from krohn.algebra.errors import KrohnError
-from krohn.kinds.hidden_markov import build_beliefs as beliefs
-from krohn.kinds.linear_systems import build_products as products
 from krohn.program.slices import slice_sources
 from krohn.source_kinds import KINDS, find_source, find_source_to_compile, may_name
 
@@ -64,9 +62,14 @@ def test_the_kinds_are_named_as_in_model_files() -> None:
     assert [kind.wire for kind in KINDS.values()] == list(KINDS)
 
 
-def test_constructions_that_take_machines_are_named_as_they_are_made() -> None:
-    named = {entry.of_machines for entry in slice_sources().values()} - {""}
-    assert named == {products.NAME, beliefs.NAME}
+@pytest.mark.parametrize(
+    "kind", [k for k, e in slice_sources().items() if e.of_machines]
+)
+def test_constructions_that_take_machines_are_named_as_they_are_made(kind: str) -> None:
+    construction = slice_sources()[kind].of_machines
+    model = krohn.compile("C3", 4, construction)
+    assert model.construction.startswith(construction)
+    assert model.file.claim.kind == kind
 
 
 def test_a_machine_is_compiled_without_other_kinds(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import torch
 from every_kind import NETWORKS, compiled
+from slices_here import here
 from torch import nn
 
 import krohn
@@ -341,7 +342,6 @@ def test_numbers_are_inputs_of_networks_of_numbers() -> None:
 USES: dict[str, Callable[[Model], object]] = {
     "a stream": krohn.stream,
     "an examination": lambda net: krohn.examine(net, "Dyck2,2", 3),
-    "a machine that is learned": krohn.learn,
     "a text": lambda net: net.write("( ["),
     "a cache": lambda net: net.run_with_cache(["("]),
     "a patch": lambda net: net.patch(["("], "x", 1, 0),
@@ -349,6 +349,8 @@ USES: dict[str, Callable[[Model], object]] = {
     "what is no word": lambda net: net.run([None]),  # type: ignore[list-item]
     "a proof of the plain network": lambda net: krohn.verify(net.network),
 }
+if here("instruments.learning"):
+    USES["a machine that is learned"] = krohn.learn
 
 
 @pytest.mark.parametrize("use", USES)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from slices_here import needs
 
 import krohn
 from krohn.network import ModelFileError
@@ -238,11 +239,13 @@ def claiming(error: Any) -> dict[str, Any]:
     return {**KERNEL, "claim": {**KERNEL["claim"], "error": error}}
 
 
+@needs("kinds.kernels")
 def test_what_is_shown_is_enough() -> None:
     judged(claiming(0.5), {"error": 0.5}, error=0.5)
     judged(MACHINE, {"margin": 2.0}, margin=2.0)
 
 
+@needs("kinds.kernels")
 @pytest.mark.parametrize(
     ("header", "how", "reason"),
     [
