@@ -87,7 +87,7 @@ def test_a_kind_is_compiled_proved_run_explained_and_listed(site: Path) -> None:
 
 def test_an_architecture_is_compiled_proved_run_and_explained(site: Path) -> None:
     model = "s3.safetensors"
-    *done, unknown, built = krohn(
+    *done, drawn, unknown, built = krohn(
         site,
         f"compile S3 --arch toy -o {model} --json",
         f"verify {model} --proof --exhaustive 3 --json",
@@ -96,6 +96,7 @@ def test_an_architecture_is_compiled_proved_run_and_explained(site: Path) -> Non
         "compile --help",
         "explain --help",
         "schema model",
+        f"draw {model} -o x.svg",
         "compile S3 --arch toi -o x.safetensors",
         "compile S3 --arch toy --construction elman -o x.safetensors",
     )
@@ -107,6 +108,7 @@ def test_an_architecture_is_compiled_proved_run_and_explained(site: Path) -> Non
     for text in usage:
         assert re.search(r"--arch.*\btoy\b", text)
     assert '"const": "toy"' in stated
+    assert (drawn.code, drawn.err) == (2, "krohn: a switched RNN has no picture\n")
     assert "did you mean toy?" in unknown.err
     assert "a switched RNN is built by 'pairs', not by 'elman'" in built.err
 

@@ -15,6 +15,7 @@ from krohn.drawing.canvas import (
     SOFT,
     Box,
     Canvas,
+    DrawingError,
     Points,
     legible,
     measure,
@@ -238,13 +239,16 @@ def draw_model(file: ModelFile) -> Figure:
     and arrows for what heads and MLPs read. For an RNN: its matrices.
 
     Raises:
-        DrawingError: If the file does not say what its dimensions mean.
+        DrawingError: If the file does not say what its dimensions mean, or nobody draws
+            networks of its architecture.
     """
     refuse(file, "a picture of a residual stream")
-    canvas = Canvas()
+    canvas, kind = Canvas(), kind_of(file.architecture)
     brought = slice_architectures().get(file.architecture.kind)
     if brought is not None and brought.draw:
         remarks = find(brought.draw)(canvas, file)
+    elif not kind.program:
+        raise DrawingError(f"{kind.called} has no picture")
     else:
         plan = plan_of(stream(file))
         remarks = _draw_stream(canvas, plan, file)
