@@ -9,7 +9,7 @@ from krohn.schemas.parts import (
     MachineRemark,
     Verdict,
 )
-from krohn.verify.testing.counterexample import Reading
+from krohn.verify.testing.simulation_result import Reading
 from krohn.verify.trusted import TrustedFile
 
 

@@ -7,7 +7,9 @@ import pytest
 from hidden_packages import all_but_light, python, run
 
 import krohn
+from krohn import schemas
 from krohn.program.extras import EXTRAS, install
+from krohn.program.slices import slice_schemas
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "turnstile.dot"
 WORD = ("coin", "push", "coin", "card")
@@ -31,6 +33,7 @@ def test_files_are_run_and_checked(home: Path) -> None:
         *(["--help"], ["verify", "--help"], ["schema"], ["zoo"]),
         *(["run", file, *WORD], ["run", file, *WORD, "--json"], ["run", rnn, *WORD]),
         *(["verify", file], ["verify", half], ["verify", rnn, "--json"]),
+        ["verify", file, "--proof", "--trusted"],
         ["verify", file, "--machine", EXAMPLE],
         ["verify", file, "--evidence", evidence],
         ["recheck", file, evidence],
@@ -39,6 +42,15 @@ def test_files_are_run_and_checked(home: Path) -> None:
     for answer in (done[4], done[6]):
         assert answer[1].split() == ["thanks", "through", "thanks", "welcome"]
     assert json.loads(done[5][1])["states"] == ["paid", "locked", "paid", "member"]
+
+
+def test_the_schemas_of_what_is_printed_here_are_printed() -> None:
+    """Those of slices whose commands need torch are theirs."""
+    own = [name for name in schemas.ABOUT if name not in slice_schemas()]
+    done = run(all_but_light(), *(["schema", name] for name in own))
+    assert [(code, err) for code, _, err in done] == [(0, "")] * len(own)
+    for name, (_, printed, _) in zip(own, done, strict=True):
+        assert json.loads(printed)["$id"] == schemas.identifier(name)
 
 
 IN_PYTHON = """

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import torch
@@ -14,6 +14,7 @@ from krohn.algebra.minimisation import Shown, Shows, output_classes
 from krohn.network.forward_pass import threads
 from krohn.network.model import Model, name_answers
 from krohn.network.precision import FloatArray
+from krohn.verify.testing.simulation_result import Reading
 
 
 class Simulator(Protocol):
@@ -54,8 +55,6 @@ ALL_DIGITS = 17
 """With so many a number of float64 is itself again when it is read."""
 NEAR = "near enough"
 """What stands for numbers that differ, and by no more than they may."""
-Reading = Literal["at once", "letter by letter", "among others"]
-"""How a network was run: a word whole, a letter at a time, or in a batch of words."""
 
 
 class CheckError(KrohnError):

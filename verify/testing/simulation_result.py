@@ -2,13 +2,16 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from krohn.verify.testing.counterexample import Counterexample
 
 Progress = Callable[[int, int], None]
 """Told after every batch how many words are done, and how many there are."""
+
+Reading = Literal["at once", "letter by letter", "among others"]
+"""How a network was run: a word whole, a letter at a time, or in a batch of words."""
 
 BUDGET = 200_000
 """How many words may be run to make a wrong one minimal; some seconds on one core."""
