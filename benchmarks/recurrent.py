@@ -16,10 +16,9 @@ from krohn.kinds.hidden_markov import source as hidden_markov
 from krohn.kinds.hidden_markov.source import HiddenMarkovModel
 from krohn.kinds.linear_systems import source as linear_systems
 from krohn.network.model import Model
-from krohn.option_rules import Architecture
 
 MACHINES = ("C2", "FlipFlop", "S3", "Cyclic-DET5,5@3", "Dyck4,2", "S4")
-ARCHITECTURES: tuple[Architecture, ...] = ("rnn", "lstm", "gru")
+ARCHITECTURES: tuple[str, ...] = ("rnn", "lstm", "gru")
 FORMATS = ("float64", "float32", "float16", "bfloat16")
 LENGTH, WORDS = 2000, 64
 SOURCES: tuple[tuple[str, dict[str, Any]], ...] = (
@@ -45,7 +44,7 @@ def machines() -> Table:
     return Table("Recurrent networks of machines", rows)
 
 
-def _machine(name: str, arch: Architecture) -> Row:
+def _machine(name: str, arch: str) -> Row:
     built = {}
     for dtype in FORMATS:
         with suppress(KrohnError):

@@ -21,7 +21,7 @@ Call = Callable[..., tuple[int, Any]]
 
 
 @pytest.fixture(autouse=True)
-def _text_beside_json(monkeypatch: pytest.MonkeyPatch) -> None:
+def text_beside_json(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every result that a test asks for as JSON is printed as text, too, into nothing."""
 
     def both(
@@ -41,10 +41,10 @@ def _text_beside_json(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(autouse=True, scope="session")
-def _programs_of_cards_run_here() -> Iterator[None]:
+def programs_of_cards_run_here() -> Iterator[None]:
     """Programs of model cards run in this process, as libraries take long to import."""
 
-    def printed(program: str, place: Path) -> str:
+    def run_program(program: str, place: Path) -> str:
         out = StringIO()
         with chdir(place), redirect_stdout(out):
             exec(compile(program, "README.md", "exec"), {"__name__": "__main__"})
@@ -52,7 +52,9 @@ def _programs_of_cards_run_here() -> Iterator[None]:
 
     with pytest.MonkeyPatch.context() as patch:
         if here("architectures.exports"):
-            patch.setattr("krohn.architectures.exports.commands_card.printed", printed)
+            patch.setattr(
+                "krohn.architectures.exports.commands_card.run_program", run_program
+            )
         yield
 
 

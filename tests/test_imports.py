@@ -165,3 +165,14 @@ def overload(node: Described) -> bool:
 
 def test_imports_are_absolute() -> None:
     assert [p for p in MODULES if any(level for _, level in imports(p))] == []
+
+
+def test_fixtures_that_modules_share_are_found() -> None:
+    """`from module import *` leaves out what begins with an underscore."""
+    for path in (ROOT / "tests").glob("*.py"):
+        for node in nodes(path):
+            if isinstance(node, ast.FunctionDef) and node.name.startswith("_"):
+                marks = [ast.unparse(each) for each in node.decorator_list]
+                assert path.name == "conftest.py" or not any(
+                    mark.startswith("pytest.fixture") for mark in marks
+                ), f"{path}: {node.name}"

@@ -371,7 +371,7 @@ def test_what_holds_at_every_length(name: str, fixed: bool, chosen: bool) -> Non
     rows = {(row["form"], row["dtype"]): row["right_for"] for row in facts["networks"]}
     if name == "C6":
         assert rows[ROUNDING, "bfloat16"] == "up to 101 letters"
-    with pytest.raises(KrohnError, match="length= has no effect on a table"):
+    with pytest.raises(KrohnError, match="length= has no effect on facts"):
         krohn.explain("C2", 5, arch="ssm")
 
 
