@@ -97,13 +97,14 @@ def bound_noise(mlp: "Mlp", channel: Channel) -> FloatArray:
     mlp.check_fresh(channel)
     stream, operation = mlp.stream, channel.operation
     assert isinstance(operation, Normalised)
-    source, vector = stream.channel(operation.source), np.array(operation.vector)
-    spans = source.span, channel.span
-    units = normaliser(mlp.layers, mlp.activations, *spans, vector)
-    noise, errors = stream.noise[source.name], stream.of_matrices
+    errors = stream.of_matrices
     if not isinstance(errors, MassErrors):
         said = "is normalised, and a norm does not say by what"
         raise Refused(f"{channel.name!r} {said}")
+    source, vector = stream.channel(operation.source), np.array(operation.vector)
+    spans = source.span, channel.span
+    units = normaliser(mlp.layers, mlp.activations, *spans, vector)
+    noise = stream.noise[source.name]
     return errors.bound_normalisation(channel.name, noise, units, stream.form)
 
 

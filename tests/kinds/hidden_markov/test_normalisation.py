@@ -1,11 +1,16 @@
 """Normalised products: what the Program means, and between which numbers masses lie."""
 
+from types import SimpleNamespace
+from typing import Any
+
 import numpy as np
 import pytest
 from normalised_networks import model, positive
 
 from krohn.compiler.units import Masses, masses, normalised_scale
 from krohn.kinds.hidden_markov.build_normalised import normalised_products
+from krohn.kinds.hidden_markov.check_normaliser import bound_noise
+from krohn.kinds.linear_systems.check_matrix_norms import ColumnSums
 from krohn.network.precision import FLOAT32, FLOAT64
 from krohn.program import Normalised
 from krohn.program.errors import Refused
@@ -58,3 +63,12 @@ def test_the_operation_is_read_as_it_is_written() -> None:
     for vector in ([], [0.0, 0.0], [-1.0, 2.0], [np.nan, 1.0], [[0.5]], *rounded):
         with pytest.raises(Refused):
             Normalised.from_wire({"source": "x", "vector": vector})
+
+
+def test_matrices_that_are_measured_by_a_norm_are_not_normalised() -> None:
+    """A norm bounds errors; it does not say which sum of entries is the mass."""
+    stream = SimpleNamespace(of_matrices=ColumnSums(2, 1.0))
+    mlp: Any = SimpleNamespace(check_fresh=lambda channel: None, stream=stream)
+    channel: Any = SimpleNamespace(name="x", operation=Normalised("y", (1.0, 1.0)))
+    with pytest.raises(Refused, match="'x' is normalised, and a norm does not say by"):
+        bound_noise(mlp, channel)

@@ -13,14 +13,12 @@ from krohn.program.domains import Values
 from krohn.program.operations.base import Frame
 from krohn.program.program import statement_of
 from krohn.program.statement import Channel
-from krohn.verify.checker.arithmetic import FORMATS
 from krohn.verify.checker.model_file import Machine
 from krohn.verify.checker.windows import read_windows
 
 BITS = Values(0, np.arange(2))
 CHANNEL = Channel("x", Token(), np.arange(3), Values(2, np.arange(2)), None)
 NORM = ColumnSums(2, 1.0)
-NORMALISED: Any = "x", np.zeros(1), None, FORMATS["float32"]
 CHAIN: dict[str, Any] = {
     **{"name": "text", "letters": ["0", "1"], "contents": [0, 1], "numbers": 2},
     **{"prompt": [[0, 1]], "rules": [], "steps": [1], "answer": 2},
@@ -52,7 +50,6 @@ def test_the_chain_that_is_damaged_below_is_read() -> None:
         ("is no table", lambda: CHANNEL.table),
         ("is no function of the position", lambda: CHANNEL.values_by_position),
         ("is not embedded", lambda: NORM.codes(CHANNEL)),
-        ("a norm does not say by what", lambda: NORM.bound_normalisation(*NORMALISED)),
         ("is no window", lambda: read_windows(PROGRAM, FAMILY, MACHINE)),
     ],
 )
