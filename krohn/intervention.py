@@ -223,7 +223,7 @@ def run_changed(
         model: The network.
         tokens: ``(batch, length)``.
         held: For variables the values, ``(batch, length + 1)``, and where they are given.
-        program: Its Program; by default the one that `stated` says.
+        program: Its Program; by default the one that `read_program` says.
 
     Returns:
         Logits ``(batch, length, classes)``, and the prediction.

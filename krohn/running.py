@@ -69,7 +69,7 @@ class Runner:
         Returns:
             ``outputs``: what the machine shows (its outputs if it has any, its states if
             not); ``states``: the network's states, left out if it says outputs only;
-            ``word``: the letters; ``unproved``: as `marked` says it.
+            ``word``: the letters; ``unproved``: as `mark_unproved` says it.
 
         Raises:
             KrohnError: If a letter is unknown, the word is too long, or the network gives

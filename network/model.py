@@ -460,5 +460,5 @@ def current_file(model: Model) -> ModelFile:
 
 
 def name_answers(logits: Tensor, classes: Sequence[str]) -> tuple[str, ...]:
-    """The names of the classes that logits ``(count, classes)`` choose, as `named`."""
+    """The names of the classes that logits ``(count, classes)`` of torch choose."""
     return name_chosen_classes(logits.detach().double().cpu().numpy(), classes)

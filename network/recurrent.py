@@ -20,7 +20,9 @@ Parts = tuple[Tensor, ...]
 
 
 class Stepping(nn.Module):
-    """A recurrent network: `advance` reads a letter, `said` makes logits; no longest word.
+    """A recurrent network, which has no longest word.
+
+    `advance` reads a letter, and `compute_logits` makes logits of what it returns.
 
     Attributes:
         bushy: The most nodes below a word that a pass of `branch` should cover at once.

@@ -172,7 +172,7 @@ class Transformer(nn.Module):
         return torch.as_tensor(read_out(net, o, x)[:, 1:])
 
     def hook_places(self) -> list[str]:
-        """The places at which `hooked` calls functions, in order."""
+        """The places at which `run_with_hooks` calls functions, in order."""
         return places(self.net)
 
     @in_full

@@ -57,7 +57,7 @@ def interpret(
             Values are given in the stream at that snapshot, so that a channel which is
             born there too, and computes the given one anew, does not read them. By
             default every channel reads them.
-        evaluate: How an operation is computed; by default as `evaluated` does.
+        evaluate: How an operation is computed; by default as `evaluate_operation` does.
 
     Returns:
         For each channel an array ``(batch, length + 1)``; column 0 is BOS.

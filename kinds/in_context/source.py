@@ -100,7 +100,7 @@ class InContext(StatedInContext):
         return Prompt(tuple(shown), history)
 
     def write_prompt(self, prompt: Prompt) -> tuple[str, ...]:
-        """The names of a prompt's tokens, as `parsed` reads them."""
+        """The names of a prompt's tokens, as `parse_prompt` reads them."""
         names: list[str] = []
         for part in prompt.demonstrations:
             names += [*(self.letters[a] for a in part), DELIMITER]
@@ -154,7 +154,7 @@ def find_by_name(text: str) -> InContext | None:
 
 
 def of_sizes(count: int, window: int, **sizes: int) -> InContext:
-    """The source of so many letters and a window, by the name that `named` reads.
+    """The source of so many letters and a window, by the name that `find_by_name` reads.
 
     Args:
         count: p.

@@ -9,8 +9,8 @@ To add such a source, derive from `RealSequences`, and give
   off by itself;
 - ``adversarial``: inputs that are made to be bad for the network of a file.
 
-Override ``sampled`` where not all vectors of the box are inputs, ``check`` likewise, and
-``least`` where short inputs mean nothing. Its network is a kind of
+Override ``sample_vectors`` where not all vectors of the box are inputs, ``check``
+likewise, and ``least`` where short inputs mean nothing. Its network is a kind of
 `krohn.network.architecture` that answers ``"reals"``; its reader is an entry of
 ``readers`` of its slice.
 """

@@ -82,7 +82,7 @@ class Room:
 
 
 class FastArrays(Arrays):
-    """Arrays of numpy, for texts side by side in a network that is `packed`.
+    """Arrays of numpy, for texts side by side in a network that `pack_network` made.
 
     The stream is ``(batch · n, d)``. What is done otherwise than by the definitions are
     assumptions, each with a test: one product makes queries, keys and values; those of

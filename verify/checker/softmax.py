@@ -158,7 +158,7 @@ def mean_error(
         spread: The largest value less the least.
         largest: The largest value, in absolute value.
         kinds: How many different scores can count; None if all may differ.
-        astray: What those that do not count weigh, as `leaked` bounds it.
+        astray: What those that do not count weigh, as `bound_leak` says.
 
     Raises:
         Refused: If weights can be far off.

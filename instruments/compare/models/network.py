@@ -278,7 +278,7 @@ class RecurrentLayerNetwork(Recurrent):
         Args:
             letters: Letter indices ``(count, length)``.
             noise: The standard deviation of what is added after each letter.
-            memory: What is remembered before, from `remembered`; None for nothing.
+            memory: What is remembered before, from `compute_memory`; None for nothing.
 
         Returns:
             Logits ``(2·count, length, classes)``, those with noise last; and the mean
