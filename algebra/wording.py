@@ -16,13 +16,6 @@ LONGEST = 200
 """In characters, of a word on which a network is wrong; how to replay it has all."""
 
 
-def words_up_to(length: int | None) -> str:
-    """The words of a length and all shorter ones; None for those of every length."""
-    if length is None:
-        return "words of every length"
-    return f"words of up to {count(length, 'letter')}"
-
-
 def count(number: int, noun: str, plural: str = "s") -> str:
     """A number with its noun: ``1 letter``, ``2,000 letters``."""
     return f"{number:,} {noun}{'' if number == 1 else plural}"

@@ -152,7 +152,11 @@ def test_an_export_is_written_read_back_and_proved(site: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("to", "library"), [("onnx", "onnxruntime"), ("huggingface", "transformers")]
+    ("to", "library"),
+    [
+        ("onnx", "onnxruntime"),
+        pytest.param("huggingface", "transformers", marks=pytest.mark.slow),
+    ],
 )
 def test_a_network_goes_where_others_go(site: Path, to: str, library: str) -> None:
     """What its slice declares is enough; its code is carried where code is."""
