@@ -8,6 +8,7 @@ import re
 from pathlib import Path
 
 import pytest
+from slices_here import needs
 from toys import Done, files, install, krohn, python, typed
 
 ROOT = Path(__file__).parents[1]
@@ -22,6 +23,10 @@ FIRST = """digraph first {
 }
 """
 """A machine whose first letter decides."""
+
+
+real_vectors = needs("architectures.linear_recurrence")
+exports = needs("architectures.exports")
 
 
 @pytest.fixture(scope="module")
@@ -46,12 +51,14 @@ def test_krohn_knows_nothing_of_them() -> None:
             assert "krohn_toys" not in path.read_text(), path
 
 
+@real_vectors
 def test_the_page_prints_what_commands_print(site: Path) -> None:
     commands, printed = zip(*typed(), strict=True)
     for out, said in zip(succeeded(krohn(site, *commands)), printed, strict=True):
         assert re.sub(r"\d\.\d\d s", "0.00 s", out) == said
 
 
+@real_vectors
 def test_a_kind_is_compiled_proved_run_explained_and_listed(site: Path) -> None:
     (site / "five.gain").write_text("5\n")
     (site / "bad.gain").write_text("five\n")
@@ -135,6 +142,7 @@ def test_an_operation_is_lowered_chosen_and_proved(site: Path) -> None:
     assert "a letter after the first one moves the state" in refused.err
 
 
+@exports
 def test_an_export_is_written_read_back_and_proved(site: Path) -> None:
     made, exported, usage, refused = krohn(
         site,
@@ -151,6 +159,7 @@ def test_an_export_is_written_read_back_and_proved(site: Path) -> None:
     assert "toy-arrays" in refused.err
 
 
+@exports
 @pytest.mark.parametrize(
     ("to", "library"),
     [
@@ -187,6 +196,7 @@ def test_an_instrument_is_a_command_a_function_and_a_schema(site: Path) -> None:
     assert python(site, script) == "5\n"
 
 
+@real_vectors
 def test_a_proof_says_whose_checker_it_rests_on(site: Path) -> None:
     done = krohn(
         site,
@@ -242,6 +252,7 @@ except krohn.ModelFileError as error:
 """
 
 
+@real_vectors
 def test_a_network_that_is_wrong_is_neither_proved_nor_right(site: Path) -> None:
     *verdicts, error = python(site, DAMAGE).splitlines()
     assert len(verdicts) == 5
