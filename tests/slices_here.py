@@ -10,7 +10,7 @@ this happens.
 import ast
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import cache, wraps
 from importlib.util import find_spec
 from pathlib import Path
@@ -24,6 +24,7 @@ from krohn.program import slices as registry
 from krohn.program.slices import slices
 
 TESTS = Path(__file__).parent
+BENCHMARKS = TESTS.with_name("benchmarks")
 NOTE = TESTS / "deleted_slices.json"
 """What the deleted slices brought; it lies in copies only."""
 DELETED: dict[str, Mapping[str, list[str]]] = (
@@ -135,34 +136,49 @@ def _file(frame: tuple[FrameType, int]) -> Path:
 
 @cache
 def is_left_out(path: Path) -> bool:
-    """Whether a test file, or a module that tests share, imports what was deleted."""
-    return any(map(_is_gone, _imports(path)))
+    """Whether a test file, or a module that it shares with others, imports what is gone."""
+    seen, waiting = set[Path](), [path]
+    while waiting:
+        file = waiting.pop()
+        modules = () if file in seen else _imports(file)
+        seen.add(file)
+        if any(map(_is_gone, modules)):
+            return True
+        waiting += [shared for module in modules for shared in _shared(module)]
+    return False
 
 
-def _imports(path: Path) -> Iterator[str]:
+@cache
+def _imports(path: Path) -> tuple[str, ...]:
     """The modules that a file imports at its top."""
+    found = list[str]()
     for node in ast.parse(path.read_text()).body:
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
+            found += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+            found += [f"{node.module}.{alias.name}" for alias in node.names]
+    return tuple(found)
 
 
 def _is_gone(module: str) -> bool:
     first, *parts = module.split(".")
     if first == "krohn":
         return ".".join(parts[:2]) in DELETED
-    shared = [path for path in _shared() if first in (path.stem, path.parent.name)]
-    if not shared:  # what tests of a slice share is deleted with it
-        return find_spec(first) is None
-    return any(map(is_left_out, shared))
+    # What tests of a slice share is deleted with it.
+    return not _shared(module) and find_spec(first) is None
+
+
+def _shared(module: str) -> list[Path]:
+    """The files of a module that tests share, or of a package of benchmarks."""
+    first = module.partition(".")[0]
+    package = BENCHMARKS / first
+    return [*_named(first), *(package.rglob("*.py") if package.is_dir() else ())]
 
 
 @cache
-def _shared() -> tuple[Path, ...]:
-    """The modules that tests share, and those of benchmarks."""
-    benchmarks = TESTS.with_name("benchmarks").rglob("*.py")
-    return (*TESTS.glob("*.py"), *TESTS.glob("*/*/*.py"), *benchmarks)
+def _named(first: str) -> tuple[Path, ...]:
+    every = (*TESTS.glob("*.py"), *TESTS.glob("*/*/*.py"), *BENCHMARKS.glob("*.py"))
+    return tuple(path for path in every if path.stem == first)
 
 
 def _need_or_skip(word: str, what: str) -> Any:
