@@ -10,10 +10,10 @@ from krohn.program.quoting import in_shell
 from krohn.verify.testing.counterexample import (
     Counterexample,
     Pair,
-    Reading,
     Simulator,
     pair,
 )
+from krohn.verify.testing.simulation_result import Reading
 
 ELSEWHERE = "replay.safetensors"
 """Where a network is written that was compiled on the way."""

@@ -170,17 +170,24 @@ def _parse(data: bytes) -> ModelFile:
         tensors = _expand_tensors(header[STORED], tensors, precision)
     architecture = header["architecture"]
     _check_shapes(tensors, expected_shapes(architecture))
-    for name, columns in sparse_matrices(architecture).items():
-        from krohn.network.sparse import Sparse
-
-        problem = Sparse.from_tensors(tensors, name, columns).problem()
-        if problem is not None:
-            raise ModelFileError(f"is damaged: the matrix {name!r} has {problem}")
+    if sparse := sparse_matrices(architecture):
+        _check_sparse(tensors, sparse)
     file = ModelFile(header, tensors, precision)
     with told_as(ModelFileError, "is damaged: "):
         check_digest(header)
         _check_length(file.claim, "program" in header)
     return file
+
+
+def _check_sparse(
+    tensors: Mapping[str, FloatArray], columns: Mapping[str, int]
+) -> None:
+    from krohn.network.sparse import Sparse  # few files have such matrices
+
+    for name, number in columns.items():
+        problem = Sparse.from_tensors(tensors, name, number).problem()
+        if problem is not None:
+            raise ModelFileError(f"is damaged: the matrix {name!r} has {problem}")
 
 
 def _expand_tensors(

@@ -3,10 +3,10 @@
 What it finds is worth nothing until the checker has checked it.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from math import inf
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from krohn.program import slices
 from krohn.program.architectures.transformer import Transformer
 from krohn.program.claim import Claim
 from krohn.program.errors import Refused
-from krohn.program.statement import Statement
+from krohn.program.statement import Channel, Statement
 from krohn.verify.checker import network
 from krohn.verify.checker.arithmetic import FORMATS
 from krohn.verify.checker.established import Established
@@ -28,6 +28,9 @@ from krohn.verify.checker.residual_stream import Stream, owners
 from krohn.verify.checker.sublayers import born, mlp_of
 from krohn.verify.checker.transformer import read_program
 from krohn.verify.search import refinement
+
+if TYPE_CHECKING:
+    from krohn.verify.checker.mlp import Mlp
 
 MARGIN = 1 + 2.0**-20
 """Bounds are written a little larger than found: another processor may round otherwise."""
@@ -120,20 +123,30 @@ def _cases(model: Model) -> dict[str, Any]:
     """
     cases = dict[str, Any]()
     try:
-        shape = model.network(Transformer)
-        letters = shape.vocabulary - 1
-        program = read_program(model, letters, matrices=True, vectors=True)
-        for block in range(len(shape.blocks)):
-            stream = _stream(model, program, 2 * block + 1)
-            mlp = mlp_of(model, stream, block, {})
-            for channel in born(stream, 2 * block + 2):
-                from krohn.verify.search.cases import find_cases, needs_cases
-
-                if needs_cases(mlp, channel):
-                    cases[channel.name] = find_cases(mlp, channel)
+        for mlp, channel in _outputs_of_mlps(model):
+            from_cases = _find_cases(mlp, channel)
+            if from_cases is not None:
+                cases[channel.name] = from_cases
     except (Refused, KeyError, IndexError, TypeError, ValueError):
         pass
     return cases
+
+
+def _outputs_of_mlps(model: Model) -> Iterator[tuple["Mlp", Channel]]:
+    shape = model.network(Transformer)
+    letters = shape.vocabulary - 1
+    program = read_program(model, letters, matrices=True, vectors=True)
+    for block in range(len(shape.blocks)):
+        stream = _stream(model, program, 2 * block + 1)
+        mlp = mlp_of(model, stream, block, {})
+        for channel in born(stream, 2 * block + 2):
+            yield mlp, channel
+
+
+def _find_cases(mlp: "Mlp", channel: Channel) -> Any:
+    from krohn.verify.search.cases import find_cases, needs_cases  # of maps alone
+
+    return find_cases(mlp, channel) if needs_cases(mlp, channel) else None
 
 
 def _stream(model: Model, program: Statement, snapshot: int) -> Stream:
