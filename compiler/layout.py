@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from krohn.compiler import CompileError
 from krohn.compiler.decision_paths import Opener, leaves, summands
 from krohn.compiler.passes import PassError
 from krohn.network.precision import FloatArray
@@ -102,6 +103,9 @@ def schedule(program: Program, most_paths: int = 0, strict: bool = False) -> Sch
         most_paths: Tables of tables become one MLP if no more paths decide them.
         strict: Whether an MLP has one hidden layer: it can decide by one channel, or by
             one-hot channels.
+
+    Raises:
+        CompileError: If what is no map of the token alone reads it.
     """
     born = _times(program, most_paths, strict, {})
     if _attending(program, born) > max(attention_ranks(program).values()):
@@ -185,7 +189,7 @@ def _earliest(
     operation = program.operations[name]
     if operation.wire == "position" or is_embedded(program, operation):
         return 0
-    ready = max(born[n] for n in operation.reads)
+    ready = _last_read(program, name, born)
     if operation.is_attention:
         return ready + 1 if ready % 2 == 0 else ready + 2
     if ready % 2 == 1 or ready == 0:
@@ -206,6 +210,22 @@ def _earliest(
     few = (flat or not strict) and Opener(program, before).few(name, most_paths)
     together = few or linear(program, name, before, deep=not strict)
     return ready if together else ready + 2
+
+
+def _last_read(program: Program, name: str, born: Mapping[str, int]) -> int:
+    """The snapshot at which all that a channel reads is there.
+
+    Raises:
+        CompileError: If it reads the token, which is never stored.
+    """
+    read = program.operations[name].reads
+    for token in read:
+        if token not in born:
+            raise CompileError(
+                f"{name!r} reads the token {token!r}, which is never stored: a map of it "
+                "alone can be read"
+            )
+    return max(born[n] for n in read)
 
 
 def _stored_channels(program: Program, born: Mapping[str, int]) -> set[str]:

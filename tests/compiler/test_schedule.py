@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from krohn.compiler.layout import Layout, check_schedule
+from krohn.compiler import CompileError
+from krohn.compiler.layout import Layout, check_schedule, schedule
 from krohn.compiler.passes import PassError
-from krohn.program import Map, Token, is_embedded
+from krohn.program import Map, Operation, Program, Shift, Token, is_embedded, table
 
 Build = Callable[..., Any]
 
@@ -139,3 +140,28 @@ def test_dimensions_are_used_again(
     assert layout.d_model <= total + features
     if construction in ("scan", "sequential"):
         assert layout.d_model < total + features
+
+
+@pytest.mark.parametrize(
+    "reader",
+    [
+        Shift("token", 1),
+        Map(
+            table({(a, b): 0 for a in range(3) for b in range(3)}), ("token", "before")
+        ),
+    ],
+    ids=["head", "map"],
+)
+def test_token_is_read_by_maps_of_it_alone(reader: Operation) -> None:
+    """Whoever fetches the token, or joins it with others, is named, and told how."""
+    letter = Map(table({(a,): a for a in range(3)}), ("token",))
+    operations = {
+        "token": Token(),
+        "letter": letter,
+        "before": Shift("letter", 1),
+    }
+    program = Program(("a", "b"), 1, 4, operations, ("before",), {})
+    assert schedule(program).blocks == 1
+    wrong = program.with_operations({**operations, "answer": reader})
+    with pytest.raises(CompileError, match=r"'answer' reads the token 'token'"):
+        schedule(wrong)
