@@ -20,8 +20,8 @@ from krohn.program.slices import slices
 Call = Callable[..., tuple[int, Any]]
 
 
-@pytest.fixture(autouse=True)
-def text_beside_json(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture(autouse=True, scope="session")
+def text_beside_json() -> Iterator[None]:
     """Every result that a test asks for as JSON is printed as text, too, into nothing."""
 
     def both(
@@ -34,10 +34,12 @@ def text_beside_json(monkeypatch: pytest.MonkeyPatch) -> None:
 
     core = [m.name for m in iter_modules(commands.__path__, f"{commands.__name__}.")]
     brought = [x for s in slices().values() for x in s.commands.values()]
-    for name in {*core, *(place.partition(":")[0] for place in brought)}:
-        module = import_module(name)
-        if getattr(module, "emit", None) is emit:
-            monkeypatch.setattr(module, "emit", both)
+    with pytest.MonkeyPatch.context() as patch:
+        for name in {*core, *(place.partition(":")[0] for place in brought)}:
+            module = import_module(name)
+            if getattr(module, "emit", None) is emit:
+                patch.setattr(module, "emit", both)
+        yield
 
 
 @pytest.fixture(autouse=True, scope="session")
