@@ -73,7 +73,7 @@ def plain_reader(file: ModelFile) -> Begin | None:
 def output_function(
     file: ModelFile, network: Opened = None
 ) -> Callable[[IntArray], Array]:
-    """The function from words ``(batch, time)`` to outputs ``(batch, time, classes)``.
+    """The function from words ``(batch, time)`` to logits or numbers ``(batch, time, n)``.
 
     Args:
         file: What the network was opened from.
