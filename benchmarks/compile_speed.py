@@ -38,8 +38,8 @@ class Job:
 def compiled(job: Job) -> CompiledModel:
     """The model without a proof."""
     if not job.length:
-        return krohn.compile(job.machine, arch="rnn", proved=False)
-    return krohn.compile(job.machine, job.length, job.construction, proved=False)
+        return krohn.compile(job.machine, arch="rnn", proof=False)
+    return krohn.compile(job.machine, job.length, job.construction, proof=False)
 
 
 def measure(job: Job) -> Row:

@@ -30,7 +30,7 @@ def seconds(model: CompiledModel, name: str) -> float:
 def measure(name: str, construction: str, length: int, repeats: int) -> list[float]:
     """Median seconds at the length and at the longer one."""
     models = [
-        krohn.compile(name, most, construction, proved=False)
+        krohn.compile(name, most, construction, proof=False)
         for most in (length, FACTOR * length)
     ]
     taken = [[seconds(model, name) for model in models] for _ in range(repeats + 1)]

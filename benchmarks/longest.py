@@ -83,7 +83,7 @@ def probe(job: Job, length: int) -> Probe:
             job.construction,
             dtype=job.dtype,
             activation=job.activation,
-            proved=False,
+            proof=False,
         )
         size = model.summary()["parameters"]
         if size > job.parameters:

@@ -44,7 +44,7 @@ CASES = (
 def compiled(job: Job) -> CompiledModel:
     """The network; it need not be proved to be asked about."""
     return krohn.compile(
-        job.machine, LENGTH, job.construction, strict=job.strict, proved=False
+        job.machine, LENGTH, job.construction, strict=job.strict, proof=False
     )
 
 

@@ -30,7 +30,7 @@ TRAINED = {
 def networks(name: str, length: int) -> dict[str, Network]:
     """The compiled network of a machine, and those that would be trained on it."""
     machine = zoo.machine(name)
-    made = krohn.compile(machine, length, proved=False)
+    made = krohn.compile(machine, length, proof=False)
     found: dict[str, Network] = {
         f"compiled: {made.construction}": wrap_compiled(made.file)
     }

@@ -142,7 +142,7 @@ def _run(job: Job, name: str) -> Iterator[bool]:
     for start in range(len(job.machine.states)):
         machine = replace(job.machine, start=start)
         try:
-            built = krohn.compile(machine, job.words, name, proved=False)
+            built = krohn.compile(machine, job.words, name, proof=False)
         except CompileError:
             continue
         yield exhaustive(Model(built.file), machine, job.words).has_passed

@@ -177,7 +177,7 @@ def speed(name: str, length: int) -> Row:
     from krohn.network.stepping import stepping
     from krohn.source_kinds.written_texts import reader
 
-    file = krohn.compile(name, length, proved=False).file
+    file = krohn.compile(name, length, proof=False).file
     rng, letters = np.random.default_rng(0), len(krohn.zoo(name).letters)
     word, begin = rng.integers(letters, size=(1, length)), reader(file)
     by_torch = stepping(Model(file).network)
@@ -250,7 +250,7 @@ def stored(folder: Path, name: str, length: int) -> Row:
     import krohn
     from krohn.network.architecture import is_index
 
-    model, path = krohn.compile(name, length, proved=False), folder / "f.safetensors"
+    model, path = krohn.compile(name, length, proof=False), folder / "f.safetensors"
     model.save(path)
     whole = path.stat().st_size
     model.save(path, compact=True)

@@ -23,7 +23,7 @@ PYTHON = {"import numpy": "import numpy", "import torch": "import torch"}
 def commands(folder: Path) -> dict[str, list[str]]:
     """The commands by name; their files are in a folder."""
     model, evidence, out = (str(folder / n) for n in ("m.safetensors", "e.json", "o"))
-    krohn.compile("S3", 8, proved=False).save(model)
+    krohn.compile("S3", 8, proof=False).save(model)
     verify = ["verify", model, "--proof", "--evidence", evidence]
     return {
         "krohn --help": ["--help"],

@@ -92,7 +92,7 @@ def edge(case: tuple[str, str, str]) -> Row:
     machine = replace(krohn.read(name), output=None)
     most = Parts.of(machine_of_states(machine), form).longest(form, PRECISIONS[dtype])
     assert most is not None
-    how: dict[str, Any] = {"arch": "ssm", "dtype": dtype, "proved": False}
+    how: dict[str, Any] = {"arch": "ssm", "dtype": dtype, "proof": False}
     file = krohn.compile(machine, most, form, **how).file
     for length, proof in _claimed(file, machine, most):
         if proof.verdict == "verified":

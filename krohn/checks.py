@@ -23,7 +23,7 @@ class Sharding:
         jobs: How many processes of this machine.
         memory: The most bytes that each process may take.
         part: (i, n): only every n-th shard, from the i-th on, counted from 1.
-        file: The job file; what it says is done is not done again.
+        job_file: The job file; what it says is done is not done again.
         cluster: Of Dask: the address of a scheduler, or ``local:N``.
         every_start: Whether networks for the other start states, compiled in the same
             way, are run as well.
@@ -32,7 +32,7 @@ class Sharding:
     jobs: int = 1
     memory: int = MEMORY
     part: tuple[int, int] = (1, 1)
-    file: str | Path | None = None
+    job_file: str | Path | None = None
     cluster: str | None = None
     every_start: bool = False
 
@@ -41,7 +41,7 @@ def sharding(
     jobs: int | None = None,
     memory: str | None = None,
     shard: str | None = None,
-    file: Path | None = None,
+    job_file: Path | None = None,
     cluster: str | None = None,
     every_start: bool = False,
 ) -> Sharding | None:
@@ -51,7 +51,7 @@ def sharding(
         KrohnError: If an amount of memory or a part cannot be read, or if both processes
             and a cluster are asked for.
     """
-    if not any((jobs, memory, shard, file, cluster, every_start)):
+    if not any((jobs, memory, shard, job_file, cluster, every_start)):
         return None
     if jobs and cluster:
         raise KrohnError(
@@ -59,7 +59,7 @@ def sharding(
         )
     amount = MEMORY if memory is None else bytes_of(memory)
     part = (1, 1) if shard is None else part_of(shard)
-    return Sharding(jobs or 1, amount, part, file, cluster, every_start)
+    return Sharding(jobs or 1, amount, part, job_file, cluster, every_start)
 
 
 def bytes_of(amount: str) -> int:
@@ -96,7 +96,7 @@ class VerifyKeywords(MachineKeywords, total=False):
     exhaustive: int | None
     sample: int | None
     seed: int
-    budget: int
+    shorten: int
     length: int | None
     sharding: Sharding | None
     digest: str | None
@@ -118,7 +118,7 @@ class Checks(MachineReading):
         exhaustive: Run every word of up to this many letters.
         sample: Run this many random and adversarial words of full length.
         seed: Of the sampled words.
-        budget: How many words may be run to make a wrong one minimal.
+        shorten: How many words may be run to make a wrong one minimal.
         length: The longest words to look at, if nothing is proved; by default those
             that the file claims, or has positions for.
         sharding: How to run every word: processes, memory, job file, cluster; by
@@ -133,7 +133,7 @@ class Checks(MachineReading):
     exhaustive: int | None = None
     sample: int | None = None
     seed: int = 0
-    budget: int = BUDGET
+    shorten: int = BUDGET
     length: int | None = None
     sharding: Sharding | None = None
     digest: str | None = None

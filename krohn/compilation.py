@@ -63,7 +63,7 @@ class CompileKeywords(NetworkKeywords, total=False):
     disguise: str | None
     seed: int | None
     strength: float | None
-    proved: bool
+    proof: bool
     on_pass: Observer | None
     progress: Callable[[int, int], None] | None
 
@@ -115,7 +115,7 @@ class Asked(MachineReading):
         within: How far an output of a network of real numbers may be off.
         norm: Of the kernel of a linear RNN, what ``within`` is about: ``"l1"``, which
             is outputs, or ``"l2"``, ``"hinf"`` or ``"max"`` (docs/kinds/kernels.md).
-        proved: Whether to prove it; without, nothing is known about the result.
+        proof: Whether to prove it; without, nothing is known about the result.
         on_pass: Called after every compiler pass with its name and the Program.
         progress: Called by the proof with steps done and in all.
         formats: Names of the number formats to try, the first one first.
@@ -139,7 +139,7 @@ class Asked(MachineReading):
     effort: str | float = "normal"
     within: float | None = None
     norm: str = "l1"
-    proved: bool = True
+    proof: bool = True
     on_pass: Observer | None = None
     progress: Callable[[int, int], None] | None = None
     formats: tuple[str, ...] = ("float32",)

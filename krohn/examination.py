@@ -31,7 +31,7 @@ from krohn.report import (
 from krohn.verification_target import DEFAULT_SAMPLE_LENGTH
 from krohn.verify.testing.counterexample import Simulator
 from krohn.verify.testing.examination import (
-    PREFIXES,
+    EXHAUSTIVE_WORDS,
     SAMPLES,
     BlackBox,
     Examination,
@@ -51,10 +51,10 @@ REASON = "a network that Krohn did not compile cannot be proved"
 class SearchKeywords(MachineKeywords, total=False):
     """The keywords of `krohn.examine`; `Search` says what they mean."""
 
-    prefixes: int
-    samples: int
+    exhaustive_words: int
+    sample: int
     seed: int
-    budget: int
+    shorten: int
     digest: str | None
     progress: Progress | None
 
@@ -66,18 +66,18 @@ class Search(MachineReading):
     ``observe`` says what the classes are; None for the states.
 
     Attributes:
-        prefixes: How many words may be run to run all of some length and below.
-        samples: How many words of full length to run.
+        exhaustive_words: How many words may be run to run all of some length and below.
+        sample: How many words of full length to run.
         seed: Of these.
-        budget: How many words may be run to make a wrong one minimal.
+        shorten: How many words may be run to make a wrong one minimal.
         digest: Of what is asked, as in `krohn.verify`.
         progress: Called with what is being done, how much is done, and of how much.
     """
 
-    prefixes: int = PREFIXES
-    samples: int = SAMPLES
+    exhaustive_words: int = EXHAUSTIVE_WORDS
+    sample: int = SAMPLES
     seed: int = 0
-    budget: int = BUDGET
+    shorten: int = BUDGET
     digest: str | None = None
     progress: Progress | None = None
 
@@ -118,16 +118,17 @@ def examine(
         none = Report("out-of-range", "", why, simulator.longest, 0)
         return replace(none, about=about)
     progress = how.progress or silent
-    asked = {"prefixes": how.prefixes, "samples": how.samples, "seed": how.seed}
+    asked = {"samples": how.sample, "seed": how.seed}
     with evaluation_mode(model):
         examination = examine_answers(
             simulator,
             wanted,
             length,
+            exhaustive_words=how.exhaustive_words,
             **asked,
             report=lambda what: partial(progress, what),
         )
-        report = _report(simulator, wanted, examination, how.budget)
+        report = _report(simulator, wanted, examination, how.shorten)
     seconds = time.monotonic() - began
     bounds = part("limits of modules")
     heads = () if bounds is None else bounds(model, length)
@@ -193,17 +194,17 @@ class Trained:
         exhaustive, sample = checks.exhaustive, checks.sample
         # Who asks for all words only gets no samples, and who asks for nothing both.
         longest = checks.length or (exhaustive if not sample else None)
-        few = PREFIXES if not sample else 0
+        few = EXHAUSTIVE_WORDS if not sample else 0
         if exhaustive:
             few = words_below(len(self.machine.letters), exhaustive)
         return examine(
             self.network,
             self.machine,
             longest or self.network.longest or DEFAULT_SAMPLE_LENGTH,
-            prefixes=few,
-            samples=sample or SAMPLES,
+            exhaustive_words=few,
+            sample=sample or SAMPLES,
             seed=checks.seed,
-            budget=checks.budget,
+            shorten=checks.shorten,
             digest=checks.digest,
             progress=checks.progress,
         )

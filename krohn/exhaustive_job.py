@@ -33,7 +33,7 @@ def run_job(
     """
     pairs = every_start(file, machine) if how.every_start else [(file, machine)]
     todo = job(pairs, length)
-    journal = JobJournal(todo, how.file)
+    journal = JobJournal(todo, how.job_file)
     parts = share(journal, how.part)
     recorded_shards = len(journal.outcomes)
     done = run_shards(journal, parts, _workers(todo, how), progress)
@@ -77,7 +77,7 @@ def every_start(
             arch=arch,
             observe=OWN if outputs else None,
             dtype=file.precision.name,
-            proved=False,
+            proof=False,
         )
         pairs.append((other.file, machine.with_start(state)))
     return pairs

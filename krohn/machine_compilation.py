@@ -70,7 +70,7 @@ def _best(
     arguments = source, asked.length, asked.options.precision, observed
     claim = MachineClaim(*arguments, disguise)
     proved = partial(claim.prove_network, progress=asked.progress)
-    return claim, choose(_ways(shown, asked, budget), proved, lambda _: asked.proved)
+    return claim, choose(_ways(shown, asked, budget), proved, lambda _: asked.proof)
 
 
 def _check(asked: Asked) -> None:
@@ -152,7 +152,7 @@ def _ways(
 
     def plans(length: int) -> Planning:
         arguments = machine, length, asked.options, asked.construction, budget
-        return planning(*arguments, proved=asked.proved)
+        return planning(*arguments, proved=asked.proof)
 
     known, way = plans(longest), None
     for way in plan_ways(known, asked.minimise, asked.on_pass):

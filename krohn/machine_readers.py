@@ -299,7 +299,7 @@ def of_fst(source: Any, told: MachineReading) -> Automaton:
     weights = [(str(q), str(source.final(q))) for q in states]
     finals = [[q, w] for q, w in weights if w not in ("Infinity", "inf")]
     text = AttText([(0, line) for line in lines], [(0, f) for f in finals], str(start))
-    machine = att.machine_of_lines(text, "fst", told.complete, told.kind)
+    machine = att.machine_of_lines(text, "fst", told.complete, told.read_as)
     labels = {label for _, arc in arcs for label in (arc.ilabel, arc.olabel)} - {0}
     if tables == (None, None) and max(labels, default=256) < 256:
         return with_remark(machine, _BYTES)
@@ -443,6 +443,6 @@ READERS = (
     Reader(
         "a graph", _has("nodes", "edges", "is_directed"), of_graph, _SHOWN | {"edge"}
     ),
-    Reader("an Fst", _has("arcs", "final", "start"), of_fst, frozenset({"kind"})),
+    Reader("an Fst", _has("arcs", "final", "start"), of_fst, frozenset({"read_as"})),
     Reader("a transition function", callable, of_function, _SHOWN | {"limit"}),
 )

@@ -14,7 +14,7 @@ class ReadingKeywords(TypedDict, total=False):
     """The keywords of `MachineReading` but for the start."""
 
     complete: Complete
-    kind: Kind | None
+    read_as: Kind | None
     observe: str | None
     letters: Iterable[Any] | None
     accepting: Accepting | None
@@ -38,8 +38,8 @@ class MachineReading:
             says which it is.
         complete: What to do with missing transitions: refuse (``"reject"``; acceptors get
             a sink), lead them to a new ``"sink"``, or ``"stay"``.
-        kind: What an Fst or an AT&T file is read as: ``"acceptor"``, ``"mealy"``, or None
-            for what its labels say.
+        read_as: What an Fst or an AT&T file is read as: ``"acceptor"``, ``"mealy"``, or
+            None for what its labels say.
         observe: What a state shows instead of the state: a name of
             `krohn.algebra.observation.OBSERVATIONS`, or ``"outputs"`` for the machine's
             own.
@@ -57,7 +57,7 @@ class MachineReading:
 
     start: Hashable | None = None
     complete: Complete = "reject"
-    kind: Kind | None = None
+    read_as: Kind | None = None
     observe: str | None = None
     letters: Iterable[Any] | None = None
     accepting: Accepting | None = None

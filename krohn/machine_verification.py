@@ -40,13 +40,13 @@ def verify_machine(file: ModelFile, checks: Checks) -> Report:
     """
     if checks.sharding is not None and not checks.exhaustive:
         raise KrohnError(
-            "--jobs, --memory, --shard, --job and --cluster are for all words up to a "
+            "--jobs, --memory, --shard, --job-file and --cluster are for all words up to a "
             "length; say --exhaustive N as well"
         )
     about = checks.machine, checks.observe, checks.report
     target = open_target(file, *about, length=checks.length)
     check_digest(target.claim, checks.digest)
-    target = replace(target, budget=checks.budget, sharding=checks.sharding)
+    target = replace(target, budget=checks.shorten, sharding=checks.sharding)
     report = _as_shown(target, _decide(target, checks))
     notes = *target.notes, *report.notes
     return replace(report, about=target.claim, notes=notes)

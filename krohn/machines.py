@@ -38,7 +38,7 @@ def zoo(name: str | None = None) -> tuple[str, ...] | Automaton:
 
 
 def read(
-    source: str | Path, complete: Complete = "reject", kind: Kind | None = None
+    source: str | Path, complete: Complete = "reject", read_as: Kind | None = None
 ) -> Automaton:
     """A machine from a zoo name, a file, ``regex:…`` or ``formal:…``.
 
@@ -49,15 +49,15 @@ def read(
             follows from how it begins.
         complete: What to do with missing transitions of a file: refuse, lead them to a
             new sink state, or stay.
-        kind: What an AT&T file is read as: ``"acceptor"``, ``"mealy"``, or None for what
+        read_as: What an AT&T file is read as: ``"acceptor"``, ``"mealy"``, or None for what
             its labels say.
 
     Raises:
         MachineError: If nothing of that name can be read, or it is no AT&T file and
-            ``kind`` is given.
+            ``read_as`` is given.
     """
     if str(source) == STANDARD_INPUT:
-        machine = formats.read(source, complete, kind)
+        machine = formats.read(source, complete, read_as)
         return _reword_remark(replace(machine, name="standard input"))
     if not str(source).strip():
         raise MachineError(
@@ -65,8 +65,8 @@ def read(
         )
     named = _by_name(str(source))
     if named is None:
-        return _reword_remark(formats.read(source, complete, kind))
-    if kind is not None:
+        return _reword_remark(formats.read(source, complete, read_as))
+    if read_as is not None:
         raise no_choice(str(source))
     return named
 
@@ -159,9 +159,9 @@ def machine_of(source: object, reading: MachineReading = AS_IT_IS) -> Automaton:
 
 def _existing(source: object, reading: MachineReading) -> Automaton | None:
     """The machine of a name, or one that is there already; None for other objects."""
-    refused = OF_OBJECTS if isinstance(source, str | Path) else (*OF_OBJECTS, "kind")
+    refused = OF_OBJECTS if isinstance(source, str | Path) else (*OF_OBJECTS, "read_as")
     if isinstance(source, str | Path):
-        known = read(source, reading.complete, reading.kind)
+        known = read(source, reading.complete, reading.read_as)
     elif isinstance(source, Automaton):
         known = source
     elif hasattr(file := getattr(source, "file", source), "header"):

@@ -70,7 +70,7 @@ IN_BLOCKS = (
     "positions",
     "start",
     "complete",
-    "kind",
+    "read_as",
 )
 """The options of a machine that writes its state into the text."""
 
@@ -93,7 +93,6 @@ ALWAYS = (
     "length",
     "output",
     "dtype",
-    "proved",
     "proof",
     "progress",
     "compact",
@@ -237,7 +236,7 @@ COMPILE = (
 )
 
 _MACHINE = Need(
-    ("start", "observe", "complete", "kind"),
+    ("start", "observe", "complete", "read_as"),
     is_given("machine"),
     "needs --machine: without it the model is held against the machine that its file "
     "states",
@@ -289,7 +288,7 @@ VERIFY = (
         "has no effect on questions to z3",
     ),
     Need(
-        ("jobs", "memory", "job", "shard", "cluster", "every_start"),
+        ("jobs", "memory", "job_file", "shard", "cluster", "every_start"),
         is_given("exhaustive"),
         "is for all words up to a length; say --exhaustive N as well",
     ),
@@ -321,7 +320,7 @@ RUN = (
         "is for words; leave it out with --stream",
     ),
     Need(
-        ("machine", "start", "observe", "complete", "kind"),
+        ("machine", "start", "observe", "complete", "read_as"),
         is_given("expect", "expect_own"),
         "needs --expect",
     ),
@@ -330,7 +329,7 @@ RUN = (
 
 DRAW = (
     Need(
-        ("eggbox", "complete", "kind", "start"),
+        ("eggbox", "complete", "read_as", "start"),
         lambda values: not str(values["source"]).endswith((".safetensors", ".st")),
         "needs a machine, not a model file",
     ),

@@ -34,9 +34,8 @@ LEAST = {
     "seed": 0,
     "bos": 0,
     "start": 0,
-    "samples": 0,
-    "prefixes": 0,
-    "budget": 0,
+    "exhaustive_words": 0,
+    "shorten": 0,
     "queries": 0,
 }
 """The smallest whole number that makes sense, where it is not 1."""

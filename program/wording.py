@@ -11,7 +11,7 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 
 SPELLED = {
     "length": "-T",
-    "kind": "--as",
+    "read_as": "--as",
     "expect_own": "--expect",
     "word": "a word",
 }

@@ -256,7 +256,7 @@ def test_channels_of_the_glossary_are_those_of_networks() -> None:
     assert len(rows) > 5
     held = dict[tuple[str, str], set[str]]()
     for asked in {(name, length) for name, length, _ in rows}:
-        model = krohn.compile(asked[0], int(asked[1]), proved=False)
+        model = krohn.compile(asked[0], int(asked[1]), proof=False)
         held[asked] = {c["name"] for c in model.file.header["program"]["channels"]}
     for name, length, channels in rows:
         assert {*re.findall("`(.*?)`", channels)} <= held[name, length], (

@@ -56,7 +56,7 @@ class GeneratorTarget(Target):
         if self.sharding is not None:
             raise KrohnError(
                 "the words of a generator are run by one process only; leave --jobs, "
-                "--job, --shard and --cluster out"
+                "--job-file, --shard and --cluster out"
             )
         report = self.report("running all words")
         return find_words.run_all(self.file, self.machine, length, report)
@@ -104,7 +104,7 @@ def compile_generator(
     *,
     opening: Fraction = DEFAULT_OPENING,
     dtype: object = "float32",
-    proved: bool = True,
+    proof: bool = True,
     progress: Callable[[int, int], None] | None = None,
     **reading: Unpack[MachineKeywords],
 ) -> CompiledModel:
@@ -116,7 +116,7 @@ def compile_generator(
         free: The free parameters: attention pattern, first layer, seed and scale.
         opening: q, the probability of opening a bracket where both is possible.
         dtype: The number format it is stored and run in.
-        proved: Whether to prove it.
+        proof: Whether to prove it.
         progress: Called by the proof with steps done and in all.
         **reading: How it is read, by the names in `krohn.machine_reading.MachineReading`.
 
@@ -130,8 +130,8 @@ def compile_generator(
     longest = asked.longest("a generator needs the longest prefix")
     wanted = Wanted(free or Freedom(), longest, asked.options.precision)
     file = _file(source, law, wanted)
-    proof = prove(file, source, progress) if proved else None
-    if proof is not None and proof.verdict != "verified":
+    shown = prove(file, source, progress) if proof else None
+    if shown is not None and shown.verdict != "verified":
         works = (
             option
             for option, each in _easier_laws(wanted)
@@ -139,10 +139,10 @@ def compile_generator(
         )
         raise CompileError(
             f"{source.name} cannot be certified in {asked.formats[0]} at length {length}, "
-            f"so nothing was written ({proof.reason}){there_is(islice(works, 2))}"
+            f"so nothing was written ({shown.reason}){there_is(islice(works, 2))}"
         )
     seconds = time.monotonic() - began
-    return CompiledModel(with_evidence(file, proof), GENERATOR, proof, seconds)
+    return CompiledModel(with_evidence(file, shown), GENERATOR, shown, seconds)
 
 
 class Wanted(NamedTuple):

@@ -116,7 +116,7 @@ for i, (name, modulus) in enumerate(
 # %%
 for length in (16, 32):
     for construction in ("scan", "cascade"):
-        one = krohn.compile("S4", length, construction, proved=False)
+        one = krohn.compile("S4", length, construction, proof=False)
         print(length, construction, one.summary()["depth"])
 
 # %% [markdown]

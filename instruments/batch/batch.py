@@ -82,8 +82,8 @@ class Batch:
 def batch(
     rows: Sequence[Row],
     work: BatchWork | None = None,
-    workers: int = 1,
-    job: str | Path | None = None,
+    jobs: int = 1,
+    job_file: str | Path | None = None,
     progress: Progress | None = None,
 ) -> Batch:
     """Do every row of a table; the error of a row is its result.
@@ -91,8 +91,8 @@ def batch(
     Args:
         rows: What is to be done; equal rows are done once.
         work: How.
-        workers: How many processes of this machine.
-        job: The job file; what it says is done is not done again.
+        jobs: How many processes of this machine.
+        job_file: The job file; what it says is done is not done again.
         progress: Called after every row with how many are done, and of how many.
 
     Raises:
@@ -100,16 +100,16 @@ def batch(
             are done are kept in that file.
     """
     how = work or BatchWork()
-    if workers < 1:
-        raise KrohnError(f"a batch needs at least one process, not {workers}")
+    if jobs < 1:
+        raise KrohnError(f"a batch needs at least one process, not {jobs}")
     keys = [_key(row, how) for row in rows]
-    ledger = _Ledger(None if job is None else Path(job), set(keys))
+    ledger = _Ledger(None if job_file is None else Path(job_file), set(keys))
     todo = {k: row for k, row in zip(keys, rows, strict=True) if k not in ledger.done}
     by_job = sum(key in ledger.done for key in keys)
     report_progress = progress or (lambda done, total: None)
     report_progress(len(ledger.done), len(set(keys)))
     try:
-        with _workers(how, min(workers, len(todo))) as pool:
+        with _workers(how, min(jobs, len(todo))) as pool:
             for task, came in pool.each(todo.items()):
                 ledger.add(task, came)
                 report_progress(len(ledger.done), len(set(keys)))
@@ -164,7 +164,7 @@ class _Ledger:
     def kept(self, total: int) -> str:
         """The sentence on the rows that an interrupted batch has kept."""
         if self.path is None:
-            return "nothing was kept, because there is no job file (--job FILE, or -o)"
+            return "nothing was kept, because there is no job file (--job-file FILE, or -o)"
         return (
             f"{len(self.done)} of {total} rows are kept in {self.path}; run the same "
             "command again to go on"

@@ -65,10 +65,13 @@ def batch(
     *,
     output: Output = None,
     work: Work,
-    workers: Annotated[
-        int, typer.Option("--workers", min=1, help="Processes, each on one thread.")
+    jobs: Annotated[
+        int,
+        typer.Option(
+            "--jobs", metavar="N", min=1, help="Processes, each on one thread."
+        ),
     ] = 1,
-    job: JobFile = None,
+    job_file: JobFile = None,
     as_json: common.Json = False,
 ) -> int:
     """Compile, prove and run every row of a table; exit with 1 if one does not pass."""
@@ -94,13 +97,15 @@ def batch(
         raise KrohnError(
             f"-o {output} is the table itself; name another file for the results"
         )
-    kept = job or (None if output is None else output.with_name(output.name + ".job"))
+    kept = job_file or (
+        None if output is None else output.with_name(output.name + ".job")
+    )
     each = BatchWork(work.length, work.dtype, work.effort if work.longest else None)
     with progress() as report:
-        result = done(todo, each, workers, kept, partial(report, "rows"))
+        result = done(todo, each, jobs, kept, partial(report, "rows"))
     if output is not None:
         write(result, output)
-        if job is None and kept is not None:
+        if job_file is None and kept is not None:
             kept.unlink(missing_ok=True)
     emit(
         "batch",

@@ -99,7 +99,7 @@ def learn(
             form=teaching.form,
             observe=against.observe,
             queries=teaching.queries,
-            samples=teaching.sample,
+            sample=teaching.sample,
             seed=teaching.seed,
             progress=report,
         )

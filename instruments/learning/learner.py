@@ -34,7 +34,12 @@ from krohn.machines import machine_of
 from krohn.network.forward_pass import evaluation_mode
 from krohn.option_rules import HELD_IN_PYTHON, refuse
 from krohn.report import Progress, silent
-from krohn.verify.testing.examination import PREFIXES, SAMPLES, BlackBox, affordable
+from krohn.verify.testing.examination import (
+    EXHAUSTIVE_WORDS,
+    SAMPLES,
+    BlackBox,
+    affordable,
+)
 from krohn.verify.testing.simulation_result import BUDGET
 
 # The result of learning a machine.
@@ -187,8 +192,8 @@ class LessonKeywords(MachineKeywords, total=False):
 
     length: int | None
     queries: int
-    prefixes: int
-    samples: int
+    exhaustive_words: int
+    sample: int
     seed: int
     progress: Progress | None
 
@@ -205,16 +210,16 @@ class Lesson(MachineReading):
             words are run.
         queries: How many words the learner may ask; with fewer than it needs the last
             guess is what was learned.
-        prefixes: How many words may be run to run all of some length and below.
-        samples: How many words of full length are run.
+        exhaustive_words: How many words may be run to run all of some length and below.
+        sample: How many words of full length are run.
         seed: Of these.
         progress: Called with what is being done, how much is done, and of how much.
     """
 
     length: int | None = None
     queries: int = QUERIES
-    prefixes: int = PREFIXES
-    samples: int = SAMPLES
+    exhaustive_words: int = EXHAUSTIVE_WORDS
+    sample: int = SAMPLES
     seed: int = 0
     progress: Progress | None = None
 
@@ -260,10 +265,10 @@ def learn(
     if asked.machine is not None:
         wanted = make_observable_machine(asked.machine, asked.shows, kind)
     answers = Answers(asked.model, _before(wanted), how.queries)
-    report_progress, samples, seed = how.progress or silent, how.samples, how.seed
-    longest = _length(asked, how.length, how.prefixes)
+    report_progress, samples, seed = how.progress or silent, how.sample, how.seed
+    longest = _length(asked, how.length, how.exhaustive_words)
     teacher = Teacher(
-        answers, wanted, longest, how.prefixes, samples, seed, report_progress
+        answers, wanted, longest, how.exhaustive_words, samples, seed, report_progress
     )
     with evaluation_mode(_reads(asked)):
         _check_causal(asked, longest, seed)
@@ -317,7 +322,7 @@ def _before(wanted: Automaton | None) -> str:
     return wanted.output.names[int(wanted.output.table[wanted.start])]
 
 
-def _length(asked: Asked, length: int | None, prefixes: int) -> int:
+def _length(asked: Asked, length: int | None, exhaustive_words: int) -> int:
     """How long the longest words are that teach something.
 
     Raises:
@@ -328,7 +333,7 @@ def _length(asked: Asked, length: int | None, prefixes: int) -> int:
         if asked.machine is not None and asked.length is not None:
             return asked.length
         most = min(USUAL, longest or USUAL)
-        return affordable(len(asked.model.letters), most, prefixes)
+        return affordable(len(asked.model.letters), most, exhaustive_words)
     if longest is not None and length > longest:
         raise KrohnError(f"the network reads words of up to {longest} letters (-T)")
     return length

@@ -99,7 +99,7 @@ class Teacher:
         answers: The network.
         wanted: The machine that the network should follow; None if none is known.
         length: No longer word teaches anything.
-        prefixes: How many words may be run to run all of some length and below.
+        exhaustive_words: How many words may be run to run all of some length and below.
         samples: How many long words are run.
         seed: Of these.
         told: Told of the progress.
@@ -113,7 +113,7 @@ class Teacher:
     answers: "Answers"
     wanted: Automaton | None
     length: int
-    prefixes: int
+    exhaustive_words: int
     samples: int
     seed: int
     told: Progress
@@ -140,7 +140,7 @@ class Teacher:
             self.model,
             machine,
             self.length,
-            prefixes=self.prefixes,
+            exhaustive_words=self.exhaustive_words,
             samples=self.samples,
             seed=self.seed,
             report=lambda what: partial(self.told, what),

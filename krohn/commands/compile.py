@@ -183,9 +183,9 @@ def _compile_source(
 ) -> "CompiledModel":
     from krohn.compilation import compile as compiled
 
-    how = {**vars(asked), "dtype": dtype, "seed": seed, "proved": asked.proof}
+    how = {**vars(asked), "dtype": dtype, "seed": seed}
     how["on_pass"] = show.program if asked.passes else None
-    del how["proof"], how["passes"], how["compact"]
+    del how["passes"], how["compact"]
     with progress() as report:
         return compiled(source, **how, progress=partial(report, "proving"))
 
@@ -210,7 +210,7 @@ def _generator(
             laws.Freedom(**{name: v for name, v in free.items() if v is not None}),
             opening=probability("1/2" if law.opening is None else law.opening),
             dtype=dtype or "float32",
-            proved=networks.proof,
+            proof=networks.proof,
             progress=partial(report, "proving"),
         )
     return model

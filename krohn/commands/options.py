@@ -80,7 +80,7 @@ class FileReading:
 
     Attributes:
         complete: What is done about missing transitions.
-        kind: What an AT&T file is read as; None for what its labels say.
+        read_as: What an AT&T file is read as; None for what its labels say.
     """
 
     complete: Annotated[
@@ -92,7 +92,7 @@ class FileReading:
             "default), stay, or reject the file.",
         ),
     ] = "reject"
-    kind: Annotated[
+    read_as: Annotated[
         str | None,
         typer.Option(
             "--as",
@@ -113,8 +113,8 @@ class FileReading:
             raise KrohnError(
                 f"--complete takes reject, sink or stay, not {self.complete!r}{hint}"
             )
-        if self.kind not in (None, *get_args(Kind)):
-            raise KrohnError(f"--as takes acceptor or mealy, not {self.kind!r}")
+        if self.read_as not in (None, *get_args(Kind)):
+            raise KrohnError(f"--as takes acceptor or mealy, not {self.read_as!r}")
 
     def read(self, source: str) -> "Automaton":
         """The machine; what is to be known of how it was read goes to standard error.
@@ -125,7 +125,7 @@ class FileReading:
         from krohn.machines import read
 
         self.check()
-        machine = read(source, cast(Complete, self.complete), cast(Kind, self.kind))
+        machine = read(source, cast(Complete, self.complete), cast(Kind, self.read_as))
         print_remark(machine.remark)
         return machine
 
@@ -151,7 +151,7 @@ class FileReading:
         """The options again, where they differ from what is done without them."""
         given = {
             "--complete": None if self.complete == "reject" else self.complete,
-            "--as": self.kind,
+            "--as": self.read_as,
         }
         return [f"{option}={value}" for option, value in given.items() if value]
 

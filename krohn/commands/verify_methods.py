@@ -88,7 +88,7 @@ class Methods:
                 proof=True if self.proof or self.attack is not None else None,
                 exhaustive=self.exhaustive,
                 sample=self.sample,
-                budget=self.shorten,
+                shorten=self.shorten,
                 length=self.length,
             ),
         )
@@ -113,7 +113,7 @@ class EveryWord:
         str | None,
         typer.Option(metavar="SIZE", help="The most that each may take (2GiB)."),
     ] = None
-    job: Annotated[
+    job_file: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE",
@@ -146,7 +146,7 @@ class EveryWord:
         """The plan; None if nothing is said."""
         from krohn.checks import sharding
 
-        given = self.jobs, self.memory, self.shard, self.job, self.cluster
+        given = self.jobs, self.memory, self.shard, self.job_file, self.cluster
         return sharding(*given, self.every_start)
 
 

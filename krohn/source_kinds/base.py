@@ -267,7 +267,7 @@ class SourceKind(Kind[S]):
         precision = PRECISIONS[built.network.architecture["dtype"]]
         options = replace(asked.options, precision=precision)
         file, proof = self.file(source, built, claim, options), None
-        if asked.proved:
+        if asked.proof:
             proof = prove(file, None, asked.progress)
             if proof.verdict != "verified":
                 raise CompileError(

@@ -44,7 +44,7 @@ class Machines(Kind[Automaton]):
     unit = "letter"
     takes = frozenset(each.name for each in fields(Asked)) - {"attention", "within"}
     pictured = frozenset(
-        {"source", "word", "eggbox", "effort", "complete", "kind", "start"}
+        {"source", "word", "eggbox", "effort", "complete", "read_as", "start"}
     )
     explained = 128
 

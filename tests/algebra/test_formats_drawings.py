@@ -378,7 +378,7 @@ REFUSED = [
     ),
     ('":d" [label=x]; p -> "" [label="a"];', "ends at '', which may be the node ':d'"),
     ('p -> q [label="\\"a\\" -> [\\"x\\"]"];', "of a transducer of pyformlang"),
-    ('q [shape=doublecircle]; p -> q [label="a/x"];', "kind='mealy' to leave out"),
+    ('q [shape=doublecircle]; p -> q [label="a/x"];', "read_as='mealy' to leave out"),
     ('q [shape=doublecircle]; p -> q [label="a,,"];', "',' may be a letter or"),
     ('p -> q [label="/x"];', "has no input in its label"),
     ('p -> q [label="a & ~a"];', "no letter meets any of its conditions"),

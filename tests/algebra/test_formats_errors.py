@@ -146,7 +146,7 @@ CORPUS = [
     ("m.att", "0 1 <eps>\n", ": no transitions; a machine needs at least one letter"),
     ("m.att", "0 1 1\n1 0 0\n", ":2: the label '0' is epsilon"),
     ("m.att", "0 1 a b\n1 0 a a\n1\n", "only some states are final"),
-    ("m.att", "0 1 a b\n1 0 a a\n1\n", "kind='acceptor' to leave out the outputs"),
+    ("m.att", "0 1 a b\n1 0 a a\n1\n", "read_as='acceptor' to leave out the outputs"),
     ("m.att", "0 1 a x\n0 0 a x\n", ":2: nondeterministic"),
     ("m.g", "", "no Transformation(...) and no cycles"),
     ("m.g", "Transformation([2,3])", ":1: a list of 2 points cannot send one to 3"),

@@ -266,8 +266,10 @@ def test_only_att_can_be_read_in_two_ways(tmp_path: Path) -> None:
     path = tmp_path / "m.dfa"
     path.write_text("1 1\n1\n0\n")
     for source in (path, "S3", "regex:a*"):
-        with pytest.raises(MachineError, match="kind= says how to read an AT&T text"):
-            sources.read(source, kind="acceptor")
+        with pytest.raises(
+            MachineError, match="read_as= says how to read an AT&T text"
+        ):
+            sources.read(source, read_as="acceptor")
 
 
 def test_numbers_alone_are_att_text_with_a_remark(tmp_path: Path) -> None:

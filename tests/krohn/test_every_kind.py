@@ -116,7 +116,7 @@ def named_source(kind: str, name: str) -> Any:
     own, found = KINDS[kind], find_source_to_compile(name)
     if found is not None and found[0] is own:
         return name
-    return own.of_file(krohn.compile(name, **NETWORKS[kind][1], proved=False).file)
+    return own.of_file(krohn.compile(name, **NETWORKS[kind][1], proof=False).file)
 
 
 @pytest.mark.sample(4, at=7)
@@ -190,7 +190,7 @@ def test_it_says_what_its_source_says(kind: str, file: Path, call: Call) -> None
 @EACH
 def test_the_same_source_gives_the_same_bytes(kind: str) -> None:
     name, how, _ = NETWORKS[kind]
-    once, again = compiled(kind).file, krohn.compile(name, **how, proved=False).file
+    once, again = compiled(kind).file, krohn.compile(name, **how, proof=False).file
     assert pack({**once.header, "evidence": None}, once.tensors) == pack(
         again.header, again.tensors
     )

@@ -27,7 +27,7 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_parts_are_joined_by_writing_one_behind_the_other(
     call: Any, file: Path, tmp_path: Path
 ) -> None:
-    asked = ("verify", file, "--exhaustive", 6, "--job")
+    asked = ("verify", file, "--exhaustive", 6, "--job-file")
     parts = [tmp_path / "1.jsonl", tmp_path / "2.jsonl"]
     for i, path in enumerate(parts, start=1):
         code, report = call(*asked, path, "--shard", f"{i}/2")
@@ -55,7 +55,7 @@ def test_a_wrong_network_is_refuted_by_its_shortest_word(
     asked = ("verify", file, "--machine", "C3", "--start", "1", "--exhaustive", 6)
     once = call(*asked)
     for _ in range(2):
-        code, report = call(*asked, "--job", tmp_path / "job.jsonl")
+        code, report = call(*asked, "--job-file", tmp_path / "job.jsonl")
         assert (code, report["verdict"]) == (1, "refuted")
         assert report["counterexample"] == once[1]["counterexample"]
 

@@ -297,7 +297,7 @@ def test_the_chosen_network_has_the_least_product_of_all_that_may_be_chosen(
 
 def test_the_front_counts_what_compiled_files_hold() -> None:
     for row in explain("C3", 16)["front"]:
-        model = krohn.compile("C3", 16, row["name"], minimise="depth", proved=False)
+        model = krohn.compile("C3", 16, row["name"], minimise="depth", proof=False)
         told = model.summary()
         if told["parameters"] == row["parameters"]:
             assert told["nonzero"] == row["nonzero"]

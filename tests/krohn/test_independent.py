@@ -168,7 +168,7 @@ class Recurrent(nn.Module):
 class TestBlackBoxes:
     def test_what_is_right_is_verified_only_if_every_word_was_run(self) -> None:
         assert krohn.examine(states, FLIP_FLOP, 8).verdict == "verified"
-        report = krohn.examine(states, FLIP_FLOP, 30, samples=64)
+        report = krohn.examine(states, FLIP_FLOP, 30, sample=64)
         assert report.verdict == "undecided"
         assert "64 words of up to 30 letters are right" in report.reason
 
@@ -188,7 +188,7 @@ class TestBlackBoxes:
             found[:, 20:] = 0
             return found
 
-        report = krohn.examine(forgets, FLIP_FLOP, 60, budget=2000)
+        report = krohn.examine(forgets, FLIP_FLOP, 60, shorten=2000)
         assert report.verdict == "refuted"
         assert report.counterexample is not None
         assert len(report.counterexample.word) == 21

@@ -24,7 +24,7 @@ BOTH = pytest.mark.parametrize("strict", [False, True], ids=["usual", "strict"])
 @cache
 def model(name: str, construction: str | None, strict: bool = False) -> Model:
     how: dict[str, Any] = {"construction": construction} if construction else {}
-    return krohn.compile(name, LENGTH, strict=strict, proved=False, **how).model
+    return krohn.compile(name, LENGTH, strict=strict, proof=False, **how).model
 
 
 def several(net: Model, words: Any, share: float) -> tuple[Any, dict[str, Held]]:

@@ -64,7 +64,7 @@ def test_the_advised_length_is_proved(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_what_is_not_to_be_proved_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("krohn.compiler.cost.MOST_STEPS", 1)
     assert "its proof would take" in refusal("C2", 8, "scan")
-    assert krohn.compile("C2", 8, "scan", proved=False).proof is None
+    assert krohn.compile("C2", 8, "scan", proof=False).proof is None
 
 
 @pytest.mark.slow

@@ -288,7 +288,7 @@ def _moves(*outputs: int) -> dict[int, list[_Arc]]:
 def test_an_fst_is_an_acceptor_or_a_mealy_machine() -> None:
     acceptor = krohn.automaton(_Fst(_moves(1, 2, 1, 2), {0: "0"}))
     assert acceptor.run("aab") == ("accept", "reject", "reject")
-    mealy = krohn.automaton(_Fst(_moves(3, 3, 4, 4), {}), kind="mealy")
+    mealy = krohn.automaton(_Fst(_moves(3, 3, 4, 4), {}), read_as="mealy")
     assert mealy.run("aab") == ("one", "zero", "one")
     for bad, reason in (
         (_Fst(_moves(1, 2, 1, 2), {0: "0.5"}), "weighted"),

@@ -50,7 +50,7 @@ def test_what_cannot_be_compiled(options: dict[str, Any], reason: str) -> None:
 
 
 def test_unproved_models_say_so() -> None:
-    model = krohn.compile("Grid4", 5, proved=False)
+    model = krohn.compile("Grid4", 5, proof=False)
     assert model.proof is None
     assert model.file.header["evidence"] is None
     assert model.summary()["verdict"] is None

@@ -73,7 +73,7 @@ def compiled() -> krohn.CompiledModel:
 Call = Callable[..., object]
 CALLS: dict[str, Call] = {
     "automaton": krohn.automaton,
-    "compile": lambda source, **how: krohn.compile(source, 3, proved=False, **how),
+    "compile": lambda source, **how: krohn.compile(source, 3, proof=False, **how),
     "decompose": krohn.decompose,
     "draw": krohn.draw,
     "examine": lambda source, **how: krohn.examine(Lamp(), source, 3, **how),

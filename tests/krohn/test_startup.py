@@ -50,9 +50,9 @@ def test_commands_without_a_network_and_proofs_are_light(tmp_path: Path) -> None
 
 def test_reading_letter_by_letter_needs_no_torch(tmp_path: Path) -> None:
     model, recurrent, text = (str(tmp_path / f"{n}.safetensors") for n in "abc")
-    krohn.compile("S3", 8, proved=False).save(model)
-    krohn.compile("S3", arch="rnn", proved=False).save(recurrent)
-    krohn.compile("LCS2,2", proved=False).save(text)
+    krohn.compile("S3", 8, proof=False).save(model)
+    krohn.compile("S3", arch="rnn", proof=False).save(recurrent)
+    krohn.compile("LCS2,2", proof=False).save(text)
     runs = imported(f"run {model} 213", f"run {recurrent} 213", f"run {text} ab|ab")
     assert runs == [set(), set(), {"lark"}]  # the parser of dynamic programs
 
@@ -60,7 +60,7 @@ def test_reading_letter_by_letter_needs_no_torch(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_sixteen_bits_are_run_by_torch_and_little_else(tmp_path: Path) -> None:
     model = str(tmp_path / "s3.safetensors")
-    krohn.compile("S3", 8, dtype="bfloat16", proved=False).save(model)
+    krohn.compile("S3", 8, dtype="bfloat16", proof=False).save(model)
     (modules,) = imported(f"run {model} 213")
     # torch itself tries sympy, networkx and jinja2.
     assert modules <= {"torch", "sympy", "networkx", "jinja2"}

@@ -37,9 +37,9 @@ NETWORKS = [
 
 def opened(name: str, construction: str, length: int | None, dtype: str) -> Model:
     if construction == "rnn":
-        return Model(krohn.compile(name, arch="rnn", dtype=dtype, proved=False).file)
+        return Model(krohn.compile(name, arch="rnn", dtype=dtype, proof=False).file)
     return Model(
-        krohn.compile(name, length, construction, dtype=dtype, proved=False).file
+        krohn.compile(name, length, construction, dtype=dtype, proof=False).file
     )
 
 
@@ -108,7 +108,7 @@ def test_a_model_without_room_behind_some_state_says_so() -> None:
 
 
 def test_a_model_that_says_outputs_runs_no_stream() -> None:
-    built = krohn.compile("C5", 9, "counter", observe="zero", proved=False)
+    built = krohn.compile("C5", 9, "counter", observe="zero", proof=False)
     with pytest.raises(KrohnError, match="says outputs"):
         stream(Model(built.file))
 
@@ -119,7 +119,7 @@ def test_a_model_that_says_outputs_runs_no_stream() -> None:
 @pytest.fixture(scope="module")
 def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("models") / "s3.safetensors"
-    krohn.compile("S3", 11, "scan", proved=False).save(path)
+    krohn.compile("S3", 11, "scan", proof=False).save(path)
     return path
 
 

@@ -176,7 +176,7 @@ def test_a_text_that_does_not_end_has_no_answer() -> None:
 
 
 def test_one_that_is_no_prompt_is_named() -> None:
-    model = krohn.compile("LCS2,2", proved=False)
+    model = krohn.compile("LCS2,2", proof=False)
     with pytest.raises(KrohnError, match=r"^prompt 2: .* a prompt of LCS2,2 has"):
         model.write(["a a | a a", "a a | a", "a b | a a"])
     with pytest.raises(KrohnError, match=r"^this has 4 tokens"):

@@ -32,12 +32,12 @@ def trained(name: str) -> ModelFile:
 def models() -> list[ModelFile]:
     """A network of every kind."""
     return [
-        krohn.compile("C3", 5, "counter", proved=False).file,
-        krohn.compile("C3", arch="rnn", proved=False).file,
-        krohn.compile("C3", arch="lstm", proved=False).file,
-        krohn.compile("C3", arch="gru", proved=False).file,
-        krohn.compile("Memory5", arch="ssm", proved=False).file,
-        krohn.compile_generator("Dyck2,2", 5, proved=False).file,
+        krohn.compile("C3", 5, "counter", proof=False).file,
+        krohn.compile("C3", arch="rnn", proof=False).file,
+        krohn.compile("C3", arch="lstm", proof=False).file,
+        krohn.compile("C3", arch="gru", proof=False).file,
+        krohn.compile("Memory5", arch="ssm", proof=False).file,
+        krohn.compile_generator("Dyck2,2", 5, proof=False).file,
         trained("C3"),
     ]
 

@@ -26,7 +26,7 @@ Case = tuple[str, int | None, dict[str, Any]]
 def made(case: Case) -> krohn.CompiledModel:
     name, length, how = case
     told = () if length is None else (length,)
-    return krohn.compile(name, *told, proved=False, **how)
+    return krohn.compile(name, *told, proof=False, **how)
 
 
 @pytest.mark.sample(2)

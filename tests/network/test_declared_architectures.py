@@ -39,7 +39,7 @@ def by_numpy(file: ModelFile, word: list[int]) -> np.ndarray:
 
 @pytest.mark.parametrize("name", ["rnn", "lstm", "gru"])
 def test_the_steps_that_are_declared_are_those_that_run(name: Any) -> None:
-    file = krohn.compile("C3", arch=name, proved=False).file
+    file = krohn.compile("C3", arch=name, proof=False).file
     letters = len(file.header["machine"]["letters"])
     words = torch.randint(letters, (3, 8))
     said = Model(file)(words).detach().numpy()

@@ -61,7 +61,7 @@ Case = tuple[str, int | None, dict[str, Any]]
 def file_of(case: Case) -> ModelFile:
     name, length, how = case
     told = () if length is None else (length,)
-    return krohn.compile(name, *told, proved=False, **how).file
+    return krohn.compile(name, *told, proof=False, **how).file
 
 
 def words_of(file: ModelFile, count: int, length: int) -> IntArray:
@@ -182,7 +182,7 @@ def test_texts_side_by_side_are_texts_alone() -> None:
 @pytest.mark.sample(2)
 @pytest.mark.parametrize("name", ["EditDistance3,2", "LIS4:most=6", "Arithmetic1,3"])
 def test_texts_are_those_that_torch_writes(name: str) -> None:
-    file = krohn.compile(name, proved=False).file
+    file = krohn.compile(name, proof=False).file
     plain = plain_reader(file)
     assert plain is not None
     tokens = file.header["architecture"]["vocabulary"] - 1

@@ -32,7 +32,7 @@ def test_texts_are_decoded_on_one_thread(monkeypatch: pytest.MonkeyPatch) -> Non
         counts.add(torch.get_num_threads())
         return step(self, *given)  # type: ignore[arg-type]
 
-    model = krohn.compile("LCS2,2", dtype="bfloat16", proved=False)
+    model = krohn.compile("LCS2,2", dtype="bfloat16", proof=False)
     with threads(3):
         monkeypatch.setattr(Transformer, "step", counted)
         ChainsOfThought().run(model.file, ["a a | a a"])
@@ -48,7 +48,7 @@ def test_numpy_reads_on_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
         counts.update(p["num_threads"] for p in pools if p["user_api"] == "blas")
         return read(self, tokens)
 
-    model = krohn.compile("LCS2,2", proved=False)
+    model = krohn.compile("LCS2,2", proof=False)
     monkeypatch.setattr(Texts, "read", counted)
     ChainsOfThought().run(model.file, ["a a | a a"])
     assert counts == {1}

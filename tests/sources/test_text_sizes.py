@@ -47,7 +47,7 @@ FAMILIES = {
 def made(name: str, kind: str) -> tuple[ChainOfThought, dict[str, Any]]:
     """A chain of thought, and the architecture of a network for it."""
     dtype = "float64" if kind == "linear" else "float32"
-    file = krohn.compile(name, attention=kind, dtype=dtype, proved=False).file
+    file = krohn.compile(name, attention=kind, dtype=dtype, proof=False).file
     return KIND.of_file(file), file.header["architecture"]
 
 

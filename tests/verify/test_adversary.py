@@ -808,7 +808,7 @@ BLOCKS = ("Grid3", "cascade", 2, False)
 
 @cache
 def compiled(name: str, construction: str, length: int, strict: bool) -> Attack:
-    file = krohn.compile(name, length, construction, strict=strict, proved=False).file
+    file = krohn.compile(name, length, construction, strict=strict, proof=False).file
     machine = json_format.from_object(file.header["machine"])
     return Attack(file, machine, evidence(file))
 

@@ -112,7 +112,7 @@ def _tensor(answer: object) -> Tensor:
 # Examining a network that nothing is proved of: all short words, and long hard ones.
 
 
-PREFIXES = 20_000
+EXHAUSTIVE_WORDS = 20_000
 SAMPLES = 512
 
 
@@ -174,7 +174,7 @@ class Examination:
         return ", and ".join([*every, *rest])
 
 
-def affordable(letters: int, length: int, words: int = PREFIXES) -> int:
+def affordable(letters: int, length: int, words: int = EXHAUSTIVE_WORDS) -> int:
     """The greatest length up to a given one, at least 1, of which all words are few."""
     longest = 1
     while longest < length and words_below(letters, longest + 1) <= words:
@@ -187,7 +187,7 @@ def examine(
     machine: Automaton,
     length: int,
     *,
-    prefixes: int = PREFIXES,
+    exhaustive_words: int = EXHAUSTIVE_WORDS,
     samples: int = SAMPLES,
     seed: int = 0,
     report: Callable[[str], Progress] | None = None,
@@ -198,7 +198,7 @@ def examine(
         model: Any network.
         machine: The machine that it should compute.
         length: The longest word that is asked about.
-        prefixes: How many words may be run to run all of some length and below.
+        exhaustive_words: How many words may be run to run all of some length and below.
         samples: How many words of full length to run.
         seed: Seed of these.
         report: Gives a callback for the progress of a named task.
@@ -207,7 +207,7 @@ def examine(
         CheckError: If the letters differ, or the network cannot read the words.
     """
     start_report = report or (lambda what: lambda done, total: None)
-    longest = affordable(len(machine.letters), length, prefixes)
+    longest = affordable(len(machine.letters), length, exhaustive_words)
     runs = [run_all(model, machine, longest, start_report("running all words"))]
     if runs[0].has_passed and longest < length and samples:
         progress = start_report("running samples")

@@ -33,7 +33,7 @@ from krohn.instruments.compare.measures.first_failures import (
 from krohn.instruments.compare.tasks.task import Task
 from krohn.instruments.compare.training import provenance
 from krohn.verify.testing.counterexample import Simulator
-from krohn.verify.testing.examination import PREFIXES, SAMPLES
+from krohn.verify.testing.examination import EXHAUSTIVE_WORDS, SAMPLES
 
 FRACTIONS = ((1, 4), (1, 2), (3, 4), (1, 1), (3, 2), (2, 1), (3, 1), (4, 1))
 """Words that are measured, in lengths of those that are trained on.
@@ -162,7 +162,7 @@ def first_failure(
     """
     lengths = (length, 2 * length, 4 * length)
     few = {
-        "prefixes": max(100, round(share * PREFIXES)),
+        "exhaustive_words": max(100, round(share * EXHAUSTIVE_WORDS)),
         "samples": max(16, round(share * SAMPLES)),
     }
     tried = first_failing_words(model, task, lengths, budget=SHORTEN, **few)

@@ -26,7 +26,7 @@ from krohn.instruments.compare.tasks.task import (
     Task,
 )
 from krohn.verify.testing.counterexample import Counterexample, Simulator
-from krohn.verify.testing.examination import PREFIXES, Examination, examine
+from krohn.verify.testing.examination import EXHAUSTIVE_WORDS, Examination, examine
 from krohn.verify.testing.shortest_failing import minimise
 from krohn.verify.testing.strategies import STRATEGIES
 
@@ -251,7 +251,7 @@ def find_failing_word(
     task: Task,
     length: int,
     *,
-    prefixes: int = PREFIXES,
+    exhaustive_words: int = EXHAUSTIVE_WORDS,
     samples: int = SAMPLES,
     budget: int = BUDGET,
     seed: int = 0,
@@ -266,7 +266,7 @@ def find_failing_word(
         task: What it is asked; the distribution of its words does not matter, only
             which words are legal and which answers count.
         length: The longest word.
-        prefixes: How many words may be run to run all up to some length.
+        exhaustive_words: How many words may be run to run all up to some length.
         samples: How many words of full length to run.
         budget: How many words may be run to make a failing one smaller.
         seed: Of the long words.
@@ -279,7 +279,12 @@ def find_failing_word(
     known, machine = _against(model, task, wanted)
     with evaluating(model):
         run = examine(
-            known, machine, length, prefixes=prefixes, samples=samples, seed=seed
+            known,
+            machine,
+            length,
+            exhaustive_words=exhaustive_words,
+            samples=samples,
+            seed=seed,
         )
         if run.failing_run is None or run.failing_run.counterexample is None:
             return FailingWord(length, run.words, run.right, None, False, run.method)
@@ -335,7 +340,7 @@ def first_failing_words(
             break
         if done and known < done[-1].length:
             # All words that can be afforded have been run.
-            budgets["prefixes"] = 0
+            budgets["exhaustive_words"] = 0
         outcome = find_failing_word(model, task, length, **budgets)
         known = max(known, outcome.right)
         done.append(replace(outcome, right=known))

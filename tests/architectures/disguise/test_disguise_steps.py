@@ -26,7 +26,7 @@ def read(tensors: Tensors, block: int, x: np.ndarray) -> np.ndarray:
 def test_new_variables_are_the_same_and_take_no_noise(name: str) -> None:
     """Noise of 1/64 in all that is read by tables of one-hot variables is not written."""
     file = krohn.compile(
-        name, LENGTH, strict=True, construction="sequential", proved=False
+        name, LENGTH, strict=True, construction="sequential", proof=False
     ).file
     header, plain = apart(file.header, file.tensors)
     told, steps = replace_units_by_steps(header, plain)

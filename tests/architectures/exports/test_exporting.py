@@ -246,7 +246,7 @@ def test_what_goes_somewhere_is_proved_there(
 def test_the_proof_of_another_claim_is_none_of_this_one(tmp_path: Path) -> None:
     """A GPT-2 says by itself what it claims: here to be right on shorter words."""
     file, other = (
-        krohn.compile("C2", length=n, strict=True, proved=False).file for n in (8, 5)
+        krohn.compile("C2", length=n, strict=True, proof=False).file for n in (8, 5)
     )
     home = destination("gpt2")
     home.write(other, tmp_path, False)
@@ -257,7 +257,7 @@ def test_the_proof_of_another_claim_is_none_of_this_one(tmp_path: Path) -> None:
 
 def test_the_program_of_another_machine_refutes_nothing(tmp_path: Path) -> None:
     """Right answers stay right, whatever the file says of them."""
-    file = krohn.compile("C2", length=8, strict=True, proved=False).file
+    file = krohn.compile("C2", length=8, strict=True, proof=False).file
     header = copy.deepcopy(file.header)
     decode = header["program"]["decode"]
     header["program"]["decode"] = [[said, 1 - state] for said, state in decode]
@@ -368,7 +368,7 @@ def test_the_verdict_is_that_of_what_stands_there(
 
 def test_the_rewritten_network_says_why() -> None:
     """It is refused since it says nothing there, by any runtime."""
-    file = late(krohn.compile("FlipFlop", length=60, strict=True, proved=False).file)
+    file = late(krohn.compile("FlipFlop", length=60, strict=True, proof=False).file)
     net = Net.of(file.architecture, file.tensors).each(np.float32)
     words = np.ones((1, 60), np.int64)
     for factor, right in ((1.0, True), (8.0, False)):

@@ -372,7 +372,7 @@ def test_a_file_that_nobody_wrote_is_refused(
 
 
 def test_another_way_to_write_a_text_is_refused(tmp_path: Path) -> None:
-    file = krohn.compile("LCS2,2", proved=False).file
+    file = krohn.compile("LCS2,2", proof=False).file
     place().write(file, tmp_path)
     place().read(file, tmp_path)
     path = tmp_path / "generation_config.json"

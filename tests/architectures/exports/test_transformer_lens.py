@@ -258,7 +258,7 @@ def test_what_is_in_no_network_of_krohn_is_refused(
 
 
 def test_a_query_that_is_lost_where_it_is_divided_is_refused(tmp_path: Path) -> None:
-    options = {"length": 12, "strict": True, "dtype": "float64", "proved": False}
+    options = {"length": 12, "strict": True, "dtype": "float64", "proof": False}
     file = krohn.compile(ROOT / "examples/turnstile.dot", **options).file
     write(file, tmp_path, states=True)
     tensors = load_file(tmp_path / "model.safetensors")

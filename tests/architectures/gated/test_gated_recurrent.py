@@ -33,7 +33,7 @@ torch.set_num_threads(1)
 
 
 def file_of(name: str, kind: str, dtype: str = "float32") -> ModelFile:
-    return krohn.compile(name, arch=kind, dtype=dtype, proved=False).file  # type: ignore[arg-type]
+    return krohn.compile(name, arch=kind, dtype=dtype, proof=False).file  # type: ignore[arg-type]
 
 
 def machine_of(name: str) -> Automaton:

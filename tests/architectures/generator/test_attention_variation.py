@@ -36,7 +36,7 @@ def test_forty_networks_of_one_function_vary_more_than_random_patterns() -> None
     """With scores of standard deviation 1; the thesis's trained networks reach 2.2."""
     free = [Freedom("random", "given", seed, 1.0) for seed in range(40)]
     files = [
-        compile_generator("Dyck4,2", 60, f, dtype="float64", proved=False).file
+        compile_generator("Dyck4,2", 60, f, dtype="float64", proof=False).file
         for f in free
     ]
     readers = [reader(f) for f in files]

@@ -44,7 +44,7 @@ def opened(
     name: str, length: int, free: Freedom, dtype: str
 ) -> tuple[BracketDistribution, Claim, Head]:
     machine = zoo.machine(name)
-    file = compile_generator(name, length, free, dtype=dtype, proved=False).file
+    file = compile_generator(name, length, free, dtype=dtype, proof=False).file
     model = model_of(file)
     claim = read_claim(model, machine_of(machine))
     rows, _ = tokens(model, claim, REAL)
@@ -177,7 +177,7 @@ def test_what_is_no_stack_is_refused(data: st.DataObject) -> None:
 @cache
 def built(depth: str = "given", dtype: str = "float32") -> ModelFile:
     free = Freedom("uniform", depth)
-    return compile_generator("Dyck2,2", 6, free, dtype=dtype, proved=False).file
+    return compile_generator("Dyck2,2", 6, free, dtype=dtype, proof=False).file
 
 
 def packed(file: ModelFile) -> bytes:
@@ -214,7 +214,7 @@ def test_evidence_is_found_and_accepted(depth: str, dtype: str) -> None:
     ],
 )
 def test_claims_that_do_not_hold_are_refused(key: str, value: Any, reason: str) -> None:
-    file = compile_generator("Dyck2,3", 6, Freedom("uniform"), proved=False).file
+    file = compile_generator("Dyck2,3", 6, Freedom("uniform"), proof=False).file
     claim = {**file.header["claim"], key: value}
     said = replace(file, header={**file.header, "claim": claim})
     with pytest.raises(Refused, match=reason):
@@ -224,7 +224,7 @@ def test_claims_that_do_not_hold_are_refused(key: str, value: Any, reason: str) 
 @pytest.mark.parametrize("kind", [float, bool, str])
 def test_moves_of_another_type_are_refused(kind: Any) -> None:
     """1.0 is no step from one row of a table to the next."""
-    file = compile_generator("Dyck1,2", 4, proved=False).file
+    file = compile_generator("Dyck1,2", 4, proof=False).file
     shape = file.header["architecture"]
     shape = {**shape, "moves": [kind(abs(m)) for m in shape["moves"]]}
     said = replace(file, header={**file.header, "architecture": shape})
@@ -236,7 +236,7 @@ def test_a_query_so_large_that_what_is_added_is_rounded_away_is_refused() -> Non
     """X is in both dimensions of a pair, whose difference hides it from the MLP."""
     machine = zoo.machine("Dyck2,2")
     found = compile_generator(
-        "Dyck2,2", 4, Freedom("uniform"), dtype="float16", proved=False
+        "Dyck2,2", 4, Freedom("uniform"), dtype="float16", proof=False
     )
     letters = found.file.tensors["embed.letter"].copy()
     letters[..., 9:] = 2.0**14

@@ -28,7 +28,7 @@ from krohn.verify.proof import prove
 
 def built(depth: str = "given", dtype: str = "float64") -> ModelFile:
     free = Freedom("symmetric", depth, seed=2)
-    return compile_generator("Dyck3,2", 12, free, dtype=dtype, proved=False).file
+    return compile_generator("Dyck3,2", 12, free, dtype=dtype, proof=False).file
 
 
 def by_hand(file: ModelFile, word: list[int]) -> FloatArray:

@@ -45,7 +45,7 @@ def built(
 ) -> ModelFile:
     free = Freedom(pattern, depth, seed, scale)
     return compile_generator(
-        name, length, free, opening=opening, dtype=dtype, proved=False
+        name, length, free, opening=opening, dtype=dtype, proof=False
     ).file
 
 

@@ -171,7 +171,7 @@ def test_the_same_network_gives_the_same_bytes(
 def test_what_gpt2_lacks_is_said(
     name: str, options: dict, reason: str, tmp_path: Path
 ) -> None:
-    file = krohn.compile(name, **{"length": 8, **options}, proved=False).file
+    file = krohn.compile(name, **{"length": 8, **options}, proof=False).file
     with pytest.raises(ExportError, match=reason):
         write(file, tmp_path)
     assert not list(tmp_path.iterdir())

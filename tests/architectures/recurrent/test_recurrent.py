@@ -50,7 +50,7 @@ def sparse(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def rnn(name: str, dtype: str = "float32", **how: str) -> ModelFile:
-    return krohn.compile(name, arch="rnn", dtype=dtype, proved=False, **how).file
+    return krohn.compile(name, arch="rnn", dtype=dtype, proof=False, **how).file
 
 
 def random_machine(states: int, letters: int, seed: int = 0) -> Automaton:

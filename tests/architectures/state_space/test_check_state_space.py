@@ -57,7 +57,7 @@ def flip_flop() -> tuple[ModelFile, dict[str, Any]]:
 def file_of(
     name: str, form: str, length: int | None = None, dtype: str = "float32"
 ) -> ModelFile:
-    how: dict[str, Any] = {"arch": "ssm", "dtype": dtype, "proved": False}
+    how: dict[str, Any] = {"arch": "ssm", "dtype": dtype, "proof": False}
     return krohn.compile(name, length, form, **how).file
 
 

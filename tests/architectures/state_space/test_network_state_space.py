@@ -112,7 +112,7 @@ def test_a_tensor_more_or_less_is_an_error() -> None:
     ],
 )
 def test_onnx_runs_it(machine: str, how: dict[str, Any], tmp_path: Path) -> None:
-    file = krohn.compile(machine, arch="ssm", proved=False, **how).file
+    file = krohn.compile(machine, arch="ssm", proof=False, **how).file
     place = destination("onnx")
     place.write(file, tmp_path)
     words = np.random.default_rng(0).integers(

@@ -272,7 +272,7 @@ def test_the_worst_arithmetic_stays_near_the_real_one(
     dtype: str, activation: str
 ) -> None:
     options: dict[str, Any] = {"dtype": dtype, "activation": activation}
-    built = krohn.compile("C2", 6, "counter", proved=False, **options)
+    built = krohn.compile("C2", 6, "counter", proof=False, **options)
     net = network(built.file).net
     words = torch.randint(2, (64, 6), generator=torch.Generator().manual_seed(0))
     bad = Arithmetic(built.file.precision, np.random.default_rng(0))

@@ -151,7 +151,7 @@ def test_the_table_is_the_same_however_many_processes(
 ) -> None:
     for name, workers in (("one.csv", 1), ("two.csv", 2)):
         out = tmp_path / name
-        call("batch", table, "-T", 8, "-o", out, "--workers", workers)
+        call("batch", table, "-T", 8, "-o", out, "--jobs", workers)
         assert not out.with_name(name + ".job").exists()
     assert (tmp_path / "one.csv").read_bytes() == (tmp_path / "two.csv").read_bytes()
     assert (tmp_path / "one.csv").read_text().splitlines()[0] == ",".join(COLUMNS)
@@ -171,7 +171,7 @@ class Interrupted:
 def test_an_interrupted_batch_goes_on_where_it_was(table: Path, tmp_path: Path) -> None:
     todo, work, job = rows(table), BatchWork(16), tmp_path / "job"
     with pytest.raises(Exception, match="2 of 8 rows are kept"):
-        batch(todo, work, job=job, progress=Interrupted(2))
+        batch(todo, work, job_file=job, progress=Interrupted(2))
     lines = job.read_text().splitlines()
     assert len(lines) == 2
     # What the file says is not computed again: a mark in it is in the result.
@@ -179,7 +179,7 @@ def test_an_interrupted_batch_goes_on_where_it_was(table: Path, tmp_path: Path) 
     marked["result"]["construction"] = "from the file"
     job.write_text("\n".join([json.dumps(marked), lines[1], '{"row": "cut o']))
     done: list[int] = []
-    found = batch(todo, work, job=job, progress=lambda n, total: done.append(n))
+    found = batch(todo, work, job_file=job, progress=lambda n, total: done.append(n))
     assert done == list(range(2, 9))
     assert found.results[0].construction == "from the file"
     assert found.summary.endswith("2 of 8 by the word of the job file")
@@ -190,11 +190,11 @@ def test_an_interrupted_batch_goes_on_where_it_was(table: Path, tmp_path: Path) 
 
 def test_what_changed_is_done_again(table: Path, tmp_path: Path) -> None:
     job = tmp_path / "job"
-    batch(rows(table), BatchWork(16), job=job)
+    batch(rows(table), BatchWork(16), job_file=job)
     (tmp_path / "words.csv").write_text("word,label\naa,1\n")
     done: list[int] = []
     found = batch(
-        rows(table), BatchWork(16), job=job, progress=lambda n, _: done.append(n)
+        rows(table), BatchWork(16), job_file=job, progress=lambda n, _: done.append(n)
     )
     assert done == [7, 8]
     assert (found.results[0].words, found.results[0].wrong) == (1, 0)
@@ -203,7 +203,7 @@ def test_what_changed_is_done_again(table: Path, tmp_path: Path) -> None:
 def test_another_file_is_not_taken_for_a_job_file(call: Any, table: Path) -> None:
     other = table.with_name("other")
     other.write_text('{"job": "of something else"}\n')
-    code, found = call("batch", table, "--job", other)
+    code, found = call("batch", table, "--job-file", other)
     assert code == 2
     assert "is no job file of a batch" in found["error"]
 

@@ -235,7 +235,7 @@ def test_a_network_of_each_kind_is_one_function_with_itself(kind: str) -> None:
 def test_networks_of_two_sources_are_not_called_one(kind: str) -> None:
     """Neither claim is proved of the other network; other names are refused."""
     how = NETWORKS[kind][1]
-    other = krohn.compile(OTHERS[kind], **how, proved=False)
+    other = krohn.compile(OTHERS[kind], **how, proof=False)
     refusal = ""
     try:
         found = krohn.twins(compiled(kind), other)

@@ -228,7 +228,7 @@ def test_all_words_of_a_row_are_run_at_once() -> None:
         run.append(len(words))
         return says(machine)(words)
 
-    found = krohn.learn(reads, machine, length=12, prefixes=8, samples=1)
+    found = krohn.learn(reads, machine, length=12, exhaustive_words=8, sample=1)
     assert found.verdict == "isomorphic"
     assert found.queries > 500
     assert len(run) < 100

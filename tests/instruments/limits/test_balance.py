@@ -20,7 +20,7 @@ MACHINE = zoo.machine("Dyck3,2")
 
 def built(pattern: str = "random", name: str = "Dyck3,2") -> ModelFile:
     free = Freedom(pattern, seed=3, scale=1.0)
-    return compile_generator(name, 40, free, dtype="float64", proved=False).file
+    return compile_generator(name, 40, free, dtype="float64", proof=False).file
 
 
 def perturbed(delta: float) -> ModelFile:

@@ -68,7 +68,7 @@ def test_a_printed_error_is_refuted(
     length: int | None,
 ) -> None:
     machine = replace(krohn.read(name), start=start)
-    file = krohn.compile(machine, LENGTH, construction, proved=False).file
+    file = krohn.compile(machine, LENGTH, construction, proof=False).file
     assert question(file, machine, LENGTH).decide().verdict == "verified"
     tensors = {name: array.copy() for name, array in file.tensors.items()}
     printed(file, tensors)

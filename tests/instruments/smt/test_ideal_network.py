@@ -178,7 +178,7 @@ def test_numbers_that_are_not_finite_are_refused() -> None:
 @pytest.mark.slow
 def test_what_takes_too_long_is_undecided(run: Run, tmp_path: Path) -> None:
     path = str(tmp_path / "prefixes.safetensors")
-    krohn.compile("FFL2", 6, "scan", proved=False).save(path)
+    krohn.compile("FFL2", 6, "scan", proof=False).save(path)
     code, said, _ = run("verify", path, "--smt", "6", "--timeout", "0.001", "--json")
     found = json.loads(said)
     assert code == 2

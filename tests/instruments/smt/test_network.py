@@ -44,7 +44,7 @@ CASES = [
 @cache
 def compiled(name: str, construction: str, length: int) -> tuple[ModelFile, Automaton]:
     machine = krohn.read(name)
-    made = krohn.compile(machine, length, construction, proved=False)
+    made = krohn.compile(machine, length, construction, proof=False)
     return made.file, machine
 
 
@@ -286,7 +286,7 @@ def test_words_longer_than_the_positions_are_not_decided() -> None:
 
 
 def test_networks_of_another_kind_are_not_decided() -> None:
-    made = krohn.compile("C2", arch="rnn", proved=False)
+    made = krohn.compile("C2", arch="rnn", proof=False)
     with pytest.raises(Rejected, match="Transformers"):
         question(made.file, krohn.read("C2"), 2)
 
@@ -305,5 +305,5 @@ def test_scans_of_all_small_machines_are_right(
     structure: Semiautomaton, start: int
 ) -> None:
     machine = Automaton(structure, start=start % len(structure.states), name="any")
-    file = krohn.compile(machine, 3, "scan", proved=False).file
+    file = krohn.compile(machine, 3, "scan", proof=False).file
     assert question(file, machine, 3).decide().verdict == "verified"

@@ -39,7 +39,7 @@ CASES = [
 
 @cache
 def compiled(name: str, construction: str, strict: bool) -> ModelFile:
-    return krohn.compile(name, 4, construction, strict=strict, proved=False).file
+    return krohn.compile(name, 4, construction, strict=strict, proof=False).file
 
 
 @pytest.mark.slow
@@ -96,7 +96,7 @@ def test_noise_of_half_a_step_is_too_much() -> None:
 
 
 def test_tables_of_too_many_values_are_not_decided() -> None:
-    made = krohn.compile("PermReset3", 4, "scan", proved=False)
+    made = krohn.compile("PermReset3", 4, "scan", proof=False)
     with pytest.raises(Rejected, match="joint values"):
         list(gadgets(made.file))
 
@@ -120,6 +120,6 @@ def test_programs_that_make_no_sense_have_no_tables(
 
 
 def test_an_rnn_holds_no_tables() -> None:
-    made = krohn.compile("C2", arch="rnn", proved=False)
+    made = krohn.compile("C2", arch="rnn", proof=False)
     with pytest.raises(Rejected, match="Transformers"):
         list(gadgets(made.file))

@@ -28,7 +28,7 @@ def of(name: str) -> SelectedMean:
 
 
 def built(name: str, dtype: str = "float64") -> ModelFile:
-    return krohn.compile(name, dtype=dtype, proved=False).file
+    return krohn.compile(name, dtype=dtype, proof=False).file
 
 
 def inputs(file: ModelFile, count: int, seed: int = 0) -> Any:

@@ -71,7 +71,7 @@ def test_a_model_is_the_same_by_every_way_in(call: Call, tmp_path: Path) -> None
         compiled = krohn.compile(model, 4, within=0.05)
         found[way] = compiled.claim.digest
         # What is compiled of the source itself has its own name, and nothing else.
-        itself = krohn.compile(source, 4, within=0.05, proved=False)
+        itself = krohn.compile(source, 4, within=0.05, proof=False)
         assert itself.file.tensors.keys() == compiled.file.tensors.keys()
         for name, tensor in itself.file.tensors.items():
             assert np.array_equal(tensor, compiled.file.tensors[name])

@@ -115,7 +115,7 @@ def test_what_cannot_be_asked_is_refused(
     for name, reason in reasons.items():
         path = tmp_path / f"{name}.safetensors"
         length = None if ":" in name else 3
-        krohn.compile(name, length=length, proved=False).save(path)
+        krohn.compile(name, length=length, proof=False).save(path)
         told = refused(capsys, path)
         assert any(part in told for part in reason.split("|")), told
     (tmp_path / "no.npy").write_bytes(b"no")

@@ -125,7 +125,7 @@ def test_nothing_grows_with_the_expression_but_the_tokens() -> None:
                 f"Arithmetic{operators},5",
                 attention=attention,
                 dtype="float64",
-                proved=False,
+                proof=False,
             )
             shape = model.file.header["architecture"]
             sizes = ("heads", "d_qk", "d_v")
@@ -155,5 +155,5 @@ def test_short_texts_of_increasing_subsequences(tmp_path: Path, call: Call) -> N
 
 @pytest.mark.parametrize("change", [{"longest": 3}, {"largest": 2}, {"largest": 4}])
 def test_short_texts_of_other_lists_are_not_proved(change: dict[str, Any]) -> None:
-    file = restated(krohn.compile("ShortLIS4,3", proved=False).file, "source", **change)
+    file = restated(krohn.compile("ShortLIS4,3", proof=False).file, "source", **change)
     assert prove(file, None).verdict != "verified"

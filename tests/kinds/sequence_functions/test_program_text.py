@@ -197,7 +197,7 @@ SOURCES: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize("name", SOURCES)
 def test_numbers_are_never_split(name: str, tmp_path: object) -> None:
     path = f"{tmp_path}/m.safetensors"
-    krohn.compile(name, proved=False, **SOURCES[name]).save(path)
+    krohn.compile(name, proof=False, **SOURCES[name]).save(path)
     found = CliRunner().invoke(application(), ["run", path, "17 2"])
     assert found.exit_code != 0
     assert "17" in str(found.exception)

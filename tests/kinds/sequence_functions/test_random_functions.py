@@ -202,5 +202,5 @@ def test_what_an_mlp_computes_can_be_a_constant() -> None:
     drawn = Random(99)
     both = Twice(drawn)
     both.made.output(both.grown(drawn.randint(1, 4)))
-    model = krohn.compile(both.made, length=3, proved=False)
+    model = krohn.compile(both.made, length=3, proof=False)
     assert SequenceFunctions().every(model.file, 3, silent).has_passed

@@ -140,7 +140,7 @@ def test_gelus_leave_what_may_be_flushed(gain: float) -> None:
 
 def test_a_search_among_huge_numbers_ends_in_a_reason() -> None:
     # Exponentials of the errors of such scores overflow; no warning is given of that.
-    file = model("Grid4", 100, "gridworld", strict=True, proved=False)
+    file = model("Grid4", 100, "gridworld", strict=True, proof=False)
     with pytest.raises(Refused, match=r"may read wrong positions|half a step"):
         find(packed(file))
 

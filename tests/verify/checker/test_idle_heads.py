@@ -36,7 +36,7 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
 def network(case: str) -> ModelFile:
     """A network with more of everything: two heads, a column of each, a unit."""
     source, how = CASES[case]
-    file = krohn.compile(source, proved=False, **how).file
+    file = krohn.compile(source, proof=False, **how).file
     blocks = file.architecture.blocks
     heads = max(block.heads for block in blocks) + 2
     width = max(max(block.d_qk, block.d_v) for block in blocks) + 1
@@ -98,7 +98,7 @@ def test_one_number_in_an_idle_head_is_refused(
 
 def test_heads_with_features_are_not_idle() -> None:
     """A score of zeros is the number of columns there, which overflows."""
-    file = krohn.compile("LCS2,2", attention="linear", proved=False).file
+    file = krohn.compile("LCS2,2", attention="linear", proof=False).file
     assert prove(file, None).verdict == "verified"
     tensors, header = dict(file.tensors), file.header
     (b,) = (

@@ -32,7 +32,7 @@ def proved(kind: str) -> tuple[bytes, dict[str, Any]]:
     """A model file, and its evidence."""
     how = KINDS[kind]
     rest = {key: each for key, each in how.items() if key != "name"}
-    file = krohn.compile(how["name"], proved=False, **rest).file
+    file = krohn.compile(how["name"], proof=False, **rest).file
     data = pack(file.header, file.tensors)
     return data, find(data)
 

@@ -59,7 +59,7 @@ NUMBERS = ("kernel", "kernel of an RNN", "target", "grid function")
 def proved(kind: str) -> tuple[ModelFile, dict[str, Any]]:
     """A network, and what the small checker is told of it."""
     name, how = HOW[kind]
-    file = krohn.compile(name, **how, proved=False).file
+    file = krohn.compile(name, **how, proof=False).file
     with np.errstate(all="ignore"):
         evidence, found = search(model_of(file), None)
     return file, {**evidence, **claims(found)}

@@ -105,7 +105,7 @@ def test_evidence(tmp_path: Path, command: Command, source: str) -> None:
 def test_sources(tmp_path: Path, command: Command, kind: str) -> None:
     """Of every kind, as the file states it."""
     name, how, _ = SOURCES[kind]
-    file = krohn.compile(name, proved=False, **how).file
+    file = krohn.compile(name, proof=False, **how).file
     text, path = json.dumps(file.header["source"]), tmp_path / "m.safetensors"
     for odd in damaged(text, kind):
         with suppress(
@@ -126,8 +126,8 @@ def test_notes_of_jobs(tmp_path: Path, command: Command) -> None:
     model, other = tmp_path / "m.safetensors", tmp_path / "other"
     krohn.compile("C2", 4).save(model)
     asked = {
-        notes: ("batch", table, "--job", notes),
-        other: ("verify", model, "--exhaustive", 4, "--job", other),
+        notes: ("batch", table, "--job-file", notes),
+        other: ("verify", model, "--exhaustive", 4, "--job-file", other),
     }
     for path, said in asked.items():
         assert command(*said) == 0

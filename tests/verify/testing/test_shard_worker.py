@@ -87,7 +87,7 @@ def test_stopped_at_half_time_and_resumed(
     file: Path, tmp_path: Path, sent: signal.Signals
 ) -> None:
     path = tmp_path / "job.jsonl"
-    asked = (file, "--exhaustive", 20, "--jobs", 2, "--job", path)
+    asked = (file, "--exhaustive", 20, "--jobs", 2, "--job-file", path)
     first = start(*asked)
     until(lambda: lines(path) >= SHARDS // 2, first)
     started = workers(first.pid)
@@ -109,7 +109,9 @@ def test_a_cluster_whose_worker_is_killed_counts_exactly(
 ) -> None:
     pytest.importorskip("distributed")
     path = tmp_path / "job.jsonl"
-    process = start(file, "--exhaustive", 20, "--cluster", "local:2", "--job", path)
+    process = start(
+        file, "--exhaustive", 20, "--cluster", "local:2", "--job-file", path
+    )
     until(lambda: lines(path) >= 2, process)
     victims = workers(process.pid)
     assert len(victims) == 2
@@ -123,7 +125,7 @@ def test_a_worker_of_this_machine_that_is_killed_is_replaced(
     file: Path, tmp_path: Path
 ) -> None:
     path = tmp_path / "job.jsonl"
-    asked = (file, "--exhaustive", 20, "--jobs", 2, "--job", path)
+    asked = (file, "--exhaustive", 20, "--jobs", 2, "--job-file", path)
     process = start(*asked)
     until(lambda: lines(path) >= 2, process)
     os.kill(workers(process.pid)[0], signal.SIGKILL)
@@ -156,9 +158,9 @@ def test_the_peak_stays_below_the_bound(
 ) -> None:
     path = tmp_path / "model.safetensors"
     if construction == "rnn":
-        krohn.compile(name, arch="rnn", proved=False).save(path)
+        krohn.compile(name, arch="rnn", proof=False).save(path)
     else:
-        krohn.compile(name, length, construction, proved=False).save(path)
+        krohn.compile(name, length, construction, proof=False).save(path)
     code = (
         "import sys; from pathlib import Path; from krohn.cli import run;"
         "run(sys.argv[1:]); print(Path('/proc/self/status').read_text())"

@@ -21,10 +21,10 @@ from krohn.verify.testing.shortest_failing import minimise, run_all
 
 T = 6
 SMALL = {
-    "Grid4": krohn.compile("Grid4", T, "scan", proved=False).file,
-    "C3": krohn.compile("C3", T, "counter", proved=False).file,
-    "FlipFlop": krohn.compile("FlipFlop", T, "memory", proved=False).file,
-    "S3": krohn.compile("S3", arch="rnn", proved=False).file,
+    "Grid4": krohn.compile("Grid4", T, "scan", proof=False).file,
+    "C3": krohn.compile("C3", T, "counter", proof=False).file,
+    "FlipFlop": krohn.compile("FlipFlop", T, "memory", proof=False).file,
+    "S3": krohn.compile("S3", arch="rnn", proof=False).file,
 }
 Pairing = tuple[Model, Automaton]
 # Most changes of an entry change no answer, and such models are passed over.
@@ -130,7 +130,7 @@ def test_letters_that_do_not_matter_are_deleted_and_lowered(budget: int) -> None
 
 def test_it_cuts_at_the_first_wrong_answer() -> None:
     machine = zoo.machine("C2")
-    model = Model(krohn.compile(machine, arch="rnn", proved=False).file)
+    model = Model(krohn.compile(machine, arch="rnn", proof=False).file)
     wrong = spoil(machine, 1, 0, 0)
     word = [0] * 20 + [1] * 20
     assert minimise(model, wrong, named(machine, word)).found.word == ("1",)
@@ -228,7 +228,7 @@ def _shy(step):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
 
 def test_a_prefix_for_a_generator_is_the_first_of_the_shortest() -> None:
     machine = zoo.machine("Dyck2,2")
-    file = krohn.compile_generator(machine, 8, proved=False).file
+    file = krohn.compile_generator(machine, 8, proof=False).file
     tensors = dict(file.tensors)
     last = max(n for n in tensors if n.endswith("bias"))
     bias = tensors[last] = tensors[last].copy()
@@ -248,7 +248,7 @@ def long_failure() -> tuple[Model, Automaton, Counterexample]:
     """A long word on which a network of S5 and a machine far from the start differ."""
     machine = zoo.machine("S5")
     far = far_state(machine)
-    model = Model(krohn.compile(machine, 100, "scan", proved=False).file)
+    model = Model(krohn.compile(machine, 100, "scan", proof=False).file)
     other = spoil(machine, 0, far, far)
     found = sample(model, other, 2000, 100, 0).counterexample
     assert found is not None

@@ -74,7 +74,9 @@ def test_no_word_fails_who_knows_the_task(name: str, knows: Knows) -> None:
         other = (said + 1) % len(asked.classes)
         return np.where(counts, answers(wanted, letters), other)
 
-    found = find_failing_word(knows(asked, change), asked, 12, prefixes=500, samples=64)
+    found = find_failing_word(
+        knows(asked, change), asked, 12, exhaustive_words=500, samples=64
+    )
     assert found.found is None
     assert found.length == 12
 
@@ -82,7 +84,9 @@ def test_no_word_fails_who_knows_the_task(name: str, knows: Knows) -> None:
 def test_the_compiled_network_reads_all_flip_flops() -> None:
     asked = task("flip-flop")
     model = Model(compiled(asked.machine, 10).file)
-    done = first_failing_words(model, asked, (6, 10, 20), prefixes=500, samples=64)
+    done = first_failing_words(
+        model, asked, (6, 10, 20), exhaustive_words=500, samples=64
+    )
     assert [(f.length, f.found) for f in done] == [(6, None), (10, None)]
 
 
@@ -107,7 +111,7 @@ def test_faults_of_long_words_are_found_at_longer_ones(knows: Knows) -> None:
         return np.where(np.arange(letters.shape[1]) >= 20, 0, said)
 
     done = first_failing_words(
-        knows(asked, short), asked, (16, 32, 64), prefixes=100, budget=2000
+        knows(asked, short), asked, (16, 32, 64), exhaustive_words=100, budget=2000
     )
     assert [found.found is None for found in done] == [True, False]
     # Short words are run once; the last search for a smaller word runs more of them.
@@ -149,7 +153,7 @@ def test_it_is_the_first_legal_word_that_fails(name: str, seed: int, rare: int) 
         return (answers(wanted, letters) + wrong) % len(asked.classes)
 
     model = simulator(sometimes, asked)
-    found = find_failing_word(model, asked, 5, prefixes=10_000, samples=0)
+    found = find_failing_word(model, asked, 5, exhaustive_words=10_000, samples=0)
     expected = first_wrong(model, asked, 5)
     assert (found.found.word if found.found else None) == expected
     assert found.found is None or found.least

@@ -213,6 +213,6 @@ def test_what_it_cannot_do_is_refused() -> None:
         Derived("", False, 0.1)
     with pytest.raises(KrohnError, match="'nonzero' or 'all'"):
         Derived("", True, 0.1, "some")  # type: ignore[arg-type]
-    generator = krohn.compile_generator("Dyck2,2", 8, proved=False)
+    generator = krohn.compile_generator("Dyck2,2", 8, proof=False)
     with pytest.raises(KrohnError, match="generator"):
         wrap_compiled(generator.file)

@@ -53,7 +53,7 @@ def words_for() -> Callable[..., IntArray]:
 
 @lru_cache(maxsize=8)
 def derived_network(name: str, construction: str, length: int = 16) -> Compiled:
-    return wrap_compiled(krohn.compile(name, length, construction, proved=False).file)
+    return wrap_compiled(krohn.compile(name, length, construction, proof=False).file)
 
 
 @pytest.fixture(scope="session")
