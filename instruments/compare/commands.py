@@ -31,7 +31,7 @@ class Training:
         str,
         typer.Option(help="Sizes and recipes: desk (minutes on two cores) or paper."),
     ] = "desk"
-    depth: Annotated[
+    layers: Annotated[
         int | None,
         typer.Option(
             min=1,

@@ -2,7 +2,7 @@
 
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
@@ -17,6 +17,9 @@ from krohn.commands.options import (
 from krohn.commands.progress import progress
 from krohn.instruments.equivalence import commands_text
 from krohn.machines import MODEL
+
+if TYPE_CHECKING:
+    from krohn.kinds.counting.source_systems import Relation
 
 UpTo = Annotated[
     str | None,
@@ -53,9 +56,13 @@ def equivalent(
         ),
     ] = None,
     always: Always = False,
-    included: Annotated[
-        bool, typer.Option("--included", help="Only whether B accepts all that A does.")
-    ] = False,
+    relation: Annotated[
+        str,
+        typer.Option(
+            help="What holds of the words: equal (A and B accept the same) or included "
+            "(B accepts all that A does)."
+        ),
+    ] = "equal",
     up_to: UpTo = None,
     reading: StartedReading,
     as_json: common.Json = False,
@@ -69,22 +76,21 @@ def equivalent(
         equivalent as decided,
     )
 
-    words = length is not None or always or included
+    words = length is not None or always or relation != "equal"
     if Path(left).suffix in MODEL and Path(right).suffix in MODEL:
         return _twins(left, right, words, reading, up_to, as_json)
     if words and up_to in ("outputs", "names"):
         raise KrohnError(
-            "-T, --always and --included are for what is accepted; outputs and names are "
+            "-T, --always and --relation are for what is accepted; outputs and names are "
             "compared for words of every length"
         )
-    relation = "included" if included else "equal"
     with progress() as report:
         answer = decided(
             _side(left, reading),
             _side(right, reading),
             USUAL_LENGTH if length is None else length,
-            relation="included" if included else "equal",
-            every_length=always,
+            relation=cast("Relation", relation),
+            always=always,
             up_to=up_to,
             progress=lambda done, total: report(f"exploring: {relation}", done, total),
         )
@@ -120,7 +126,7 @@ def _twins(
         )
     if options:
         raise KrohnError(
-            "-T, --always and --included are for programs and machines; networks are "
+            "-T, --always and --relation are for programs and machines; networks are "
             "compared on all words that they are proved for"
         )
     from krohn.instruments.equivalence.models import twins

@@ -94,7 +94,7 @@ def notion_of(left: Automaton, right: Automaton, up_to: str | None) -> Notion:
     Raises:
         KrohnError: If they show no such thing.
     """
-    check_known(up_to)
+    check_known("--up-to", up_to, get_args(UpTo))
     if up_to == "names":
         return "names"
     both = [m.output for m in (left, right) if m.output is not None]
@@ -114,16 +114,15 @@ def notion_of(left: Automaton, right: Automaton, up_to: str | None) -> Notion:
     )
 
 
-def check_known(up_to: str | None) -> None:
-    """Refuse a notion that there is not.
+def check_known(option: str, value: str | None, known: tuple[str, ...]) -> None:
+    """Refuse a value of an option that there is not.
 
     Raises:
-        KrohnError: If it is none.
+        KrohnError: If it is none of those that are known.
     """
-    known = get_args(UpTo)
-    if up_to is not None and up_to not in known:
+    if value is not None and value not in known:
         raise KrohnError(
-            f"--up-to takes {', '.join(known)}, not {up_to!r}{near(str(up_to), known)}"
+            f"{option} takes {', '.join(known)}, not {value!r}{near(str(value), known)}"
         )
 
 
@@ -186,7 +185,7 @@ def equivalent(
     length: int = USUAL_LENGTH,
     *,
     relation: Relation = "equal",
-    every_length: bool = False,
+    always: bool = False,
     up_to: str | None = None,
     most: int | None = None,
     progress: Callable[[int, int], None] = lambda done, total: None,
@@ -204,7 +203,7 @@ def equivalent(
             can remember.
         relation: ``"equal"``; or ``"included"``: every word of the first is one of the
             second.
-        every_length: Look for an invariant as well, which covers words of every length.
+        always: Look for an invariant as well, which covers words of every length.
             That is undecidable in general, so that the answer may be ``undecided``.
         up_to: What is compared: ``"accept"``, which is usual; ``"outputs"`` of machines; or
             ``"names"``: what machines show, outputs or states, up to a renaming.
@@ -220,13 +219,14 @@ def equivalent(
     """
     if length < 1:
         raise KrohnError("the length must be at least 1")
-    check_known(up_to)
+    check_known("--up-to", up_to, get_args(UpTo))
+    check_known("--relation", relation, get_args(Relation))
     how = MachineReading(**reading)
     first, second = read(left, how), read(right, how)
     if up_to in ("outputs", "names"):
         return _machines(first, second, up_to, relation)
     return compare_words(
-        first, second, length, relation, every_length, most=most, progress=progress
+        first, second, length, relation, always, most=most, progress=progress
     )
 
 

@@ -118,7 +118,7 @@ REFUSED = {
     """,
     "compare C2": """
         --preset huge :: desk and paper
-        --depth 0 :: --depth
+        --layers 0 :: --layers
         --positions guessed :: sinusoidal
         --device abacus :: cannot compute on 'abacus'
         --device cuda:99 :: cannot compute on 'cuda:99'

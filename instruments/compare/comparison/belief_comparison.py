@@ -128,7 +128,7 @@ class BeliefQuestion(Question[BeliefMeasurements, BeliefComparison]):
             width=chosen.width or known.transformer.width,
             positions=chosen.known_positions or known.transformer.positions,
         )
-        deepest = chosen.depth or known.deepest
+        deepest = chosen.layers or known.deepest
         own = replace(known, deepest=deepest, transformer=shape, recipe=recipe)
         deep = {
             f"gpt{depth}": Plan(f"depth {depth}", *own.of_depth(depth), depth)

@@ -83,7 +83,7 @@ class MachineQuestion(Question[RunMeasurements, Comparison]):
     def plans(self) -> dict[str, Plan]:
         """A Transformer and an LSTM, with what a user changed."""
         chosen, task = self.settings, self.task
-        gpt, taught = presets.gpt(chosen.preset, task, chosen.depth, chosen.length)
+        gpt, taught = presets.gpt(chosen.preset, task, chosen.layers, chosen.length)
         gpt = replace(
             gpt,
             width=chosen.width or gpt.width,

@@ -17,7 +17,7 @@ SEEDS = 2
 class SettingKeywords(MachineKeywords, total=False):
     """The keywords of `krohn.compare` that `Settings` has."""
 
-    depth: int | None
+    layers: int | None
     seeds: int
     length: int | None
     positions: str | None
@@ -36,7 +36,7 @@ class Settings(MachineReading):
 
     Attributes:
         preset: Sizes and recipes, by name.
-        depth: Layers of the Transformer that is trained; None for those of the preset. On
+        layers: Of the Transformer that is trained; None for those of the preset. On
             a hidden Markov model, of the deepest one.
         seeds: How many networks of each kind are trained.
         length: Letters in the words that are trained on; None for those of the preset.
@@ -56,7 +56,7 @@ class Settings(MachineReading):
     """
 
     preset: str = "desk"
-    depth: int | None = None
+    layers: int | None = None
     seeds: int = SEEDS
     length: int | None = None
     positions: str | None = None
@@ -75,7 +75,7 @@ class Settings(MachineReading):
         return cast("Positions | None", self.positions)
 
     def __post_init__(self) -> None:
-        for name in ("depth", "seeds", "length", "jobs", "steps", "width"):
+        for name in ("layers", "seeds", "length", "jobs", "steps", "width"):
             value = getattr(self, name)
             if value is not None and value < 1:
                 raise KrohnError(f"{name} must be at least 1, not {value}")

@@ -60,7 +60,7 @@ def test_the_program_of_a_language_accepts_it_at_every_length(pattern: str) -> N
     machine = krohn.read(f"regex:{pattern}")
     program = derive_program(machine)
     assert accepted(program, 7) == accepted(machine, 7)
-    answer = equivalent(machine, program, 40, every_length=True)
+    answer = equivalent(machine, program, 40, always=True)
     assert (answer.verdict, answer.length) == ("verified", None)
 
 
@@ -150,9 +150,17 @@ def test_the_word_found_is_a_shortest_one(left: str, right: str, relation: str) 
 
 def test_inclusion_of_what_no_machine_accepts_is_proved_for_every_length() -> None:
     answer = equivalent(
-        "crasp:MoreAThanB", "crasp:Majority", relation="included", every_length=True
+        "crasp:MoreAThanB", "crasp:Majority", relation="included", always=True
     )
     assert (answer.verdict, answer.length) == ("verified", None)
+
+
+def test_a_command_asks_for_inclusion(call: Call) -> None:
+    asked = ("regex:ab", "regex:(ab)*", "-T", 6)
+    code, found = call("equivalent", *asked, "--relation", "included")
+    assert (code, found["relation"], found["word"]) == (0, "included", None)
+    code, found = call("equivalent", *asked)
+    assert (code, found["relation"], found["word"]) == (1, "equal", list("abab"))
 
 
 def test_what_differs_only_after_many_letters_is_found_there() -> None:
@@ -160,7 +168,7 @@ def test_what_differs_only_after_many_letters_is_found_there() -> None:
     always = parse("letters a b\nx := true", "always.crasp")
     answer = equivalent(short, always, 100)
     assert answer.word == ("a",) * 30
-    beyond = equivalent(short, always, 20, every_length=True)
+    beyond = equivalent(short, always, 20, always=True)
     assert (beyond.verdict, beyond.explored) == ("undecided", 20)
 
 
@@ -203,7 +211,7 @@ def test_an_invariant_that_does_not_hold_is_no_proof(
         return z3.BoolVal(True)
 
     monkeypatch.setattr(invariant, "_condition", claimed)
-    answer = equivalent("crasp:Alternating", "regex:(ab)*", every_length=True)
+    answer = equivalent("crasp:Alternating", "regex:(ab)*", always=True)
     assert answer.verdict == "undecided"
 
 
@@ -281,7 +289,8 @@ def test_machines_are_compared_by_what_they_show(call: Call) -> None:
     for arguments, why in (
         (("C3", "C3", "--up-to", "outputs"), "C3 does not show outputs"),
         (("C3", "C3", "--up-to", "states"), "--up-to takes names, outputs, accept"),
-        (("C3", "C3", "--up-to", "names", "-T", "5"), "-T, --always and --included"),
+        (("C3", "C3", "--up-to", "names", "-T", "5"), "-T, --always and --relation"),
+        (("C3", "C3", "--relation", "same"), "--relation takes equal, included"),
         (("crasp:Dyck1", "crasp:Dyck1", "--up-to", "names"), "a counting program"),
         (("C3", "C3"), "choose by --up-to"),
     ):

@@ -22,7 +22,7 @@ from krohn.kinds.hidden_markov import source_files as files
 from krohn.kinds.hidden_markov.source import HiddenMarkovModel
 from krohn.kinds.linear_systems.source import LinearSystem
 
-TINY = ("--width", 16, "--steps", 4, "--jobs", 1, "-T", 4, "--depth", 2)
+TINY = ("--width", 16, "--steps", 4, "--jobs", 1, "-T", 4, "--layers", 2)
 
 
 @pytest.fixture(autouse=True)
@@ -81,7 +81,7 @@ def test_a_table_is_printed(compared: Command) -> None:
 def test_of_hard_instances_the_revealed_state_is_asked(tmp_path: Path) -> None:
     found = krohn.compare(
         "Cyclic-HARD3,2@1:alpha=0.2",
-        depth=1,
+        layers=1,
         steps=4,
         seeds=1,
         jobs=1,
@@ -164,7 +164,7 @@ def test_refusals_are_one_line(
 @pytest.mark.slow
 def test_a_model_that_forgets_is_compiled_within_the_threshold() -> None:
     found = krohn.compare(
-        "RanHMM5,2@3", depth=1, steps=4, seeds=1, jobs=1, width=16, length=4
+        "RanHMM5,2@3", layers=1, steps=4, seeds=1, jobs=1, width=16, length=4
     )
     assert isinstance(found, BeliefComparison)
     assert found.proved is not None
