@@ -2,8 +2,9 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil, log2
+from typing import Self
 
 import numpy as np
 import torch
@@ -66,6 +67,12 @@ class BeliefRecipe(Recipe):
             raise KrohnError(
                 "training on beliefs takes no scratchpad and no regulariser"
             )
+
+    def for_trial(self, steps: int) -> Self:
+        """A recipe of a few steps, with words that are as long as its own on average."""
+        total = sum(map(self.length_at, range(self.steps)))
+        recipe = replace(self, stages=(max(1, round(total / self.steps)),))
+        return super(BeliefRecipe, recipe).for_trial(steps)
 
     def length_at(self, step: int) -> int:
         """How many letters the words of a step have, counted from 0."""

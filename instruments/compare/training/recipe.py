@@ -1,8 +1,8 @@
 """How a network is trained: every number of a run, and the regularisers."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Literal, get_args
+from dataclasses import dataclass, replace
+from typing import Literal, Self, get_args
 
 import numpy as np
 import torch
@@ -333,6 +333,10 @@ class Recipe:
         if self.clip is not None and not self.clip > 0:
             raise KrohnError(f"clip must be above 0, or None, not {self.clip}")
         self._check_names()
+
+    def for_trial(self, steps: int) -> Self:
+        """A recipe of a few steps that cost as much each as its own do on average."""
+        return replace(self, steps=steps, warmup=min(self.warmup, steps), every=steps)
 
     def _check_names(self) -> None:
         if self.decay not in get_args(Decay):

@@ -301,8 +301,7 @@ def _seconds(cell: Cell, step: float, evaluation: float) -> float:
 
 def _trial(cell: Cell, clock: Clock) -> tuple[float, float]:
     """The CPU seconds of a step and of an evaluation, from a training of a few steps."""
-    recipe = cell.recipe
-    short = replace(recipe, steps=STEPS, warmup=min(recipe.warmup, STEPS), every=STEPS)
+    short = cell.recipe.for_trial(STEPS)
     times, threads = list[float](), torch.get_num_threads()
     torch.set_num_threads(1)  # as where networks are trained
     try:

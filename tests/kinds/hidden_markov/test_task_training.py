@@ -77,6 +77,16 @@ def test_each_stage_has_as_many_steps_and_the_last_one_the_rest() -> None:
     assert lengths == [32] * 33 + [64] * 33 + [120] * 34
 
 
+@pytest.mark.parametrize("longest", [1, 16, 17, 120])
+@pytest.mark.parametrize("depth", [1, 3])
+def test_a_trial_has_words_of_the_mean_length(depth: int, longest: int) -> None:
+    recipe = BeliefRecipe(steps=700, length=longest, stages=doubling(depth, longest))
+    mean = sum(map(recipe.length_at, range(700))) / 700
+    trial = recipe.for_trial(4)
+    assert (trial.steps, trial.every) == (4, 4)
+    assert {*map(trial.length_at, range(4))} == {max(1, round(mean))}
+
+
 def test_recipes_that_make_no_sense() -> None:
     with pytest.raises(KrohnError, match="1 to 6 letters"):
         replace(SMALL, stages=(7,))
