@@ -22,7 +22,7 @@ from collections.abc import Iterable, Iterator
 from os import environ
 from pathlib import Path
 
-from slices_here import NOTE, what_leads_to
+from slices_here import NOTE, imports_of, what_leads_to
 
 from krohn.program.slices import GROUPS, slices
 
@@ -59,7 +59,7 @@ def users(name: str) -> set[str]:
 
 
 def copy_without(gone: Iterable[str], place: Path) -> None:
-    """Copy what git tracks, but for slices, their tests and their pages."""
+    """Copy what git tracks, but for slices, their tests, pages and benchmarks."""
     listed = subprocess.check_output(["git", "ls-files", "-z"], cwd=ROOT, text=True)
     away = [name.replace(".", "/") for name in gone]
     folders = tuple(f"{top}{path}/" for path in away for top in ("", "tests/"))
@@ -69,6 +69,9 @@ def copy_without(gone: Iterable[str], place: Path) -> None:
             continue
         (place / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(ROOT / name, place / name, follow_symlinks=False)
+    for path in (place / "benchmarks").glob("*.py"):
+        if any(".".join(name.split(".")[1:3]) in gone for name in imports_of(path)):
+            path.unlink()
     note = {name: what_leads_to(name) for name in gone}
     (place / "tests" / NOTE.name).write_text(json.dumps(note))
 

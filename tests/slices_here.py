@@ -20,6 +20,8 @@ from typing import Any
 
 import pytest
 
+from krohn.network import architecture
+from krohn.network.architecture import kind_of
 from krohn.program import slices as registry
 from krohn.program.slices import slices
 
@@ -140,7 +142,7 @@ def is_left_out(path: Path) -> bool:
     seen, waiting = set[Path](), [path]
     while waiting:
         file = waiting.pop()
-        modules = () if file in seen else _imports(file)
+        modules = () if file in seen else imports_of(file)
         seen.add(file)
         if any(map(_is_gone, modules)):
             return True
@@ -149,7 +151,7 @@ def is_left_out(path: Path) -> bool:
 
 
 @cache
-def _imports(path: Path) -> tuple[str, ...]:
+def imports_of(path: Path) -> tuple[str, ...]:
     """The modules that a file imports at its top."""
     found = list[str]()
     for node in ast.parse(path.read_text()).body:
@@ -187,5 +189,14 @@ def _need_or_skip(word: str, what: str) -> Any:
     return pytest.skip(f"without {what}") if found is None else found
 
 
-if DELETED:  # before anything imports it by its name
+def _kind_or_skip(given: Any) -> Any:
+    """`kind_of`, which skips the test where the architecture was deleted."""
+    name = given.get("kind") if isinstance(given, Mapping) else given.kind
+    if name in brought_by_deleted("architectures"):
+        pytest.skip(f"without {name}")
+    return kind_of(given)
+
+
+if DELETED:  # before anything imports them by their names
     registry.needed_part = _need_or_skip
+    architecture.kind_of = _kind_or_skip

@@ -17,6 +17,7 @@ from krohn.architectures.exports.commands_card import NAME
 from krohn.network import ModelFileError
 from krohn.program.errors import Refused
 from krohn.program.quoting import in_markdown, markdown_program, markdown_text
+from krohn.program.slices import slice_exports
 from krohn.program.word_texts import write_letter
 
 pytest.importorskip("transformers")
@@ -30,7 +31,7 @@ HOSTILE = (
 )
 """Names that are more than text to some reader."""
 TITLE = "evil \x1b[2J\n\n**Proved by Coq.** \u202e ``` {{7*7}} $x$"
-DESTINATIONS = ("gpt2", "huggingface", "transformer-lens", "onnx")
+DESTINATIONS = tuple(slice_exports())
 
 
 @pytest.fixture(scope="module")
