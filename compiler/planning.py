@@ -34,9 +34,9 @@ from krohn.compiler.search import (
     Request,
     Search,
     branch,
+    find_size_to_minimise,
     front,
     no_better,
-    objective_named,
     sizes,
 )
 from krohn.network.modelfile import LONGEST
@@ -89,23 +89,23 @@ class Planning:
         """Plans that differ in construction or cost, best first.
 
         Raises:
-            CompileError: If there is no such objective.
+            CompileError: If networks have no such size.
         """
-        objective = self.objective(minimise)
+        minimise = self.find_size_to_minimise(minimise)
         seen: set[tuple[str, Cost]] = set()
-        key = partial(sizes, objective=objective)
-        for plan in self.search.best_first(key, self.eligible(objective)):
+        key = partial(sizes, minimise=minimise)
+        for plan in self.search.best_first(key, self.eligible(minimise)):
             if (plan.construction, plan.cost) not in seen:
                 seen.add((plan.construction, plan.cost))
                 yield plan
 
-    def eligible(self, objective: str) -> frozenset[str]:
-        """The constructions that an objective chooses from.
+    def eligible(self, minimise: str) -> frozenset[str]:
+        """The constructions that are chosen from, by what is minimised.
 
         The compromise leaves out scans of higher radix: fewer layers for more heads and
         many more parameters are for those who ask for them.
         """
-        asked = objective != COMPROMISE
+        asked = minimise != COMPROMISE
         return frozenset(n for n in self.names if asked or radix_of(n) is None)
 
     def front(self) -> list[Plan]:
@@ -128,20 +128,22 @@ class Planning:
     def candidates(self, minimise: str | None = None) -> list[Candidate]:
         """The state of every construction, best first.
 
-        Constructions that the objective does not choose from follow. Of each of these
-        two groups, constructions that do not apply come last.
+        Constructions that are not chosen from follow. Of each of these two groups,
+        constructions that do not apply come last.
         """
-        objective = self.objective(minimise)
-        key, tried = partial(sizes, objective=objective), self.eligible(objective)
+        minimise = self.find_size_to_minimise(minimise)
+        key, tried = partial(sizes, minimise=minimise), self.eligible(minimise)
         candidates = [self._candidate(name, key) for name in self.names]
         return sorted(candidates, key=lambda c: (c.name not in tried, _place(key, c)))
 
-    def objective(self, minimise: str | None) -> str:
-        """The objective; if none is named, a compromise.
+    def find_size_to_minimise(self, minimise: str | None) -> str:
+        """What is minimised; if nothing is named, a compromise.
 
         For a single construction that was asked for, it is the depth.
         """
-        return objective_named(minimise, COMPROMISE if len(self.names) > 1 else "depth")
+        return find_size_to_minimise(
+            minimise, COMPROMISE if len(self.names) > 1 else "depth"
+        )
 
     def reasons(self) -> str:
         """Why nothing applies."""
@@ -287,7 +289,7 @@ def _request(
 
 def _is_any(known: Planning) -> bool:
     """Whether there is a network: a scan, which is soon found out, or another one."""
-    key = partial(sizes, objective=known.objective(None))
+    key = partial(sizes, minimise=known.find_size_to_minimise(None))
     ways = (known.search.best_first(key, names) for names in ((SCAN,), known.names))
     return any(next(way, None) is not None for way in ways)
 
@@ -318,8 +320,8 @@ def plans(
     """The ways to lower a construction that differ in cost, best first.
 
     Raises:
-        CompileError: If the construction does not serve the machine, or there is no such
-            objective.
+        CompileError: If the construction does not serve the machine, or what is to be
+            minimised is no size of networks.
     """
     known = planning(machine, length, options, name, budget)
     lowered = list(known.best_first(minimise))

@@ -1,4 +1,4 @@
-"""Best-first search among networks by an objective, and the stages of each candidate."""
+"""Best-first search among networks by a size, and the stages of each candidate."""
 
 from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import dataclass, field, replace
@@ -30,12 +30,12 @@ from krohn.compiler.pipeline import (
 from krohn.compiler.positions import Positions
 from krohn.program import Program
 
-# The objectives by which networks are chosen, and the networks that no other one beats.
+# What networks are chosen by, and the networks that no other one beats.
 
 COMPROMISE = "compromise"
 
-# What each objective compares, most important first.
-OBJECTIVES: dict[str, tuple[str, ...]] = {
+# What is compared by each value of `minimise`, most important first.
+SIZES_TO_MINIMISE: dict[str, tuple[str, ...]] = {
     "depth": ("depth", "layers", "parameters"),
     "width": ("width", "parameters"),
     "parameters": ("parameters", "depth"),
@@ -67,25 +67,25 @@ class Plan:
     options: Options
 
 
-def objective_named(minimise: str | None, default: str = COMPROMISE) -> str:
-    """The name of an objective; the default if none was given.
+def find_size_to_minimise(minimise: str | None, default: str = COMPROMISE) -> str:
+    """What is minimised; the default if nothing was given.
 
     Raises:
-        CompileError: If there is no such objective.
+        CompileError: If networks have no such size.
     """
     if minimise is None:
         return default
-    if minimise not in OBJECTIVES:
+    if minimise not in SIZES_TO_MINIMISE:
         raise CompileError(
-            f"--minimise takes {', '.join(OBJECTIVES)}, not {minimise!r}"
-            f"{near(minimise, OBJECTIVES)}"
+            f"--minimise takes {', '.join(SIZES_TO_MINIMISE)}, not {minimise!r}"
+            f"{near(minimise, SIZES_TO_MINIMISE)}"
         )
     return minimise
 
 
-def sizes(cost: Bound, objective: str) -> tuple[float, ...]:
-    """The sizes that an objective compares, most important first."""
-    return tuple(getattr(cost, name) for name in OBJECTIVES[objective])
+def sizes(cost: Bound, minimise: str) -> tuple[float, ...]:
+    """The sizes that are compared, most important first."""
+    return tuple(getattr(cost, name) for name in SIZES_TO_MINIMISE[minimise])
 
 
 def no_better(cost: Bound, others: Iterable[Bound]) -> bool:

@@ -106,7 +106,7 @@ class Asked(MachineReading):
         strength: Of the noise of a disguise, in units of the root mean square of each
             matrix.
         minimise: What is chosen by: a key of
-            `krohn.compiler.search.OBJECTIVES`. None: the compromise
+            `krohn.compiler.search.SIZES_TO_MINIMISE`. None: the compromise
             for ``"auto"``, else the depth.
         block: Write the state into the text after so many letters, and read it back: the
             depth is that of a block (docs/proofs/blocks.md).
@@ -226,7 +226,7 @@ def check_one_of(option: str, value: object, known: Collection[str]) -> None:
 
 
 def compile(  # noqa: A001  (the verb of the trade, and of the command)
-    machine: object,
+    source: object,
     length: int | None = None,
     construction: str = "auto",
     **options: Unpack[CompileKeywords],
@@ -234,7 +234,7 @@ def compile(  # noqa: A001  (the verb of the trade, and of the command)
     """Derive a network that computes a machine, and prove that it does.
 
     Args:
-        machine: Anything that `krohn.automaton` takes, or names it; or another source, as
+        source: Anything that `krohn.automaton` takes, or names it; or another source, as
             a `ChainOfThought` or a fitted object of hmmlearn,
             or its name (``EditDistance6,7``).
         length: The longest word (T); required for a Transformer.
@@ -250,8 +250,8 @@ def compile(  # noqa: A001  (the verb of the trade, and of the command)
     asked = Asked(length, construction, **options)
     check_one_of("--arch", asked.arch, architectures())
     with one_thread():
-        kind, source, asked = _resolve_source(machine, asked)
-        return kind.compile(source, asked)
+        kind, resolved_source, asked = _resolve_source(source, asked)
+        return kind.compile(resolved_source, asked)
 
 
 def explain(

@@ -413,7 +413,7 @@ def plan_ways(
         on_pass: Called after every compiler pass with its name and the Program.
 
     Raises:
-        CompileError: If there is no such objective.
+        CompileError: If networks have no such size.
     """
     for plan in known.best_first(minimise):
         yield Way(plan.construction, plan.cost, partial(realise, plan, on_pass))

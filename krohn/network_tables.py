@@ -13,7 +13,12 @@ from krohn.compiler.compiled_network import realise
 from krohn.compiler.constructions.registry import summary_of
 from krohn.compiler.cost import Cost
 from krohn.compiler.planning import MOST_CHOSEN, Candidate, Planning
-from krohn.compiler.search import COMPROMISE, OBJECTIVES, Plan, objective_named
+from krohn.compiler.search import (
+    COMPROMISE,
+    SIZES_TO_MINIMISE,
+    Plan,
+    find_size_to_minimise,
+)
 
 Network = tuple[str, Cost | None]
 """A construction, and what one of its networks costs."""
@@ -39,7 +44,7 @@ def construction_table(
         ``why``; ``proved``: whether the chosen one is, null if it was not tried; and
         ``tried``: what is not proved though it would be chosen before.
     """
-    objective = objective_named(minimise)
+    minimise = find_size_to_minimise(minimise)
     chosen: Network | None = choice.way and (choice.way.construction, choice.way.cost)
     plans = {(p.construction, p.cost): p for p in planning.front()}
     proved = dict.fromkeys(((t.construction, t.cost) for t in choice.tried), False)
@@ -47,7 +52,7 @@ def construction_table(
         proved[chosen] = True
     beside = {chosen} if chosen else set[Network]()
     ordered: list[Any] = sorted({*plans, *beside, *proved}, key=_by_depth)
-    candidates = planning.candidates(objective)
+    candidates = planning.candidates(minimise)
     counted: dict[Network, int | None] = {n: _nonzero(p) for n, p in plans.items()}
     if chosen is not None and choice.found is not None:
         counted[chosen] = nonzero(choice.found.file.tensors)
@@ -65,8 +70,8 @@ def construction_table(
         "chosen": chosen and chosen[0],
         "proved": chosen and proved.get(chosen),
         "tried": rows_of(choice.tried),
-        "minimise": objective,
-        "why": _why(choice, candidates, objective, planning.eligible(objective)),
+        "minimise": minimise,
+        "why": _why(choice, candidates, minimise, planning.eligible(minimise)),
     }
 
 
@@ -119,13 +124,13 @@ _LABELS = {
 def _why(
     choice: Choice[Any, Any],
     found: list[Candidate],
-    objective: str,
+    minimise: str,
     eligible: Container[str],
 ) -> str:
     """The reason for a choice: the sizes of the best two that it was made from.
 
     Of the other networks in the table it is said how the choice is deeper than one, and
-    which ones the objective leaves out.
+    which ones are left out by it.
     """
     if choice.way is None:
         what = (
@@ -137,7 +142,7 @@ def _why(
     failed = {(t.construction, t.cost) for t in choice.tried}
     name, cost = choice.way.construction, choice.way.cost
     assert cost is not None
-    first = OBJECTIVES[objective][0]
+    first = SIZES_TO_MINIMISE[minimise][0]
     beside = " of the networks that were not tried before" if failed else ""
     amount = _amount(getattr(cost, first))
     others = [
@@ -147,10 +152,10 @@ def _why(
     ]
     reason = f"it has the least {_label(first)}{beside}, {amount}"
     beside_it = [c for c in others if c.name in eligible]
-    reason += _rival(cost, beside_it[0], objective) if beside_it else ""
-    if objective == COMPROMISE:
+    reason += _rival(cost, beside_it[0], minimise) if beside_it else ""
+    if minimise == COMPROMISE:
         return reason + _left_out(cost, [c for c in others if c.name not in eligible])
-    return reason + (_fewer_blocks(cost, others) if objective == "depth" else "")
+    return reason + (_fewer_blocks(cost, others) if minimise == "depth" else "")
 
 
 def _left_out(cost: Cost, others: list[Candidate]) -> str:
@@ -165,9 +170,9 @@ def _left_out(cost: Cost, others: list[Candidate]) -> str:
     )
 
 
-def _rival(cost: Cost, rival: Candidate, objective: str) -> str:
+def _rival(cost: Cost, rival: Candidate, minimise: str) -> str:
     """The sizes of the next best construction, as a reason."""
-    first, *others = OBJECTIVES[objective]
+    first, *others = SIZES_TO_MINIMISE[minimise]
     sizes = rival.cost or rival.bound
     least = "" if rival.cost else "at least "
     reason = f"; {rival.name} has {least}{_amount(getattr(sizes, first))}"

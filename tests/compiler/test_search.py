@@ -18,7 +18,7 @@ from krohn.compiler.constructions.registry import construct, radix_of
 from krohn.compiler.cost import Bound, latency
 from krohn.compiler.pipeline import Options
 from krohn.compiler.planning import MOST_CHOSEN, planning, plans, scans
-from krohn.compiler.search import FRONT, OBJECTIVES, Plan, Search, front, sizes
+from krohn.compiler.search import FRONT, SIZES_TO_MINIMISE, Plan, Search, front, sizes
 from krohn.network.precision import FLOAT32
 
 OPTIONS = Options(FLOAT32)
@@ -69,11 +69,11 @@ def test_bounds_are_not_above_what_follows(
 def test_the_best_is_the_best_of_all(name: str) -> None:
     machine = replace(zoo.machine(name), output=None)
     every = everything(planning(machine, 12, OPTIONS).search)
-    for objective in OBJECTIVES:
+    for minimise in SIZES_TO_MINIMISE:
         known = planning(machine, 12, OPTIONS)
-        best = next(known.best_first(objective))
-        key = partial(sizes, objective=objective)
-        tried = [p for p in every if p.construction in known.eligible(objective)]
+        best = next(known.best_first(minimise))
+        key = partial(sizes, minimise=minimise)
+        tried = [p for p in every if p.construction in known.eligible(minimise)]
         assert key(best.cost) == min(key(p.cost) for p in tried)
 
 

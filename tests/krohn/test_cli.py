@@ -101,7 +101,7 @@ def test_explain(command: Command, machine: str, chosen: str) -> None:
 
 
 @pytest.mark.slow
-def test_explain_goes_by_an_objective(command: Command) -> None:
+def test_explain_goes_by_what_is_minimised(command: Command) -> None:
     found = command("explain", "S4", "-T", 50, "--minimise", "latency", "--json").json
     assert found["chosen"] == "scan4"
     least = min(row["latency"] for row in found["front"])

@@ -43,7 +43,7 @@ def named_task(source: object, reading: MachineReading = AS_IT_IS) -> Task:
 
 
 def compare(
-    machine: object,
+    source: object,
     preset: str = "desk",
     *,
     command: str | None = None,
@@ -54,7 +54,7 @@ def compare(
     """Derive a network for a machine, train others, and set them side by side.
 
     Args:
-        machine: Anything that `krohn.automaton` takes, or a task of the thesis by name
+        source: Anything that `krohn.automaton` takes, or a task of the thesis by name
             (`krohn.instruments.compare.tasks.catalogue.names`); or a hidden Markov model
             or linear system, or its name (``Cyclic-DET5,5@3``); or a counting program
             (``crasp:Dyck1``).
@@ -73,7 +73,7 @@ def compare(
         KrohnError: If there is no such machine, preset or device, a number makes no sense,
             nothing can be certified, or a run is interrupted.
     """
-    question = ask(machine, Settings(preset, **options))
+    question = ask(source, Settings(preset, **options))
     if announce is not None and question.remark:
         announce(question.remark)
     again = command or f"krohn.compare({question.name!r}, preset={preset!r}, …)"
