@@ -12,7 +12,7 @@ from report import Row, Table, each, parser, publish
 
 import krohn
 from krohn.algebra.errors import KrohnError
-from krohn.compilation import Asked
+from krohn.compile_options import CompileOptions
 from krohn.kinds.dynamic_programs.build import ATTENTION
 from krohn.network.attention_cost import parts
 from krohn.program.architectures.transformer import Transformer
@@ -115,7 +115,7 @@ def _planned(name: str, kind: str) -> Row:
     found = find_source_to_compile(name)
     assert found is not None
     source_kind, source = found
-    asked = Asked(attention=kind, formats=("float64",))
+    asked = CompileOptions(attention=kind, formats=("float64",))
     built, _ = source_kind.build(source, asked)
     shape = built.network.architecture
     meeting, rest = parts(Transformer.of(shape), shape["positions"] - 1)

@@ -18,7 +18,7 @@ from experiment import options, trained
 from report import Row, Table, publish
 
 import krohn
-from krohn.compilation import Asked
+from krohn.compile_options import CompileOptions
 from krohn.instruments.compare.measures.accuracy import text_scores
 from krohn.instruments.compare.models import (
     EfficientGpt,
@@ -179,7 +179,7 @@ def fitted() -> Iterator[Row]:
 def arithmetic(kind: str) -> list[int]:
     """The widths of networks of arithmetic modulo 11, as they are planned."""
     found = [find_source_to_compile(f"Arithmetic{n},11") for n in (6, 10, 13, 16)]
-    asked = Asked(attention=kind, formats=("float64",))
+    asked = CompileOptions(attention=kind, formats=("float64",))
     built = [k.build(source, asked)[0] for k, source in filter(None, found)]
     return sorted({each.network.architecture["d_model"] for each in built})
 

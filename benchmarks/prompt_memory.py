@@ -16,7 +16,7 @@ import torch
 from report import Row, Table, each, parser, publish
 from short_mantissas import ShortMantissas, shorten, shorten_heads
 
-from krohn.compilation import Asked
+from krohn.compile_options import CompileOptions
 from krohn.instruments.compare.tasks.texts import subsequences
 from krohn.kinds.dynamic_programs.build import ATTENTION
 from krohn.kinds.dynamic_programs.commands import ChainsOfThought
@@ -89,7 +89,7 @@ def digits(case: tuple[str, str]) -> Row:
     name, attention = case
     source = KIND.find_by_name(name)
     assert source is not None
-    asked = Asked(attention=attention, formats=("float64",))
+    asked = CompileOptions(attention=attention, formats=("float64",))
     built, claim = KIND.build(source, asked)
     file, chain = (
         KIND.file(source, built, claim, asked.options),

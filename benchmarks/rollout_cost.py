@@ -20,7 +20,7 @@ import numpy as np
 import torch
 from report import Row, Table, each, parser, publish
 
-from krohn.compilation import Asked
+from krohn.compile_options import CompileOptions
 from krohn.kinds.dynamic_programs.build import ATTENTION
 from krohn.kinds.dynamic_programs.commands import ChainsOfThought
 from krohn.kinds.dynamic_programs.source_memory import kept_numbers
@@ -43,7 +43,7 @@ def networks(name: str) -> tuple[torch.Tensor, int, Mapping[str, Model]]:
     """A text, its tokens that are the prompt, and a network of each kind, in float64."""
     source = KIND.find_by_name(name)
     assert source is not None
-    asked, models = Asked(formats=("float64",)), {}
+    asked, models = CompileOptions(formats=("float64",)), {}
     for kind in ATTENTION:
         built, claim = KIND.build(source, replace(asked, attention=kind))
         models[kind] = Model(KIND.file(source, built, claim, asked.options))

@@ -16,7 +16,7 @@ from report import Row, Table, each, parser, publish
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.errors import KrohnError
 from krohn.algebra.minimisation import minimise
-from krohn.compilation import Asked
+from krohn.compile_options import CompileOptions
 from krohn.compiled_model import model_file
 from krohn.compiler import CompileError
 from krohn.compiler.compiled_network import realise
@@ -83,7 +83,7 @@ def _machine(job: Job) -> Automaton:
 
 
 def _first_proved(machine: Automaton, length: int, names: Iterable[str]) -> Plan | None:
-    options = Asked().options
+    options = CompileOptions().options
     found: list[Plan] = []
     for name in names:
         try:

@@ -1,9 +1,8 @@
 """A compiled network and its proof, as a file holds them, and how it is chosen."""
 
-import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar, overload
@@ -229,24 +228,6 @@ class CompiledModel:
             "tried": rows_of(self.tried),
             "seconds": round(self.seconds, 3),
         }
-
-
-def file_of(model: object) -> ModelFile | None:
-    """The model file of what is none of a path: of an open network, as it runs now.
-
-    Returns:
-        A file whose claim is read anew, as its header may have been changed in place; None
-        if it is something else.
-
-    Raises:
-        ModelFileError: If no file says what the network does now.
-    """
-    candidate = model.file if isinstance(model, CompiledModel) else model
-    if not isinstance(candidate, ModelFile) and "torch" in sys.modules:
-        from krohn.network.model import Model, current_file
-
-        candidate = current_file(candidate) if isinstance(candidate, Model) else None
-    return replace(candidate) if isinstance(candidate, ModelFile) else None
 
 
 def nonzero(tensors: Mapping[str, FloatArray]) -> int:

@@ -1,6 +1,8 @@
 """Opening a model file: as a module of torch, or to be run where torch is not installed."""
 
+import sys
 import warnings
+from dataclasses import replace
 from importlib.util import find_spec
 from os import PathLike
 from pathlib import Path
@@ -18,6 +20,7 @@ from krohn.source_kinds import of_file
 if TYPE_CHECKING:
     import torch
 
+    from krohn.compiled_model import CompiledModel
     from krohn.open_model import Model
 
 
@@ -120,3 +123,23 @@ class RunningFile:
             AttributeError: Always.
         """
         raise AttributeError(f"{name} of a network needs torch: {install('compile')}")
+
+
+def file_of(model: object) -> ModelFile | None:
+    """The model file of what is none of a path: of an open network, as it runs now.
+
+    Returns:
+        A file whose claim is read anew, as its header may have been changed in place; None
+        if it is something else.
+
+    Raises:
+        ModelFileError: If no file says what the network does now.
+    """
+    compiling = sys.modules.get("krohn.compiled_model")
+    compiled = compiling is not None and isinstance(model, compiling.CompiledModel)
+    candidate = cast("CompiledModel", model).file if compiled else model
+    if not isinstance(candidate, ModelFile) and "torch" in sys.modules:
+        from krohn.network.model import Model, current_file
+
+        candidate = current_file(candidate) if isinstance(candidate, Model) else None
+    return replace(candidate) if isinstance(candidate, ModelFile) else None

@@ -10,7 +10,7 @@ from itertools import chain, islice
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.budget import Budget, steps_of
 from krohn.algebra.errors import KrohnError
-from krohn.compilation import Asked
+from krohn.compile_options import CompileOptions
 from krohn.compiled_model import (
     Choice,
     CompiledModel,
@@ -35,7 +35,7 @@ from krohn.option_rules import TRANSFORMER, refuse
 from krohn.program.slices import find, find_in_slices, needed_part, slices
 
 
-def compile_machine(source: Automaton, asked: Asked) -> CompiledModel:
+def compile_machine(source: Automaton, asked: CompileOptions) -> CompiledModel:
     """The network of the best construction that is proved.
 
     Raises:
@@ -59,7 +59,7 @@ def compile_machine(source: Automaton, asked: Asked) -> CompiledModel:
 
 
 def _best(
-    source: Automaton, asked: Asked, budget: Budget
+    source: Automaton, asked: CompileOptions, budget: Budget
 ) -> tuple[MachineClaim, Choice[CompiledNetwork, Proved]]:
     """What is claimed, and the best network of which it is proved."""
     disguise, observed = None, asked.observe is not None
@@ -73,7 +73,7 @@ def _best(
     return claim, choose(_ways(shown, asked, budget), proved, lambda _: asked.proof)
 
 
-def _check(asked: Asked) -> None:
+def _check(asked: CompileOptions) -> None:
     """Refuse options that others leave without effect.
 
     Raises:
@@ -90,7 +90,7 @@ def _check(asked: Asked) -> None:
 
 
 def _certification_error(
-    source: Automaton, asked: Asked, tried: Sequence[Tried]
+    source: Automaton, asked: CompileOptions, tried: Sequence[Tried]
 ) -> CompileError:
     """No network could be proved: why, and with what one is."""
     at = "" if asked.length is None else f" at length {asked.length}"
@@ -110,7 +110,7 @@ def _certification_error(
 _RECURRENT = "--arch rnn, which is for words of every length (leave -T out)"
 
 
-def _easier(asked: Asked, noisy: bool) -> Iterator[tuple[str, Asked]]:
+def _easier(asked: CompileOptions, noisy: bool) -> Iterator[tuple[str, CompileOptions]]:
     """Options that may lead to a network of the same architecture, and what they ask."""
     if noisy and asked.formats[0] != "float64":
         yield "--dtype float64", replace(asked, formats=("float64",))
@@ -124,7 +124,9 @@ def _easier(asked: Asked, noisy: bool) -> Iterator[tuple[str, Asked]]:
         )
 
 
-def _working(source: Automaton, ways: Iterable[tuple[str, Asked]]) -> Iterator[str]:
+def _working(
+    source: Automaton, ways: Iterable[tuple[str, CompileOptions]]
+) -> Iterator[str]:
     """The options with which a network is proved."""
     for option, asked in ways:
         with suppress(KrohnError):
@@ -134,7 +136,7 @@ def _working(source: Automaton, ways: Iterable[tuple[str, Asked]]) -> Iterator[s
 
 
 def _ways(
-    machine: Automaton, asked: Asked, budget: Budget
+    machine: Automaton, asked: CompileOptions, budget: Budget
 ) -> Iterator[Way[CompiledNetwork]]:
     """The networks to try to prove, best first.
 
@@ -163,7 +165,9 @@ def _ways(
         raise CompileError(f"{known.reasons()}{also}")
 
 
-def _without_planning(machine: Automaton, asked: Asked) -> Iterable[CompiledNetwork]:
+def _without_planning(
+    machine: Automaton, asked: CompileOptions
+) -> Iterable[CompiledNetwork]:
     """The networks of an architecture that has one construction at a time.
 
     Raises:

@@ -17,7 +17,7 @@ from krohn.algebra.classification.languages import LanguageClasses, classify_lan
 from krohn.algebra.minimisation import minimise, reachable
 from krohn.algebra.structure import as_counter, as_memory
 from krohn.algebra.wording import count
-from krohn.compilation import Asked
+from krohn.compile_options import CompileOptions
 from krohn.compiled_model import (
     MachineClaim,
     Way,
@@ -35,7 +35,7 @@ MOST_ELEMENTS = 200_000
 MOST_ENTRIES = 20_000_000
 
 
-def machine_facts(machine: Automaton, asked: Asked) -> dict[str, Any]:
+def machine_facts(machine: Automaton, asked: CompileOptions) -> dict[str, Any]:
     """The facts that `krohn.explain` says of a machine, and its table of constructions."""
     length = asked.longest("a network needs the longest length")
     part = reachable(machine)

@@ -217,7 +217,7 @@ def _no_word() -> KrohnError:
 
 def _file(source: object) -> ModelFile | None:
     """The model file of a source, if it is one."""
-    from krohn.compiled_model import file_of  # all constructions
+    from krohn.loading import file_of  # all constructions
 
     if (file := file_of(source)) is not None:
         return file

@@ -9,8 +9,8 @@ from typing import NamedTuple, Unpack
 
 from krohn.algebra.errors import KrohnError
 from krohn.checks import Checks, VerifyKeywords
-from krohn.compiled_model import file_of
 from krohn.foreign import directory_reader, is_state_dict, is_trained
+from krohn.loading import file_of
 from krohn.network import modelfile
 from krohn.option_rules import HELD_IN_PYTHON, OF_SOURCES, refuse
 from krohn.program.slices import part

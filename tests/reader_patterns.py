@@ -27,7 +27,7 @@ GIVEN = {
 }
 """Patterns that stand in tables, where these modules use them."""
 AFTER_ANOTHER = {"algebra/formats/dot_graph.py: _PAIR"}
-"""Asked only about a part of what another pattern has matched whole."""
+"""CompileOptions only about a part of what another pattern has matched whole."""
 
 
 class Use(NamedTuple):

@@ -87,13 +87,13 @@ def skip_tests_of_deleted(patch: pytest.MonkeyPatch) -> None:
     """Skip each test as soon as it names something that deleted slices brought."""
     from krohn import cli, machines, source_kinds
     from krohn.algebra.formats import SUFFIXES
-    from krohn.compilation import Asked
+    from krohn.compile_options import CompileOptions
 
     begins = "|".join(brought_by_deleted("begins")) or r"(?!)"
     ends = tuple(brought_by_deleted("ends") - {*SUFFIXES}) or ("\0",)
     words = brought_by_deleted("words")
     gone = brought_by_deleted("architectures"), brought_by_deleted("constructions")
-    run, found, made = cli.run, source_kinds.find_source, Asked.__init__
+    run, found, made = cli.run, source_kinds.find_source, CompileOptions.__init__
 
     def run_unless_deleted(arguments: list[str]) -> int:
         if asked := words & {*arguments}:
@@ -107,7 +107,7 @@ def skip_tests_of_deleted(patch: pytest.MonkeyPatch) -> None:
         return found(source)
 
     @wraps(made)
-    def made_unless_deleted(self: Asked, *given: Any, **options: Any) -> None:
+    def made_unless_deleted(self: CompileOptions, *given: Any, **options: Any) -> None:
         made(self, *given, **options)
         construction = str(self.construction).partition(":")[0]
         blocks = self.block is not None and "kinds.blocks" in DELETED
@@ -117,7 +117,7 @@ def skip_tests_of_deleted(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(cli, "run", run_unless_deleted)
     patch.setattr(machines, "find_source", found_unless_deleted)
     patch.setattr(source_kinds, "find_source", found_unless_deleted)
-    patch.setattr(Asked, "__init__", made_unless_deleted)
+    patch.setattr(CompileOptions, "__init__", made_unless_deleted)
 
 
 def asks_for_deleted(error: BaseException) -> bool:

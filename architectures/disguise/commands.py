@@ -9,7 +9,8 @@ from torch import nn
 
 from krohn.algebra.errors import KrohnError
 from krohn.architectures.disguise.build import FORMATS
-from krohn.compiled_model import CompiledModel, file_of, with_evidence
+from krohn.compiled_model import CompiledModel, with_evidence
+from krohn.loading import file_of
 from krohn.network.model import current_file
 from krohn.network.modelfile import PLAIN, ModelFile
 from krohn.network.precision import FloatArray

@@ -25,7 +25,8 @@ from krohn.architectures.exports.destinations import (
     Destination,
     destination,
 )
-from krohn.compiled_model import CompiledModel, file_of
+from krohn.compiled_model import CompiledModel
+from krohn.loading import file_of
 from krohn.machine_verification import LONGEST_SAMPLE, SCORES
 from krohn.network import ExportError, modelfile
 from krohn.network.model import Model

@@ -16,7 +16,7 @@ from krohn.architectures.generator.build import (
     Freedom,
     generator,
 )
-from krohn.compilation import Asked
+from krohn.compile_options import CompileOptions
 from krohn.compiled_model import (
     CompiledModel,
     halves,
@@ -126,7 +126,7 @@ def compile_generator(
     began, how = time.monotonic(), MachineReading(**reading)
     source = with_outputs(machine_of(machine, how), how.observe)
     law = distribution(source, opening)
-    asked = Asked(length, dtype=dtype).of(("float32",))
+    asked = CompileOptions(length, dtype=dtype).of(("float32",))
     longest = asked.longest("a generator needs the longest prefix")
     wanted = Wanted(free or Freedom(), longest, asked.options.precision)
     file = _file(source, law, wanted)

@@ -4,11 +4,11 @@ from collections.abc import Iterable
 
 from krohn.algebra.automaton import Automaton
 from krohn.architectures.pruned import build
-from krohn.compilation import Asked
+from krohn.compile_options import CompileOptions
 from krohn.compiler.compiled_network import CompiledNetwork
 
 
-def networks(machine: Automaton, asked: Asked) -> Iterable[CompiledNetwork]:
+def networks(machine: Automaton, asked: CompileOptions) -> Iterable[CompiledNetwork]:
     """The networks of a machine, the smallest first."""
     chosen = build.choice(asked.construction)
     assert chosen is not None

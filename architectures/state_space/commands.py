@@ -16,7 +16,7 @@ from krohn.architectures.state_space.build import (
     Parts,
     compile_ssm,
 )
-from krohn.compilation import Asked, check_one_of
+from krohn.compile_options import CompileOptions, check_one_of
 from krohn.compiler import CompileError
 from krohn.compiler.compiled_network import CompiledNetwork, machine_of_states
 from krohn.network.precision import PRECISIONS
@@ -94,7 +94,7 @@ def _rows(machine: Automaton, form: str) -> Iterator[dict[str, Any]]:
         yield {"form": form, "dtype": dtype, "layers": layers, "right_for": longest}
 
 
-def networks(machine: Automaton, asked: Asked) -> list[CompiledNetwork]:
+def networks(machine: Automaton, asked: CompileOptions) -> list[CompiledNetwork]:
     """The network of a machine.
 
     Raises:

@@ -10,7 +10,6 @@ import numpy as np
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.errors import KrohnError
 from krohn.architectures.pruned.build import is_random
-from krohn.compiled_model import file_of
 from krohn.foreign import own_machine, source_name
 from krohn.instruments.equivalence.claims import (
     check_alike,
@@ -22,6 +21,7 @@ from krohn.instruments.equivalence.question import (
     compare_machines,
     notion_of,
 )
+from krohn.loading import file_of
 from krohn.machines import MODEL
 from krohn.network import modelfile
 from krohn.network.model import Model

@@ -18,7 +18,7 @@ from krohn.algebra.wording import count
 from krohn.drawing import check_suffix, draw_machine, save as save_picture
 from krohn.instruments.learning.lstar import Answers, Last, lstar, rpni
 from krohn.instruments.learning.opening import (
-    Asked,
+    CompileOptions,
     open_network,
 )
 from krohn.instruments.learning.teacher import (
@@ -284,7 +284,7 @@ def learn(
 
 
 def _make_result(
-    asked: Asked,
+    asked: CompileOptions,
     method: str,
     kind: Kind,
     teacher: Teacher,
@@ -322,7 +322,7 @@ def _before(wanted: Automaton | None) -> str:
     return wanted.output.names[int(wanted.output.table[wanted.start])]
 
 
-def _length(asked: Asked, length: int | None, exhaustive_words: int) -> int:
+def _length(asked: CompileOptions, length: int | None, exhaustive_words: int) -> int:
     """How long the longest words are that teach something.
 
     Raises:
@@ -339,12 +339,12 @@ def _length(asked: Asked, length: int | None, exhaustive_words: int) -> int:
     return length
 
 
-def _reads(asked: Asked) -> Any:
+def _reads(asked: CompileOptions) -> Any:
     model = asked.model
     return model.reads if isinstance(model, BlackBox) else model
 
 
-def _check_causal(asked: Asked, length: int, seed: int) -> None:
+def _check_causal(asked: CompileOptions, length: int, seed: int) -> None:
     """Run words and their first halves, of networks that are known from outside only.
 
     Raises:

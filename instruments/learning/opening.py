@@ -17,8 +17,8 @@ from krohn.algebra.minimisation import Shows, output_classes
 from krohn.alignment import shows_names
 from krohn.architectures.exports.destinations import destination
 from krohn.architectures.gpt2 import commands as gpt2
-from krohn.compiled_model import file_of
 from krohn.foreign import is_state_dict, saying_outputs
+from krohn.loading import file_of
 from krohn.machines import OWN, machine_of, with_outputs
 from krohn.network import ModelFileError, modelfile
 from krohn.network.architecture import kind_of
@@ -34,7 +34,7 @@ from krohn.verify.testing.examination import BlackBox, black_box
 
 
 @dataclass(frozen=True)
-class Asked:
+class CompileOptions:
     """A network that can be asked, and what it should be.
 
     Attributes:
@@ -57,7 +57,7 @@ def open_network(
     machine: object,
     observe: str | None,
     vocabulary: int | None = None,
-) -> Asked:
+) -> CompileOptions:
     """A network to ask, from whatever it is in.
 
     Args:
@@ -98,7 +98,7 @@ def open_network(
     return asked
 
 
-def _of_file(file: ModelFile, machine: object, observe: str | None) -> Asked:
+def _of_file(file: ModelFile, machine: object, observe: str | None) -> CompileOptions:
     """The network of a model file, whose states become outputs, too."""
     shows: Shows = file.claim.shows.value
     if observe is not None and shows == "states":
@@ -120,14 +120,14 @@ def _of_file(file: ModelFile, machine: object, observe: str | None) -> Asked:
     model = Model(saying_outputs(file, letters, classes))
     if not model.causal:
         raise KrohnError("its answer after a letter depends on later letters")
-    return Asked(model, shows, wanted, length, name)
+    return CompileOptions(model, shows, wanted, length, name)
 
 
 def _observation(shows: Shows, observe: str | None) -> str | None:
     return (observe or OWN) if shows == "outputs" else None
 
 
-def _open_trained(path: str, machine: object, observe: str | None) -> Asked:
+def _open_trained(path: str, machine: object, observe: str | None) -> CompileOptions:
     """A trained network, with the names of a machine or with numbers."""
     from krohn.instruments.compare.models.files import load
 
@@ -139,7 +139,7 @@ def _open_trained(path: str, machine: object, observe: str | None) -> Asked:
             raise KrohnError("--observe needs --machine, the machine that is observed")
         letters, classes = map(numbers, (has.letters, has.classes))
         box = BlackBox(network, letters, classes, "outputs", network.longest)
-        return Asked(box, shows, None, None, path)
+        return CompileOptions(box, shows, None, None, path)
     wanted = with_outputs(machine_of(machine), observe)
     named_box = black_box(network, wanted, shows, network.longest)
     if (has.letters, has.classes) != (len(named_box.letters), len(named_box.classes)):
@@ -147,10 +147,12 @@ def _open_trained(path: str, machine: object, observe: str | None) -> Asked:
             f"the network has {has.letters} letters and {has.classes} classes, and "
             f"{wanted.name} {len(named_box.letters)} and {len(named_box.classes)}"
         )
-    return Asked(replace(named_box, shows="outputs"), shows, wanted, None, path)
+    return CompileOptions(
+        replace(named_box, shows="outputs"), shows, wanted, None, path
+    )
 
 
-def _directory(path: Path, machine: object, observe: str | None) -> Asked:
+def _directory(path: Path, machine: object, observe: str | None) -> CompileOptions:
     """The network of a run of `krohn compare`, or of an export."""
     from krohn.instruments.compare.training.folder import (
         CHECKPOINT,
@@ -181,7 +183,7 @@ def _directory(path: Path, machine: object, observe: str | None) -> Asked:
     if machine is not None:
         wanted = with_outputs(machine_of(machine), _observation(shows, observe))
     box = BlackBox(reads, letters, classes, "outputs", length)
-    return Asked(box, shows, wanted, length, str(path))
+    return CompileOptions(box, shows, wanted, length, str(path))
 
 
 def _task(record: Path) -> tuple[Automaton | None, str | None]:
@@ -225,7 +227,7 @@ def _read_export(
         ) from None
 
 
-def _tensors(model: object, machine: object, observe: str | None) -> Asked:
+def _tensors(model: object, machine: object, observe: str | None) -> CompileOptions:
     """A recurrent network that a state dict holds, with names of a machine or numbers."""
     from krohn.architectures.gated.commands import (
         Layer,
@@ -251,18 +253,18 @@ def _tensors(model: object, machine: object, observe: str | None) -> Asked:
     if wanted is not None:
         letters, classes = wanted.letters, output_classes(wanted, shows).names
     run = Model(saying_outputs(file, letters, classes))
-    return Asked(run, shows if wanted else "outputs", wanted, None, name)
+    return CompileOptions(run, shows if wanted else "outputs", wanted, None, name)
 
 
 def _function(
     model: object, machine: object, observe: str | None, vocabulary: int | None
-) -> Asked:
+) -> CompileOptions:
     """Any function, with the names of a machine, or with numbers."""
     shows: Shows = "states" if observe is None else "outputs"
     wanted = None if machine is None else with_outputs(machine_of(machine), observe)
     if isinstance(model, BlackBox):
         box = replace(model, shows="outputs")
-        return Asked(box, model.shows, wanted, None, "the network")
+        return CompileOptions(box, model.shows, wanted, None, "the network")
     if not callable(model):
         raise KrohnError(
             f"a {type(model).__name__} is not a network or a function that answers "
@@ -274,9 +276,9 @@ def _function(
         if observe is not None:
             raise KrohnError("observe= needs machine=, which is observed")
         box = make_numbered_box(reads, vocabulary, longest)
-        return Asked(box, "outputs", None, None, "the network")
+        return CompileOptions(box, "outputs", None, None, "the network")
     box = replace(black_box(reads, wanted, shows, longest), shows="outputs")
-    return Asked(box, shows, wanted, None, "the network")
+    return CompileOptions(box, shows, wanted, None, "the network")
 
 
 # Networks in Python of which no machine is known: letters and classes are numbers.

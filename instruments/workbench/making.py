@@ -11,7 +11,8 @@ import torch
 
 from krohn.algebra.errors import KrohnError
 from krohn.algebra.wording import near
-from krohn.compilation import CompileKeywords, compile as compiled
+from krohn.compilation import compile as compiled
+from krohn.compile_options import CompileKeywords
 from krohn.compiled_model import CompiledModel
 from krohn.instruments.workbench import contents
 from krohn.instruments.workbench.answers import (

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from krohn.compilation import Asked
+from krohn.compile_options import CompileOptions
 from krohn.compiler import CompileError
 from krohn.compiler.pipeline import Options
 from krohn.kinds.attention_targets import (
@@ -73,7 +73,7 @@ class AttentionTargets(RealSequences[AttentionTarget]):
     of_name = staticmethod(sampling.find_by_name)
     measured = True
 
-    def build(self, source: AttentionTarget, asked: Asked) -> Built:
+    def build(self, source: AttentionTarget, asked: CompileOptions) -> Built:
         """The smallest network within the error that is asked for; else a fine one."""
         if asked.length is not None:
             raise CompileError(
@@ -115,7 +115,7 @@ class AttentionTargets(RealSequences[AttentionTarget]):
         network = attention_layer(source, options.precision, rank, knots)
         return self.with_error(source, POD, network, source.length, options)
 
-    def facts(self, source: AttentionTarget, asked: Asked) -> dict[str, Any]:
+    def facts(self, source: AttentionTarget, asked: CompileOptions) -> dict[str, Any]:
         """Its singular values, and what its network needs and can be off by."""
         built, claim = self.build(source, asked)
         shape, pod = built.network.architecture, source.pod

@@ -6,7 +6,7 @@ from typing import Any, Literal
 import numpy as np
 
 from krohn.algebra.errors import KrohnError
-from krohn.compilation import Asked
+from krohn.compile_options import CompileOptions
 from krohn.compiler import CompileError
 from krohn.kinds.attention_targets.build import (
     UNIVERSAL,
@@ -57,7 +57,7 @@ class GridFunctions(RealSequences[GridFunction]):
     takes = frozenset()
     measured = True
 
-    def build(self, source: GridFunction, asked: Asked) -> Built:
+    def build(self, source: GridFunction, asked: CompileOptions) -> Built:
         """The network of its triple, with the error that the checker shows."""
         if asked.length not in (None, source.length):
             raise CompileError(
@@ -77,7 +77,7 @@ class GridFunctions(RealSequences[GridFunction]):
             )
         return built, claim
 
-    def facts(self, source: GridFunction, asked: Asked) -> dict[str, Any]:
+    def facts(self, source: GridFunction, asked: CompileOptions) -> dict[str, Any]:
         """Its triples, checked exactly, and what its network needs."""
         built, claim = self.build(source, asked)
         shape, small = built.network.architecture, simple(source)

@@ -5,7 +5,7 @@ from typing import Any, Literal
 import numpy as np
 
 from krohn.algebra.errors import KrohnError
-from krohn.compilation import Asked
+from krohn.compile_options import CompileOptions
 from krohn.compiler import CompileError
 from krohn.kinds.attention_targets import source_selected_means as selected_means
 from krohn.kinds.attention_targets.build import (
@@ -50,7 +50,7 @@ class SelectedMeans(RealSequences[SelectedMean]):
     takes = frozenset()
     measured = True
 
-    def build(self, source: SelectedMean, asked: Asked) -> Built:
+    def build(self, source: SelectedMean, asked: CompileOptions) -> Built:
         """The network, and what the checker shows of it."""
         options = asked.options
         if asked.length is not None:
@@ -60,12 +60,14 @@ class SelectedMeans(RealSequences[SelectedMean]):
         network = selected_mean(source, options.precision)
         return self.with_error(source, SELECTED_MEAN, network, source.length, options)
 
-    def describe_source(self, source: SelectedMean, asked: Asked) -> dict[str, Any]:
+    def describe_source(
+        self, source: SelectedMean, asked: CompileOptions
+    ) -> dict[str, Any]:
         """The facts as of other kinds, and first the form."""
         front = {"name": source.name, "kind": self.wire, "form": source.form}
         return {**front, **super().describe_source(source, asked)}
 
-    def facts(self, source: SelectedMean, asked: Asked) -> dict[str, Any]:
+    def facts(self, source: SelectedMean, asked: CompileOptions) -> dict[str, Any]:
         """Its inputs, and what its network needs."""
         built, claim = self.build(source, asked)
         shape = built.network.architecture

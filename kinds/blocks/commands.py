@@ -9,7 +9,7 @@ from krohn import option_rules
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.errors import KrohnError
 from krohn.algebra.minimisation import reachable
-from krohn.compilation import Asked
+from krohn.compile_options import CompileOptions
 from krohn.compiler import CompileError
 from krohn.compiler.compiled_network import CompiledNetwork, as_written
 from krohn.compiler.constructions.scan import MOST_POINTS
@@ -153,7 +153,7 @@ class TextsInBlocks(InBlocks[Blocks], TextKind[Blocks]):
         with told_as(CompileError, f"{source.name} cannot write its states: "):
             return Blocks(*names, part.transitions, part.start, block)
 
-    def build(self, source: Blocks, asked: Asked) -> Built:
+    def build(self, source: Blocks, asked: CompileOptions) -> Built:
         """The network for words of up to ``length`` letters; its texts are longer."""
         options = asked.options
         length = asked.longest("a network that writes states needs the longest word")
@@ -166,7 +166,7 @@ class TextsInBlocks(InBlocks[Blocks], TextKind[Blocks]):
         built = as_written(NAME, program, options)
         return built, {"length": program.length, "letters": length}
 
-    def facts(self, source: Blocks, asked: Asked) -> dict[str, Any]:
+    def facts(self, source: Blocks, asked: CompileOptions) -> dict[str, Any]:
         """Its size and passes, and the depth that it would have without writing."""
         built, _ = self.build(source, asked)
         length = asked.length or EXPLAINED
@@ -330,7 +330,7 @@ class LinearSystemsInBlocks(InBlocks[VectorsInBlocks]):
         with told_as(CompileError, f"{source.name} cannot write its states: "):
             return VectorsInBlocks(source, block)
 
-    def build(self, source: VectorsInBlocks, asked: Asked) -> Built:
+    def build(self, source: VectorsInBlocks, asked: CompileOptions) -> Built:
         """The network, and the error that the checker shows of all blocks together."""
         options = asked.options
         length = asked.longest("a network that writes vectors needs the longest word")
@@ -342,7 +342,7 @@ class LinearSystemsInBlocks(InBlocks[VectorsInBlocks]):
         with told_as(CompileError, f"{where} within any error that can be shown: "):
             return built, self.prove_claim(source, built, claim, options)
 
-    def facts(self, source: VectorsInBlocks, asked: Asked) -> dict[str, Any]:
+    def facts(self, source: VectorsInBlocks, asked: CompileOptions) -> dict[str, Any]:
         """Its size, its passes and its error."""
         built, claim = self.build(source, asked)
         length = asked.length or EXPLAINED

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, NotRequired, TypeAlias, TypedDic
 import numpy as np
 
 from krohn.algebra.errors import KrohnError
-from krohn.compilation import Asked
+from krohn.compile_options import CompileOptions
 from krohn.compiled_model import BY_NEED
 from krohn.compiler import CompileError
 from krohn.compiler.compiled_network import as_written
@@ -211,7 +211,7 @@ class ChainsOfThought(TextKind[Source]):
         except (Refused, LookupError, TypeError, ValueError) as error:
             raise KrohnError(f"the file is damaged: of its text, {error}") from None
 
-    def build(self, source: Source, asked: Asked) -> Built:
+    def build(self, source: Source, asked: CompileOptions) -> Built:
         """The network, for texts of the one length that there is."""
         source, options = _steps(source), asked.options
         if asked.length is not None:
@@ -229,7 +229,7 @@ class ChainsOfThought(TextKind[Source]):
             built = as_written(NAME, program, replace(options, sparse=seen))
         return built, {"length": program.length}
 
-    def describe_source(self, source: Source, asked: Asked) -> dict[str, Any]:
+    def describe_source(self, source: Source, asked: CompileOptions) -> dict[str, Any]:
         """The facts of a dynamic program, and the network of each kind of attention."""
         steps, options = _steps(source), asked.options
         ways = [self._way(steps, replace(asked, attention=a)) for a in ATTENTION]
@@ -266,7 +266,7 @@ class ChainsOfThought(TextKind[Source]):
             )
         return "".join(f"; {each}" for each in clauses)
 
-    def _way(self, source: ChainOfThought, asked: Asked) -> dict[str, Any]:
+    def _way(self, source: ChainOfThought, asked: CompileOptions) -> dict[str, Any]:
         """The size of a network; why there is none, if there is none."""
         try:
             built, _ = self.build(source, replace(asked, length=None))

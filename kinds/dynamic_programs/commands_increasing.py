@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal, TypedDict
 import numpy as np
 
 from krohn.algebra.errors import KrohnError
-from krohn.compilation import Asked
+from krohn.compile_options import CompileOptions
 from krohn.compiler import CompileError
 from krohn.compiler.compiled_network import compile_program
 from krohn.kinds.dynamic_programs.source_increasing import text_of
@@ -87,7 +87,7 @@ class IncreasingSubsequences(LineKind[Increasing]):
         with told_as(about=f"{text}: "):
             return Increasing(text, longest, int(match[2] or longest + 10))
 
-    def build(self, source: Increasing, asked: Asked) -> Built:
+    def build(self, source: Increasing, asked: CompileOptions) -> Built:
         """The network for all lists of up to n numbers."""
         if asked.length is not None:
             raise CompileError(
@@ -97,7 +97,7 @@ class IncreasingSubsequences(LineKind[Increasing]):
         built = compile_program(program_of(source), asked.options)
         return replace(built, construction=CONSTRUCTION), {"length": source.length}
 
-    def facts(self, source: Increasing, asked: Asked) -> dict[str, Any]:
+    def facts(self, source: Increasing, asked: CompileOptions) -> dict[str, Any]:
         """Its sizes, and those of its network."""
         built, _ = self.build(source, asked)
         assert built.cost is not None

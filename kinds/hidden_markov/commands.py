@@ -14,7 +14,7 @@ import numpy as np
 
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.errors import KrohnError
-from krohn.compilation import Asked
+from krohn.compile_options import CompileOptions
 from krohn.compiled_model import (
     BY_NEED,
     Way,
@@ -132,7 +132,7 @@ class Alternative(NamedTuple):
     """
 
     source: HiddenMarkovModel
-    asked: Asked
+    asked: CompileOptions
     option: str
 
 
@@ -175,7 +175,7 @@ class HiddenMarkovModels(ReadableKind[HiddenMarkovModel]):
         """A machine: its letters are chosen, and its beliefs certain."""
         return as_model(source)
 
-    def build(self, source: HiddenMarkovModel, asked: Asked) -> Built:
+    def build(self, source: HiddenMarkovModel, asked: CompileOptions) -> Built:
         """The network of the first construction that serves, and its error."""
         known, formats = self._constructions(asked), asked.formats
 
@@ -192,7 +192,7 @@ class HiddenMarkovModels(ReadableKind[HiddenMarkovModel]):
         return replace(built, tried=(*choice.tried, *built.tried)), claim
 
     def make_network(
-        self, source: HiddenMarkovModel, asked: Asked
+        self, source: HiddenMarkovModel, asked: CompileOptions
     ) -> tuple[HiddenMarkovModel, str, Built]:
         """The network of the model, or of a truncation that the format can multiply.
 
@@ -213,7 +213,7 @@ class HiddenMarkovModels(ReadableKind[HiddenMarkovModel]):
         raise refused
 
     def _nearest(
-        self, source: HiddenMarkovModel, asked: Asked
+        self, source: HiddenMarkovModel, asked: CompileOptions
     ) -> tuple[HiddenMarkovModel, str, Built]:
         """The network of the model; else of the fullest truncation that has one.
 
@@ -235,7 +235,7 @@ class HiddenMarkovModels(ReadableKind[HiddenMarkovModel]):
         raise refused
 
     def _easier(
-        self, source: HiddenMarkovModel, asked: Asked
+        self, source: HiddenMarkovModel, asked: CompileOptions
     ) -> Iterator[Iterator[Alternative]]:
         """What may have a network where this has none: of each option, values in turn."""
         if "float64" not in asked.formats:
@@ -263,7 +263,7 @@ class HiddenMarkovModels(ReadableKind[HiddenMarkovModel]):
                 yield option
 
     def _shorter(
-        self, source: HiddenMarkovModel, asked: Asked
+        self, source: HiddenMarkovModel, asked: CompileOptions
     ) -> Iterator[Alternative]:
         """Shorter lengths: the longest one that sizes allow, and half of it."""
         least = [less.model for less in _truncations(source, asked)][-1:]
@@ -278,11 +278,13 @@ class HiddenMarkovModels(ReadableKind[HiddenMarkovModel]):
                     source, replace(asked, length=shorter), f"-T {shorter}"
                 )
 
-    def _may_multiply(self, asked: Asked) -> bool:
+    def _may_multiply(self, asked: CompileOptions) -> bool:
         """Whether heads that multiply operators are among what may be tried."""
         return attention_products.NAME in self._constructions(asked)
 
-    def _constructions(self, how: Asked) -> "dict[str, Callable[[Wanted], Built]]":
+    def _constructions(
+        self, how: CompileOptions
+    ) -> "dict[str, Callable[[Wanted], Built]]":
         """The constructions to try, in this order.
 
         Raises:
@@ -309,7 +311,7 @@ class HiddenMarkovModels(ReadableKind[HiddenMarkovModel]):
         return {how.construction: CONSTRUCTIONS[how.construction]}
 
     def describe_source(
-        self, source: HiddenMarkovModel, asked: Asked
+        self, source: HiddenMarkovModel, asked: CompileOptions
     ) -> dict[str, Any]:
         """The facts of a hidden Markov model, and its network if there is one."""
         from krohn.kinds.hidden_markov.commands_facts import facts
@@ -326,7 +328,9 @@ class HiddenMarkovModels(ReadableKind[HiddenMarkovModel]):
             **network,
         }
 
-    def _network(self, source: HiddenMarkovModel, asked: Asked) -> dict[str, Any]:
+    def _network(
+        self, source: HiddenMarkovModel, asked: CompileOptions
+    ) -> dict[str, Any]:
         """The sizes of the network; or the reason why there is none."""
         try:
             _, remark, (built, claim) = self.make_network(source, asked)
@@ -451,7 +455,7 @@ class Wanted:
 
     kind: HiddenMarkovModels
     source: HiddenMarkovModel
-    asked: Asked
+    asked: CompileOptions
     options: Options
     widest: bool
 
@@ -650,20 +654,22 @@ CONSTRUCTIONS: dict[str, Callable[[Wanted], Built]] = {
 """By the order in which they are tried."""
 
 
-def _in_range(source: HiddenMarkovModel, asked: Asked) -> bool:
+def _in_range(source: HiddenMarkovModel, asked: CompileOptions) -> bool:
     """Whether heads may multiply the operators of words of the length asked for."""
     widest = PRECISIONS[asked.formats[-1]]
     return attention_products.is_in_range(source, asked.longest(NEEDS), widest)
 
 
-def _only_multiplied(asked: Asked) -> Asked:
+def _only_multiplied(asked: CompileOptions) -> CompileOptions:
     """The same by heads that multiply, where these may serve, in the widest format."""
     auto = asked.construction == "auto"
     construction = attention_products.NAME if auto else asked.construction
     return replace(asked, construction=construction, formats=asked.formats[-1:])
 
 
-def _truncations(source: HiddenMarkovModel, asked: Asked) -> Iterator[Truncated]:
+def _truncations(
+    source: HiddenMarkovModel, asked: CompileOptions
+) -> Iterator[Truncated]:
     """Those of which so few words have other beliefs as the error allows."""
     most = min(MOST_SHARE, asked.within or MOST_SHARE)
     return truncations(source, asked.longest(NEEDS), most)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict
 import numpy as np
 
 from krohn.algebra.errors import KrohnError
-from krohn.compilation import Asked
+from krohn.compile_options import CompileOptions
 from krohn.compiler import CompileError
 from krohn.compiler.compiled_network import CompiledNetwork
 from krohn.kinds.in_context import source as contexts
@@ -94,7 +94,7 @@ class InContexts(ReadableKind[InContext]):
             "docs/kinds/in_context.md says what its dimensions are"
         )
 
-    def build(self, source: InContext, asked: Asked) -> Built:
+    def build(self, source: InContext, asked: CompileOptions) -> Built:
         """The network, and the error that the checker shows of it."""
         options = asked.options
         if asked.length is not None:
@@ -115,7 +115,7 @@ class InContexts(ReadableKind[InContext]):
                 f"{self.advice(source, self.needs_float64(source, asked))}"
             ) from None
 
-    def facts(self, source: InContext, asked: Asked) -> dict[str, Any]:
+    def facts(self, source: InContext, asked: CompileOptions) -> dict[str, Any]:
         """Which prompts, how many steps of which size, and what its network needs."""
         built, claim = self.build(source, asked)
         shape = built.network.architecture

@@ -10,7 +10,7 @@ import numpy as np
 
 from krohn.algebra.errors import KrohnError
 from krohn.algebra.formats import form_of_text, table
-from krohn.compilation import Asked, check_one_of
+from krohn.compile_options import CompileOptions, check_one_of
 from krohn.compiled_model import there_is
 from krohn.compiler import CompileError
 from krohn.compiler.pipeline import Options
@@ -186,7 +186,7 @@ class Kernels(RealSequences[Kernel]):
         with told_as(CompileError):
             return source.of_length(length).to_wire()
 
-    def build(self, source: Kernel, asked: Asked) -> Built:
+    def build(self, source: Kernel, asked: CompileOptions) -> Built:
         """The network, and the error that the checker shows of it."""
         with told_as(CompileError):
             kernel, options = source.of_length(asked.length), asked.options
@@ -211,7 +211,7 @@ class Kernels(RealSequences[Kernel]):
         return self.with_error(kernel, name, network, kernel.length, options)
 
     def _shorten_kernel(
-        self, kernel: Kernel, name: str, options: Options, asked: Asked
+        self, kernel: Kernel, name: str, options: Options, asked: CompileOptions
     ) -> Built:
         """The network with the fewest units that is found to be within an error.
 
@@ -259,7 +259,7 @@ class Kernels(RealSequences[Kernel]):
                 return built, claim
         return None
 
-    def facts(self, source: Kernel, asked: Asked) -> dict[str, Any]:
+    def facts(self, source: Kernel, asked: CompileOptions) -> dict[str, Any]:
         """The facts of a kernel, how hard it is for RNNs, and the sizes of its networks."""
         kernel = source.of_length(asked.length)
         largest = max((abs(base) for _, base in kernel.modes), default=0.0)
@@ -277,7 +277,7 @@ class Kernels(RealSequences[Kernel]):
             "networks": self._networks(kernel, asked),
         }
 
-    def _networks(self, kernel: Kernel, asked: Asked) -> list[dict[str, Any]]:
+    def _networks(self, kernel: Kernel, asked: CompileOptions) -> list[dict[str, Any]]:
         """Each network that there is, with its size and its error, or why not."""
         errors = [None] if asked.within is None else [None, asked.within]
         rows = []

@@ -8,7 +8,7 @@ import numpy as np
 
 from krohn.algebra.automaton import Automaton, Semiautomaton
 from krohn.algebra.errors import KrohnError, MachineError
-from krohn.compilation import Asked
+from krohn.compile_options import CompileOptions
 from krohn.compiler import CompileError
 from krohn.compiler.compiled_network import CompiledNetwork
 from krohn.compiler.transformer import Network
@@ -115,7 +115,7 @@ class LinearSystems(ReadableKind[LinearSystem]):
         """A machine: letters are maps, and states unit vectors."""
         return as_system(source)
 
-    def build(self, source: LinearSystem, asked: Asked) -> Built:
+    def build(self, source: LinearSystem, asked: CompileOptions) -> Built:
         """The network, and the error that the checker shows of it.
 
         Of RNNs it is the first that can be proved: the least α has the least error.
@@ -136,7 +136,7 @@ class LinearSystems(ReadableKind[LinearSystem]):
             f"any error that can be shown: {reason}"
         )
 
-    def facts(self, source: LinearSystem, asked: Asked) -> dict[str, Any]:
+    def facts(self, source: LinearSystem, asked: CompileOptions) -> dict[str, Any]:
         """The facts of a linear system, the error of its network, and its size."""
         built, claim = self.build(source, asked)
         rnn, within = self.build(source, replace(asked, arch="rnn"))
@@ -203,7 +203,7 @@ def reference(source: LinearSystem) -> Reference:
 
 
 def _networks(
-    source: LinearSystem, length: int, asked: Asked
+    source: LinearSystem, length: int, asked: CompileOptions
 ) -> Iterator[tuple[Network, dict[str, object]]]:
     """The networks that can be tried, each with its Program if it has one."""
     options = asked.options

@@ -1,14 +1,14 @@
 """The gated ReLU RNN of a machine, taken as a linear system."""
 
 from krohn.algebra.automaton import Automaton
-from krohn.compilation import Asked
+from krohn.compile_options import CompileOptions
 from krohn.compiler import CompileError
 from krohn.compiler.compiled_network import CompiledNetwork
 from krohn.kinds.linear_systems.build_gated import GATED, gated_network
 from krohn.source_kinds import KINDS
 
 
-def networks(machine: Automaton, asked: Asked) -> list[CompiledNetwork]:
+def networks(machine: Automaton, asked: CompileOptions) -> list[CompiledNetwork]:
     """The network of a machine.
 
     Raises:

@@ -6,7 +6,7 @@ import numpy as np
 
 from krohn.algebra.errors import KrohnError
 from krohn.algebra.wording import count
-from krohn.compilation import Asked
+from krohn.compile_options import CompileOptions
 from krohn.compiler import CompileError
 from krohn.kinds.hidden_markov.source_masked import freedom
 from krohn.kinds.hidden_markov.statement_masked import Task
@@ -121,7 +121,7 @@ class PosteriorHeads(RealSequences[PosteriorHead]):
         points = np.concatenate([source.radius * corners, between])
         return np.asarray(np.clip(points, -source.radius, source.radius))
 
-    def build(self, source: PosteriorHead, asked: Asked) -> Built:
+    def build(self, source: PosteriorHead, asked: CompileOptions) -> Built:
         """The head, with the error that the checker shows of it."""
         name = next(iter(CONSTRUCTIONS))
         name = name if asked.construction == "auto" else asked.construction
@@ -138,7 +138,7 @@ class PosteriorHeads(RealSequences[PosteriorHead]):
             )
         return built, claim if within is None else claim | {"error": within}
 
-    def facts(self, source: PosteriorHead, asked: Asked) -> dict[str, Any]:
+    def facts(self, source: PosteriorHead, asked: CompileOptions) -> dict[str, Any]:
         """The facts of a posterior head, and which guesses determine the model."""
         built, claim = self.build(source, asked)
         shape = built.network.architecture

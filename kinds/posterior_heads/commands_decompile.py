@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from krohn.algebra.errors import KrohnError
-from krohn.compiled_model import file_of
 from krohn.kinds.hidden_markov import source_files as files
 from krohn.kinds.hidden_markov.source import HiddenMarkovModel
 from krohn.kinds.hidden_markov.source_masked import factors
@@ -32,6 +31,7 @@ from krohn.kinds.posterior_heads.source_decompile_points import (
     DecompiledPoints,
     decompiled_points,
 )
+from krohn.loading import file_of
 from krohn.network import modelfile
 from krohn.network.modelfile import ModelFile, is_trained_network
 from krohn.program.domains import FloatArray, IntArray

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, NotRequired, TypedDict
 import numpy as np
 
 from krohn.algebra.errors import KrohnError
-from krohn.compilation import Asked
+from krohn.compile_options import CompileOptions
 from krohn.compiled_model import BY_NEED
 from krohn.compiler import CompileError
 from krohn.compiler.compiled_network import compile_program
@@ -129,7 +129,7 @@ class Rewritings(LineKind[Rewriting]):
         """The first tokens of the text of a line, by the reference."""
         return text_of(source, line, most)
 
-    def build(self, source: Rewriting, asked: Asked) -> Built:
+    def build(self, source: Rewriting, asked: CompileOptions) -> Built:
         """The network for texts of which ``length`` tokens are read at most."""
         length = asked.length or _whole_texts(source)
         if length <= source.longest:
@@ -149,7 +149,7 @@ class Rewritings(LineKind[Rewriting]):
         built = compile_program(program, replace(asked.options, sparse=seen))
         return replace(built, construction=self.wire), {"length": length}
 
-    def facts(self, source: Rewriting, asked: Asked) -> dict[str, Any]:
+    def facts(self, source: Rewriting, asked: CompileOptions) -> dict[str, Any]:
         """The facts of a rewriting system, and the size of its network."""
         weights, whole = order(source), rewriting.usual_length(source)
         length = asked.length or (whole if whole and whole <= MOST_TOKENS else None)

@@ -8,7 +8,7 @@ import numpy as np
 
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.errors import KrohnError
-from krohn.compilation import Asked
+from krohn.compile_options import CompileOptions
 from krohn.compiler import CompileError
 from krohn.compiler.compiled_network import compile_program
 from krohn.compiler.cost import check_written
@@ -128,12 +128,12 @@ class SequenceFunctions(SourceKind[SequenceFunction]):
         """The Program as it was written, before all passes."""
         return _realise_function(source, length).to_wire()
 
-    def build(self, source: SequenceFunction, asked: Asked) -> Built:
+    def build(self, source: SequenceFunction, asked: CompileOptions) -> Built:
         """The network for words of up to T letters."""
         program = _realise_function(source, asked.length).program
         return compile_program(program, asked.options), {"length": program.length}
 
-    def facts(self, source: SequenceFunction, asked: Asked) -> dict[str, Any]:
+    def facts(self, source: SequenceFunction, asked: CompileOptions) -> dict[str, Any]:
         """Its size, and that of its network."""
         realised = _realise_function(source, asked.length)
         built = compile_program(realised.program, asked.options)

@@ -26,7 +26,7 @@ import numpy as np
 
 from krohn.algebra.errors import KrohnError
 from krohn.checks import Checks, check_digest
-from krohn.compilation import Asked
+from krohn.compile_options import CompileOptions
 from krohn.compiled_model import CompiledModel, with_evidence
 from krohn.compiler import CompileError
 from krohn.compiler.compiled_network import CompiledNetwork
@@ -190,14 +190,14 @@ class SourceKind(Kind[S]):
         """As a model file for a length states it."""
 
     @abstractmethod
-    def build(self, source: S, asked: Asked) -> Built:
+    def build(self, source: S, asked: CompileOptions) -> Built:
         """A network, and what its claim says beside the kind and the format.
 
         Raises:
             KrohnError: If it cannot be compiled; the message says what can be done.
         """
 
-    def explain(self, source: S, asked: Asked) -> dict[str, Any]:
+    def explain(self, source: S, asked: CompileOptions) -> dict[str, Any]:
         """The facts of a source, and the sizes of its network."""
         refuse_others(asked.given_options, self.takes, self.called)
         asked = replace(asked, length=asked.length or self.explained)
@@ -205,13 +205,13 @@ class SourceKind(Kind[S]):
         # An error within which a network is right is one that the checker has shown.
         return facts if self.claim == "within" else {**facts, "proved": None}
 
-    def describe_source(self, source: Any, asked: Asked) -> dict[str, Any]:
+    def describe_source(self, source: Any, asked: CompileOptions) -> dict[str, Any]:
         """The facts of a source, in the order in which they are printed."""
         facts = {"name": source.name, "kind": self.wire, "claim": self.claim}
         facts |= self.facts(source, asked)
         return {**facts, "dtype": facts.get("dtype", asked.options.precision.name)}
 
-    def facts(self, source: S, asked: Asked) -> dict[str, Any]:
+    def facts(self, source: S, asked: CompileOptions) -> dict[str, Any]:
         """The facts of a source beside its name, its kind and its claim."""
         return {}
 
@@ -254,7 +254,7 @@ class SourceKind(Kind[S]):
         """Whether no input that a file claims something of has more letters."""
         return self.longest(file) == length
 
-    def compile(self, source: S, asked: Asked) -> CompiledModel:
+    def compile(self, source: S, asked: CompileOptions) -> CompiledModel:
         """The network of a source, proved.
 
         Raises:
@@ -282,7 +282,7 @@ class SourceKind(Kind[S]):
             file, built.construction, proof, seconds, built.tried, remark
         )
 
-    def make_network(self, source: S, asked: Asked) -> tuple[S, str, Built]:
+    def make_network(self, source: S, asked: CompileOptions) -> tuple[S, str, Built]:
         """The source that a network is of, a remark if it is another one, and the network.
 
         Raises:
@@ -290,7 +290,7 @@ class SourceKind(Kind[S]):
         """
         return source, "", self.build(source, asked)
 
-    def needs_float64(self, source: S, asked: Asked) -> bool:
+    def needs_float64(self, source: S, asked: CompileOptions) -> bool:
         """Whether there is a network in float64 and none was found in another format."""
         if asked.formats == ("float64",):
             return False

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.budget import Budget, steps_of
 from krohn.algebra.errors import KrohnError
-from krohn.compilation import Asked
+from krohn.compile_options import CompileOptions
 from krohn.compiler import CompileError
 from krohn.machine_reading import AS_IT_IS, MachineReading
 from krohn.machines import machine_of, with_outputs
@@ -42,7 +42,10 @@ class Machines(Kind[Automaton]):
     source = Automaton
     claim = "exact"
     unit = "letter"
-    takes = frozenset(each.name for each in fields(Asked)) - {"attention", "within"}
+    takes = frozenset(each.name for each in fields(CompileOptions)) - {
+        "attention",
+        "within",
+    }
     pictured = frozenset(
         {"source", "word", "eggbox", "effort", "complete", "read_as", "start"}
     )
@@ -60,21 +63,23 @@ class Machines(Kind[Automaton]):
         """Whether it makes a generator."""
         return find_in_slices("parts", f"laws by {construction}") is not None
 
-    def resolve_source(self, source: Automaton, asked: Asked) -> tuple[Kind[Any], Any]:
+    def resolve_source(
+        self, source: Automaton, asked: CompileOptions
+    ) -> tuple[Kind[Any], Any]:
         """The source to compile, with its kind."""
         if asked.block is None and asked.construction in AS_SOURCES:
             kind = KINDS[AS_SOURCES[asked.construction]]
             return kind, kind.of_source(source)
         return super().resolve_source(source, asked)
 
-    def compile(self, source: Automaton, asked: Asked) -> "CompiledModel":
+    def compile(self, source: Automaton, asked: CompileOptions) -> "CompiledModel":
         """The network of the best construction that is proved."""
         _check_exact(asked)
         from krohn.machine_compilation import compile_machine  # all constructions
 
         return compile_machine(source, asked)
 
-    def explain(self, source: Automaton, asked: Asked) -> dict[str, Any]:
+    def explain(self, source: Automaton, asked: CompileOptions) -> dict[str, Any]:
         """The facts of a machine, and the table of its constructions."""
         _check_exact(asked)
         source = with_outputs(source, asked.observe)
@@ -151,6 +156,6 @@ def _says_laws(file: ModelFile) -> bool:
     return kind_of(file.architecture).answers == "laws"
 
 
-def _check_exact(asked: Asked) -> None:
+def _check_exact(asked: CompileOptions) -> None:
     if asked.within is not None:
         raise CompileError("--within is for beliefs; the states of a machine are exact")

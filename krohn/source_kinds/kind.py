@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from krohn.checks import Checks
-    from krohn.compilation import Asked
+    from krohn.compile_options import CompileOptions
     from krohn.compiled_model import CompiledModel
     from krohn.network.reading import Opened
     from krohn.report import Report
@@ -187,7 +187,9 @@ class Kind(ABC, Generic[S]):
         """Whether it is a construction of `krohn.compile_generator`."""
         return False
 
-    def resolve_source(self, source: S, asked: "Asked") -> "tuple[Kind[Any], Any]":
+    def resolve_source(
+        self, source: S, asked: "CompileOptions"
+    ) -> "tuple[Kind[Any], Any]":
         """The source to compile, with its kind: this one, or the one that it is taken for.
 
         Raises:
@@ -196,7 +198,7 @@ class Kind(ABC, Generic[S]):
         return (self, source) if asked.block is None else in_blocks(source, asked.block)
 
     @abstractmethod
-    def compile(self, source: S, asked: "Asked") -> "CompiledModel":
+    def compile(self, source: S, asked: "CompileOptions") -> "CompiledModel":
         """The network of a source, proved.
 
         Raises:
@@ -204,7 +206,7 @@ class Kind(ABC, Generic[S]):
         """
 
     @abstractmethod
-    def explain(self, source: S, asked: "Asked") -> dict[str, Any]:
+    def explain(self, source: S, asked: "CompileOptions") -> dict[str, Any]:
         """The facts of a source, and the sizes of its network.
 
         Raises:

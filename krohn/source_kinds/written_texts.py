@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import numpy as np
 
 from krohn.algebra.errors import KrohnError
-from krohn.compilation import Asked
+from krohn.compile_options import CompileOptions
 from krohn.compiled_model import CompiledModel
 from krohn.compiler import CompileError
 from krohn.compiler.compiled_network import Tried
@@ -111,7 +111,7 @@ class TextKind(SourceKind[S]):
 
     spelled = False
 
-    def compile(self, source: S, asked: Asked) -> CompiledModel:
+    def compile(self, source: S, asked: CompileOptions) -> CompiledModel:
         """The network in the first of the formats in which it is proved."""
         tried, (*narrow, last) = list[Tried](), asked.formats
         for dtype in narrow:

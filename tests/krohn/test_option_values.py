@@ -13,7 +13,7 @@ import torch
 
 import krohn
 from krohn.checks import Checks, VerifyKeywords
-from krohn.compilation import Asked, CompileKeywords, ExplainKeywords
+from krohn.compile_options import CompileKeywords, CompileOptions, ExplainKeywords
 from krohn.examination import Search, SearchKeywords
 from krohn.instruments.compare.comparison.settings import (
     SettingKeywords,
@@ -187,8 +187,8 @@ def test_errors_have_one_base() -> None:
 @pytest.mark.parametrize(
     ("keywords", "options"),
     [
-        (CompileKeywords, Asked),
-        (ExplainKeywords, Asked),
+        (CompileKeywords, CompileOptions),
+        (ExplainKeywords, CompileOptions),
         (VerifyKeywords, Checks),
         (SearchKeywords, Search),
         (LessonKeywords, Lesson),

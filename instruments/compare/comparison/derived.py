@@ -5,7 +5,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from krohn.algebra.errors import KrohnError
-from krohn.compilation import Asked, compile as compiled
+from krohn.compilation import compile as compiled
+from krohn.compile_options import CompileOptions
 from krohn.compiled_model import CompiledModel
 from krohn.compiler.planning import planning
 from krohn.foreign import saying_outputs
@@ -141,7 +142,7 @@ def _check_size(task: Task, length: int) -> None:
     """
     shows = task.shows == "outputs"
     machine = task.machine if shows else replace(task.machine, output=None)
-    options = Asked().options
+    options = CompileOptions().options
     best = next(planning(machine, length, options).best_first(), None)
     if best is not None and best.cost.parameters > MOST_PARAMETERS:
         raise KrohnError(

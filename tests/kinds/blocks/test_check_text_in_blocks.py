@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from krohn.algebra.automaton import Automaton, Semiautomaton
-from krohn.compilation import Asked
+from krohn.compile_options import CompileOptions
 from krohn.compiler.compiled_network import CompiledNetwork
 from krohn.compiler.constructions.scan import scan
 from krohn.compiler.passes.simplify import InferDomains
@@ -80,7 +80,7 @@ def random_words(source: Blocks, letters: int, count: int) -> IntArray:
 def test_the_least_depth_is_that_of_a_block_and_one(block: int) -> None:
     """Row 13 of the ladder: b = 8 needs 4 layers, not 3."""
     source = KIND.of_source(read("Cyclic-DET5,5@3"), block)
-    built, claim = KIND.build(source, Asked(length=40, dtype="float32"))
+    built, claim = KIND.build(source, CompileOptions(length=40, dtype="float32"))
     levels = (block).bit_length()  # ⌈log2(b + 1)⌉
     assert len(built.network.architecture["blocks"]) == levels
     file = KIND.file(source, built, claim, OPTIONS)
@@ -105,7 +105,7 @@ def test_one_layer_less_is_refused_and_wrong(block: int) -> None:
 @pytest.mark.parametrize("block", [1, 6])
 def test_every_machine_writes_its_states(name: str, block: int) -> None:
     source = KIND.of_source(read(name), block)
-    built, claim = KIND.build(source, Asked(length=17, dtype="float32"))
+    built, claim = KIND.build(source, CompileOptions(length=17, dtype="float32"))
     file = KIND.file(source, built, claim, OPTIONS)
     assert prove(file, None).verdict == "verified"
     words = random_words(source, 17, 40)
@@ -115,7 +115,7 @@ def test_every_machine_writes_its_states(name: str, block: int) -> None:
 def test_states_may_be_written_sooner() -> None:
     """The claim holds wherever no more than b letters come one after the other."""
     source = KIND.of_source(read("Cyclic-DET5,5@3"), 8)
-    built, claim = KIND.build(source, Asked(length=40, dtype="float32"))
+    built, claim = KIND.build(source, CompileOptions(length=40, dtype="float32"))
     file = KIND.file(source, built, claim, OPTIONS)
     sooner = replace(source, block=5)
     words = random_words(source, 30, 40)

@@ -8,7 +8,7 @@ import torch
 from linear_networks import rounding, runner
 
 from krohn.checks import Checks
-from krohn.compilation import Asked
+from krohn.compile_options import CompileOptions
 from krohn.compiler.compiled_network import CompiledNetwork
 from krohn.compiler.pipeline import Options
 from krohn.kinds.blocks.commands import LinearSystemsInBlocks
@@ -147,7 +147,7 @@ def test_a_longer_text_has_a_larger_error() -> None:
 
 def test_all_words_of_a_length_are_every_input_of_it() -> None:
     source = source_of("MatMul3,3@1", 2)
-    model = KIND.compile(source, Asked(length=3, formats=("float64",)))
+    model = KIND.compile(source, CompileOptions(length=3, formats=("float64",)))
     report = KIND.verify(model.file, Checks(proof=False, exhaustive=3))
     words = len(source.system.letters) ** 3
     assert (report.verdict, report.words) == ("undecided", words)

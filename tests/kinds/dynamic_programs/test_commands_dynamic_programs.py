@@ -13,7 +13,7 @@ import pytest
 import krohn
 from krohn.algebra.errors import KrohnError
 from krohn.cli import run
-from krohn.compilation import Asked
+from krohn.compile_options import CompileOptions
 from krohn.kinds.dynamic_programs.commands import ChainsOfThought
 from krohn.kinds.dynamic_programs.source import CATALOGUE
 from krohn.network.attention_cost import parts
@@ -124,7 +124,7 @@ def test_a_bar_needs_no_blanks_beside_numbers_of_two_digits(folder: Path) -> Non
 def test_what_is_said_of_it() -> None:
     source = KIND.find_by_name("LCS2,2:letters=2")
     assert source is not None
-    found = KIND.explain(source, Asked())
+    found = KIND.explain(source, CompileOptions())
     assert (found["numbers"], found["least"], found["largest"]) == (5, 0, 2)
     assert (found["prompts"], found["of_prompts"]) == ("2^4", "16")
     assert found["regular"] is False
@@ -137,7 +137,7 @@ def test_what_is_said_of_it() -> None:
 def explained(name: str) -> dict[str, Any]:
     source = KIND.find_by_name(name)
     assert source is not None
-    return KIND.explain(source, Asked())
+    return KIND.explain(source, CompileOptions())
 
 
 @pytest.mark.slow

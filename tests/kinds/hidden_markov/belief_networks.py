@@ -7,7 +7,7 @@ import numpy as np
 import torch
 from hypothesis import strategies as st
 
-from krohn.compilation import Asked
+from krohn.compile_options import CompileOptions
 from krohn.kinds.hidden_markov.commands import HiddenMarkovModels
 from krohn.kinds.hidden_markov.source import HiddenMarkovModel
 from krohn.network.modelfile import ModelFile
@@ -63,7 +63,9 @@ def built(
 ) -> ModelFile:
     """The file of a network, with a claim that nothing can break."""
     kind = HiddenMarkovModels()
-    asked = Asked(length, construction, within=within, formats=(dtype,), **options)
+    asked = CompileOptions(
+        length, construction, within=within, formats=(dtype,), **options
+    )
     network, claim = kind.build(model, asked)
     return kind.file(model, network, {**claim, "error": LOOSE}, asked.options)
 

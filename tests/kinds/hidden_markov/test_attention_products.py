@@ -418,9 +418,9 @@ def test_another_architecture_is_refused() -> None:
 
 
 def test_it_is_chosen_where_nothing_else_serves() -> None:
-    from krohn.compilation import Asked
+    from krohn.compile_options import CompileOptions
 
-    asked = Asked(64, within=1e-3, formats=("float32", "float64"))
+    asked = CompileOptions(64, within=1e-3, formats=("float32", "float64"))
     made, claim = HiddenMarkovModels().build(identity(), asked)
     assert made.construction == NAME
     assert claim["error"] < 1e-3
