@@ -66,6 +66,18 @@ def test_sixteen_bits_are_run_by_torch_and_little_else(tmp_path: Path) -> None:
     assert modules <= {"torch", "sympy", "networkx", "jinja2"}
 
 
+def test_running_and_verifying_a_network_need_little_code(tmp_path: Path) -> None:
+    model = tmp_path / "s3.safetensors"
+    krohn.compile("S3", 8, proof=False).save(model)
+    for command, most in ((("run", model, "213"), 120), (("verify", model), 165)):
+        modules = imported_code(*command)
+        assert len(modules) <= most  # lower them when less is imported
+        # Errors have their names there.
+        assert {n for n in modules if n.startswith("krohn.compiler")} == {
+            "krohn.compiler"
+        }
+
+
 def test_a_small_network_needs_little_code(tmp_path: Path) -> None:
     to = ("-T", 20, "-o", tmp_path / "flip-flop.safetensors")
     modules = imported_code("compile", "FlipFlop", *to)
