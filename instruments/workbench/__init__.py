@@ -33,7 +33,13 @@ SLICE = Slice(
     },
     parts={"workbench": f"{__name__}.workbench"},
     uses=(
+        "architectures.disguise",
         "architectures.exports",
+        "architectures.gpt2",
+        "kinds.counting",
+        "kinds.dynamic_programs",
+        "kinds.grammars",
         "kinds.hidden_markov",
+        "kinds.rewriting",
     ),
 )

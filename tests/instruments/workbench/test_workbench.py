@@ -1,6 +1,7 @@
 """The workbench: its sets are right, damage is found, circuits are the edges that act."""
 
 import json
+import re
 import shutil
 from collections.abc import Callable
 from functools import partial
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 import safetensors.numpy
 import torch
+from delete_slices import used
 from numpy.typing import NDArray
 from schemas import problem
 
@@ -41,6 +43,8 @@ from krohn.instruments.workbench.workbench import (
 from krohn.intervention import read_program
 from krohn.open_model import Model
 from krohn.program.intervention import predict
+from krohn.program.slices import slices
+from krohn.source_kinds import with_kind
 
 Call = Callable[..., tuple[int, Any]]
 SMALL = (
@@ -536,6 +540,20 @@ def test_the_readme_counts_the_networks() -> None:
     text = (Path(__file__).parents[3] / "README.md").read_text(encoding="utf-8")
     assert f"{len(MODELS)} networks" in text
     assert len({entry.name for entry in MODELS}) == len(MODELS)
+
+
+def test_the_slices_of_all_sources_are_used() -> None:
+    """Else they could be deleted, and the set could no longer be made."""
+    found = set[str]()
+    for entry in MODELS:
+        each = (type(part).__module__.split(".") for part in with_kind(entry.source))
+        found |= {".".join(module[1:3]) for module in each if module[1] == "kinds"}
+    for package, one in slices().items():
+        begins = [each.begins for each in one.families.values()]
+        if any(re.match(text, x.source) for text in begins for x in MODELS):
+            found.add(package.removeprefix("krohn."))
+    assert {"kinds.counting", "kinds.grammars"} <= found
+    assert found <= used("instruments.workbench")
 
 
 def test_variables_are_kept(call: Call, tmp_path: Path) -> None:
