@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import torch
 from many_digits import DIGITS, ManyDigits, exact, near
+from slices_here import needs
 
 from krohn.architectures.attention_layer import meaning as declared
 from krohn.architectures.attention_layer.check import layer_of
@@ -40,6 +41,7 @@ SHAPE: dict[str, Any] = {
     "outputs": 2,
 }
 CLAIM = {"kind": "within", "length": 6, "error": 1.0}
+reads_the_claim = needs("kinds.linear_systems")
 
 
 def made(dtype: str = "float64", **changed: Any) -> ModelFile:
@@ -104,6 +106,7 @@ def by_engine(o: Engine, tensors: Any, file: ModelFile, x: Any) -> Any:
     return declared.through(o, net, x, points(x))
 
 
+@reads_the_claim
 @pytest.mark.parametrize("changed", FORMS)
 def test_all_engines_compute_it(changed: Any) -> None:
     file = made(**changed)
@@ -120,6 +123,7 @@ def test_all_engines_compute_it(changed: Any) -> None:
         assert np.abs(found - right).max() < 1e-14 * np.abs(right).max()
 
 
+@reads_the_claim
 @pytest.mark.parametrize("changed", FORMS)
 def test_what_is_hidden_has_no_part(changed: Any) -> None:
     """An infinite input spoils what sees it, and nothing else."""
@@ -176,6 +180,7 @@ def test_damaged_headers_are_refused(changed: Any) -> None:
         expected_shapes({**SHAPE, **changed})
 
 
+@reads_the_claim
 def test_it_is_no_reader_of_letters() -> None:
     assert kind_of(SHAPE).answers == "reals"
     with pytest.raises(ModelFileError, match="vectors instead of letters"):
@@ -192,6 +197,7 @@ def test_its_kind_tells_the_sizes(changed: Any) -> None:
     assert (kind.program, kind.recurrent, kind.declared.marks) == (False, False, 0)
 
 
+@reads_the_claim
 @pytest.mark.parametrize("changed", FORMS)
 def test_the_checker_reads_the_same_layer(changed: Any) -> None:
     file = made(**changed)
@@ -209,6 +215,7 @@ def test_the_checker_reads_the_same_layer(changed: Any) -> None:
         layer_of(model)
 
 
+@reads_the_claim
 def test_a_source_without_a_check_is_refused() -> None:
     file = made()
     model = Checked(FORMATS["float64"], file.tensors, {**file.header, "version": 5})

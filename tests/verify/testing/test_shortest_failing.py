@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import torch
 from hypothesis import HealthCheck, assume, given, settings, strategies as st
+from slices_here import here
 
 import krohn
 from krohn.algebra import zoo
@@ -24,8 +25,9 @@ SMALL = {
     "Grid4": krohn.compile("Grid4", T, "scan", proof=False).file,
     "C3": krohn.compile("C3", T, "counter", proof=False).file,
     "FlipFlop": krohn.compile("FlipFlop", T, "memory", proof=False).file,
-    "S3": krohn.compile("S3", arch="rnn", proof=False).file,
 }
+if here("architectures.recurrent"):
+    SMALL["S3"] = krohn.compile("S3", arch="rnn", proof=False).file
 Pairing = tuple[Model, Automaton]
 # Most changes of an entry change no answer, and such models are passed over.
 MANY = settings(max_examples=12, suppress_health_check=[HealthCheck.filter_too_much])
