@@ -8,6 +8,7 @@ import pytest
 import torch
 from model_files import lowered, place, redescribed, stated, with_entries, with_tensors
 from pointer_programs import machine, program
+from slices_here import needs
 
 from krohn.compiler.pipeline import Options, arrange, optimise
 from krohn.compiler.transformer import describe, lower
@@ -178,6 +179,7 @@ def test_pages_and_drawings_say_where_a_head_points(right: ModelFile) -> None:
     assert "last2[0..2]" in does
 
 
+@needs("kinds.sequence_functions")
 def test_where_a_head_of_the_whole_word_points_is_looked_at_beyond_its_position() -> (
     None
 ):
