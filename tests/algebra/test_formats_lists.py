@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from slices_here import needs
 
 from krohn import machines
 from krohn.algebra.automaton import Automaton
@@ -328,16 +329,19 @@ def test_signs_in_quotes_and_empty_moves_of_mata() -> None:
     assert accepts(machine, "")
 
 
-def test_a_table_of_transitions_is_no_kernel_and_other_tables_are(
-    tmp_path: Path,
-) -> None:
+@needs("kinds.kernels")
+def test_a_table_of_numbers_is_a_kernel(tmp_path: Path) -> None:
+    path = tmp_path / "m.csv"
+    path.write_text("0,1\n1,0\n")
+    with pytest.raises(KrohnError, match="a table of transitions begins"):
+        machines.read(str(path))
+
+
+def test_a_table_of_transitions_is_no_kernel(tmp_path: Path) -> None:
     path = tmp_path / "m.csv"
     path.write_text("state,a\n->p,q\nq,p\n")
     assert machines.read(str(path)).run(["a", "a"]) == ("q", "p")
-    path.write_text("0,1\n1,0\n")
     assert not table.is_table("q\n0.5\n0.25\n")  # a heading
-    with pytest.raises(KrohnError, match="a table of transitions begins"):
-        machines.read(str(path))
     path.write_text("digraph { a -> b [label=x] }")
     with pytest.raises(
         KrohnError, match="not a table of transitions: this is GraphViz"
