@@ -29,6 +29,7 @@ from krohn.network.model import Model
 from krohn.network.reading import decode
 from krohn.network.stepping import stepping
 from krohn.network.transformer import Transformer
+from krohn.program.architectures.transformer import Transformer as Shape
 from krohn.program.word_texts import BLANK
 
 NAMES = (
@@ -85,7 +86,7 @@ def measure(name: str) -> Row:
         for kind in ("sparse", "linear"):
             pairs = zip(taken[kind], taken["standard"], strict=True)
             row[f"{kind}, {called}: ratio"] = median(a / b for a, b in pairs)
-    each = {kind: Transformer.of(shape) for kind, shape in shapes.items()}
+    each = {kind: Shape.of(shape) for kind, shape in shapes.items()}
     work = {kind: sum(parts(shape, tokens - 1)) for kind, shape in each.items()}
     for kind in ("sparse", "linear"):
         row[f"{kind}: operations"] = work[kind] / work["standard"]
