@@ -22,7 +22,6 @@ from krohn.option_rules import (
 from krohn.source_kinds import with_kind
 
 if TYPE_CHECKING:
-    from krohn.compiled_model import CompiledModel
     from krohn.source_kinds.kind import Kind
 
 
@@ -31,7 +30,7 @@ def compile(  # noqa: A001  (the verb of the trade, and of the command)
     length: int | None = None,
     construction: str = "auto",
     **options: Unpack[CompileKeywords],
-) -> "CompiledModel":
+) -> CompiledModel:
     """Derive a network that computes a machine, and prove that it does.
 
     Args:
@@ -96,11 +95,12 @@ def explain(
     """
     asked = CompileOptions(length, dtype=dtype, **options)
     check_one_of("--arch", asked.arch, explained_architectures())
-    if length is None and asked.arch == "transformer":
-        from krohn.compiled_model import CompiledModel  # all constructions
-
-        if isinstance(source, CompiledModel):
-            asked = replace(asked, length=source.file.claim.length)
+    if (
+        length is None
+        and asked.arch == "transformer"
+        and isinstance(source, CompiledModel)
+    ):
+        asked = replace(asked, length=source.file.claim.length)
     with one_thread():
         kind, resolved_source, asked = _resolve_source(source, asked)
         return kind.explain(resolved_source, asked)
