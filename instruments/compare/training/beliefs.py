@@ -1,5 +1,6 @@
 """Training on beliefs, and block chains of thought."""
 
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -68,11 +69,12 @@ class BeliefRecipe(Recipe):
                 "training on beliefs takes no scratchpad and no regulariser"
             )
 
-    def for_trial(self, steps: int) -> Self:
-        """A recipe of a few steps, with words that are as long as its own on average."""
-        total = sum(map(self.length_at, range(self.steps)))
-        recipe = replace(self, stages=(max(1, round(total / self.steps)),))
-        return super(BeliefRecipe, recipe).for_trial(steps)
+    def for_trial(self, steps: int) -> tuple[Self, tuple[int, ...]]:
+        """A recipe of a few steps of each stage, and how many steps each stage has."""
+        counts = Counter(map(self.length_at, range(self.steps)))
+        recipe = replace(self, stages=tuple(counts), steps=max(self.steps, len(counts)))
+        short, _ = super(BeliefRecipe, recipe).for_trial(steps * len(counts))
+        return short, tuple(counts.values())
 
     def length_at(self, step: int) -> int:
         """How many letters the words of a step have, counted from 0."""

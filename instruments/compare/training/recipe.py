@@ -334,9 +334,14 @@ class Recipe:
             raise KrohnError(f"clip must be above 0, or None, not {self.clip}")
         self._check_names()
 
-    def for_trial(self, steps: int) -> Self:
-        """A recipe of a few steps that cost as much each as its own do on average."""
-        return replace(self, steps=steps, warmup=min(self.warmup, steps), every=steps)
+    def for_trial(self, steps: int) -> tuple[Self, tuple[int, ...]]:
+        """A recipe of a few steps on words of each length that it trains on.
+
+        Returns:
+            It, and for each length, in turn, how many steps the whole training has.
+        """
+        short = replace(self, steps=steps, warmup=min(self.warmup, steps), every=steps)
+        return short, (self.steps,)
 
     def _check_names(self) -> None:
         if self.decay not in get_args(Decay):

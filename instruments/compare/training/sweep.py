@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from math import ceil
+from operator import mul
 from pathlib import Path
 
 import torch
@@ -230,7 +231,8 @@ def _until(end: float, todo: Sequence[Cell]) -> Iterator[Cell]:
 # The cost of a sweep, from a few measured steps of each kind of network.
 
 STEPS = 4
-"""Of a trial: the first one is slower and does not count, the last one is evaluated."""
+"""Of a trial, with words of one length: the first one is slower and does not count, the
+last one is evaluated."""
 Clock = Callable[[], float]
 
 
@@ -286,35 +288,30 @@ def cost_of(
     if job.device == "cpu":
         kinds = {(cell.architecture, cell.recipe): cell for cell in todo}
         each = {kind: _trial(cell, clock) for kind, cell in kinds.items()}
-        seconds = sum(
-            _seconds(cell, *each[cell.architecture, cell.recipe]) for cell in todo
-        )
+        seconds = sum(each[cell.architecture, cell.recipe] for cell in todo)
     steps = sum(cell.recipe.steps for cell in todo)
     return TrainingCost(len(todo), len(known), steps, seconds)
 
 
-def _seconds(cell: Cell, step: float, evaluation: float) -> float:
-    """Of one training, from those of a step and of an evaluation."""
-    recipe = cell.recipe
-    return recipe.steps * step + ceil(recipe.steps / recipe.every) * evaluation
-
-
-def _trial(cell: Cell, clock: Clock) -> tuple[float, float]:
-    """The CPU seconds of a step and of an evaluation, from a training of a few steps."""
-    short = cell.recipe.for_trial(STEPS)
+def _trial(cell: Cell, clock: Clock) -> float:
+    """The CPU seconds of a training, from a few steps on words of each length."""
+    short, counts = cell.recipe.for_trial(STEPS)
     times, threads = list[float](), torch.get_num_threads()
     torch.set_num_threads(1)  # as where networks are trained
     try:
         with torch.random.fork_rng(devices=[]):
             trainer = fresh(replace(cell, recipe=short))
-            for _ in range(STEPS):
+            for _ in range(short.steps):
                 began = clock()
                 trainer.advance()
                 times.append(clock() - began)
     finally:
         torch.set_num_threads(threads)
-    step = sum(times[1:-1]) / (STEPS - 2)
-    return step, max(times[-1] - step, 0.0)
+    stages = [times[at : at + STEPS] for at in range(0, len(times), STEPS)]
+    each = [sum(stage[1:-1]) / (STEPS - 2) for stage in stages]
+    evaluation = max(times[-1] - each[-1], 0.0)
+    training = sum(map(mul, counts, each))
+    return training + ceil(cell.recipe.steps / cell.recipe.every) * evaluation
 
 
 def duration(seconds: float) -> str:

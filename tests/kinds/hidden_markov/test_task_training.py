@@ -1,5 +1,6 @@
 """Training on beliefs: stages, losses, blocks, and runs that go on where they were."""
 
+import importlib
 from dataclasses import replace
 from pathlib import Path
 
@@ -38,7 +39,7 @@ from krohn.instruments.compare.training.folder import (
     WEIGHTS,
     RunFolder,
 )
-from krohn.instruments.compare.training.run import identity
+from krohn.instruments.compare.training.run import Cell, Job, identity
 from krohn.instruments.compare.training.trainer import Trainer
 from krohn.kinds.hidden_markov.source import HiddenMarkovModel
 from krohn.kinds.linear_systems.source import (
@@ -59,6 +60,7 @@ def linear(name: str) -> LinearSystem:
     return found
 
 
+sweeps = importlib.import_module("krohn.instruments.compare.training.sweep")
 CYCLES = BeliefTask(linear("Cyclic-DET3,2@1"))
 
 
@@ -79,12 +81,42 @@ def test_each_stage_has_as_many_steps_and_the_last_one_the_rest() -> None:
 
 @pytest.mark.parametrize("longest", [1, 16, 17, 120])
 @pytest.mark.parametrize("depth", [1, 3])
-def test_a_trial_has_words_of_the_mean_length(depth: int, longest: int) -> None:
+def test_a_trial_has_steps_of_each_length_as_often_as_they_come(
+    depth: int, longest: int
+) -> None:
     recipe = BeliefRecipe(steps=700, length=longest, stages=doubling(depth, longest))
-    mean = sum(map(recipe.length_at, range(700))) / 700
-    trial = recipe.for_trial(4)
-    assert (trial.steps, trial.every) == (4, 4)
-    assert {*map(trial.length_at, range(4))} == {max(1, round(mean))}
+    trial, counts = recipe.for_trial(4)
+    assert (trial.steps, trial.every) == (4 * len(counts),) * 2
+    each = [trial.length_at(step) for step in range(0, trial.steps, 4)]
+    assert [x for x in each for _ in range(4)] == [
+        trial.length_at(step) for step in range(trial.steps)
+    ]
+    own = [recipe.length_at(step) for step in range(700)]
+    assert [x for x, n in zip(each, counts, strict=True) for _ in range(n)] == own
+
+
+class Squares:
+    """A training whose steps cost the square of how long their words are."""
+
+    now = 0.0
+
+    def __init__(self, cell: Cell) -> None:
+        self.recipe, self.step = cell.recipe, 0
+
+    def advance(self) -> None:
+        assert isinstance(self.recipe, BeliefRecipe)
+        Squares.now += self.recipe.length_at(self.step) ** 2
+        self.step += 1
+
+
+def test_the_cost_of_a_curriculum_is_that_of_its_stages(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recipe = BeliefRecipe(steps=700, length=17, stages=doubling(1, 17))
+    own = sum(recipe.length_at(step) ** 2 for step in range(700))
+    monkeypatch.setattr(sweeps, "fresh", Squares)
+    job, cell = Job(tmp_path, None, "cpu", ""), Cell(CYCLES, Rnn(4), recipe, 0)
+    assert sweeps.cost_of(job, [cell], lambda: Squares.now).seconds == own
 
 
 def test_recipes_that_make_no_sense() -> None:
