@@ -14,12 +14,11 @@ from math import log2
 import numpy as np
 import torch
 from report import Row, Table, each, parser, publish
-from short_mantissas import ShortMantissas, shorten, shorten_heads
 
-from krohn.compile_options import CompileOptions
+import krohn
+from krohn.checks import Checks
 from krohn.instruments.compare.tasks.texts import subsequences
 from krohn.kinds.dynamic_programs.build import ATTENTION
-from krohn.kinds.dynamic_programs.commands import ChainsOfThought
 from krohn.kinds.dynamic_programs.source_memory import (
     bell,
     collision,
@@ -27,21 +26,14 @@ from krohn.kinds.dynamic_programs.source_memory import (
     linear_bits,
     sparse_bits,
 )
-from krohn.network.model import Model
-from krohn.network.modelfile import ModelFile
-from krohn.network.reading import decode
-from krohn.network.stepping import stepping
-from krohn.network.transformer import Transformer
 from krohn.program.attention import Sparse
-from krohn.program.domains import IntArray
-from krohn.program.word_texts import BLANK
+from krohn.verification import run_checks
 
 LAYERS, HEADS, BITS = 3, 4, 16
 PAPER = ((40, 8), (110, 8), (175, 16), (250, 16))
 """Numbers of a sequence, and B = 2^⌊log2 √L⌋."""
 NAMES = tuple(f"EditDistance{n},{n}:letters=4" for n in (2, 4, 6, 8))
 TEXTS, MOST, TRIED = 16, 24, 2000
-KIND = ChainsOfThought()
 
 
 def bounds() -> Iterator[Row]:
@@ -87,39 +79,17 @@ def confused() -> Iterator[Row]:
 def digits(case: tuple[str, str]) -> Row:
     """The fewest binary digits that are enough, everywhere and in heads alone."""
     name, attention = case
-    source = KIND.find_by_name(name)
-    assert source is not None
-    asked = CompileOptions(attention=attention, formats=("float64",))
-    built, claim = KIND.build(source, asked)
-    file, chain = (
-        KIND.file(source, built, claim, asked.options),
-        source.chain_of_thought,
-    )
-    low, high = np.array(chain.prompt).T
-    prompts = np.random.default_rng(0).integers(low, high + 1, size=(TEXTS, len(low)))
-    texts = chain.continue_prompts(prompts)
-    told = {
-        called: next(b for b in range(1, MOST) if right(file, texts, len(low), b, only))
-        for called, only in (("everywhere", False), ("in heads", True))
+    model = krohn.compile(name, attention=attention, dtype="float64", proof=False)
+    checks = Checks(sample=TEXTS, proof=False, digits=MOST)
+    fewest = run_checks(model, checks).digits
+    assert fewest is not None
+    return {
+        "source": name,
+        "attention": attention,
+        "tokens": model.file.claim.longest + 1,
+        "everywhere": fewest.everywhere,
+        "in heads": fewest.in_heads,
     }
-    return {"source": name, "attention": attention, "tokens": chain.length, **told}
-
-
-def right(
-    file: ModelFile, texts: IntArray, prompt: int, digits: int, heads: bool
-) -> bool:
-    """Whether all texts are written rightly with so many digits."""
-    network = Model(file).network
-    assert isinstance(network, Transformer)
-    blank = texts.copy()
-    blank[:, prompt:] = BLANK
-    if heads:
-        shorten_heads(network, digits)
-        return bool((decode(stepping(network), blank) == texts).all())
-    shorten(network, digits)
-    with ShortMantissas(digits):
-        written = decode(stepping(network), blank)
-    return bool((written == texts).all())
 
 
 def main() -> None:

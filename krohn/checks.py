@@ -13,6 +13,8 @@ from krohn.verify.testing.simulation_result import BUDGET
 UNITS = {"": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
 UNITS |= {"kB": 10**3, "MB": 10**6, "GB": 10**9}
 MEMORY = 2**31
+RUN_WITH_FEW_DIGITS = 32
+"""Inputs that are run with few digits where nobody says how many."""
 
 
 @dataclass(frozen=True)
@@ -100,6 +102,7 @@ class VerifyKeywords(MachineKeywords, total=False):
     length: int | None
     sharding: Sharding | None
     digest: str | None
+    digits: int | None
     progress: Progress | None
 
 
@@ -125,6 +128,8 @@ class Checks(MachineReading):
             default by this process, in one sitting.
         digest: Of the claim that the verdict must be about, or its first digits, at
             least 32 (`krohn.program.claim`); by default any.
+        digits: Also run it on as many inputs as `sample`, or 32, with numbers of so many
+            binary digits, and find the fewest with which it is right.
         progress: Called with what is being done, how much is done, and of how much.
     """
 
@@ -137,6 +142,7 @@ class Checks(MachineReading):
     length: int | None = None
     sharding: Sharding | None = None
     digest: str | None = None
+    digits: int | None = None
     progress: Progress | None = None
 
     @property

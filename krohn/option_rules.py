@@ -267,7 +267,7 @@ VERIFY = (
     Need(
         ("seed",),
         lambda v: (
-            is_given("sample", "smt", "gadgets", "attack", "length")(v)
+            is_given("sample", "smt", "gadgets", "attack", "length", "digits")(v)
             or not is_given("proof", "exhaustive")(v)
         ),
         "is of samples, attacks and z3; a proof and a run of all words do not need it",

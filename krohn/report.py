@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from krohn.instruments.limits.head_limits import HeadBounds
     from krohn.verify.proof import Proof, Verdict
     from krohn.verify.testing.counterexample import Counterexample
+    from krohn.verify.testing.few_digits import FewestDigits
     from krohn.verify.testing.shortest_failing import Minimal
     from krohn.verify.verdict import Ground
 
@@ -59,6 +60,7 @@ class Report:
         heads: What the heads cannot do, if there is no proof.
         notes: What else is to be known.
         attack: What came of an attack on the proof, if there was one.
+        digits: With how few binary digits it was right, if that was asked.
         runs: The simulations that led to the verdict.
         ran: What was run, in the plural.
         about: The machine or source, with all names, that the verdict is about, and the
@@ -79,6 +81,7 @@ class Report:
     heads: "tuple[HeadBounds, ...]" = ()
     notes: tuple[str, ...] = ()
     attack: "Attack | None" = None
+    digits: "FewestDigits | None" = None
     runs: tuple[Simulation, ...] = ()
     ran: str = "words"
     about: Claim | None = None
@@ -137,6 +140,7 @@ class Report:
             "heads": [head.to_object() for head in self.heads],
             "notes": list(self.notes),
             "attack": self.attack.to_object() if self.attack else None,
+            "digits": self.digits.to_object() if self.digits else None,
             "seconds": round(self.seconds, 3),
         }
 

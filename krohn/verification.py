@@ -5,17 +5,23 @@ from collections.abc import Callable, Collection
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple, Unpack
+from typing import TYPE_CHECKING, NamedTuple, Unpack
 
 from krohn.algebra.errors import KrohnError
-from krohn.checks import Checks, VerifyKeywords
+from krohn.checks import RUN_WITH_FEW_DIGITS, Checks, VerifyKeywords
 from krohn.foreign import directory_reader, is_state_dict, is_trained
 from krohn.loading import file_of
 from krohn.network import modelfile
-from krohn.option_rules import HELD_IN_PYTHON, OF_SOURCES, refuse
+from krohn.network.modelfile import ModelFile
+from krohn.option_rules import HELD_IN_PYTHON, OF_SOURCES, refuse, whole
 from krohn.program.slices import part
 from krohn.report import Report
 from krohn.source_kinds import machines, of_file, with_kind
+
+if TYPE_CHECKING:
+    from torch.nn import Module
+
+    from krohn.verify.testing.few_digits import FewestDigits
 
 # The subjects of `krohn verify`: a model file, a GPT-2, a trained network.
 
@@ -28,12 +34,14 @@ class Subject(NamedTuple):
         takes: The options of `krohn verify` that matter; None for all.
         of_machine: Whether it is about a machine.
         verify: What becomes of it; raises KrohnError if an option has no effect.
+        file: It, if it is a model file.
     """
 
     called: str
     takes: Collection[str] | None
     of_machine: bool
     verify: Callable[[Checks], Report]
+    file: ModelFile | None = None
 
 
 def subject(model: object) -> Subject:
@@ -56,7 +64,7 @@ def subject(model: object) -> Subject:
     kind, of_machine = of_file(file), file.claim.of_machine
     takes = None if of_machine else OF_SOURCES + kind.asks
     called = f"a file about {kind.called}"
-    return Subject(called, takes, of_machine, partial(kind.verify, file))
+    return Subject(called, takes, of_machine, partial(kind.verify, file), file)
 
 
 def _verify_trained(model: object, checks: Checks) -> Report:
@@ -122,5 +130,26 @@ def verify(
 def run_checks(model: object, checks: Checks) -> Report:
     """Verify a model by these checks."""
     began = time.monotonic()
-    report = subject(model).verify(checks)
+    about = subject(model)
+    if checks.digits is not None and about.file is None:
+        raise KrohnError(f"--digits is for model files, and this is {about.called}")
+    report = about.verify(checks)
+    if checks.digits is not None and about.file is not None:
+        report = replace(report, digits=_find_fewest_digits(about.file, checks))
     return replace(report, seconds=time.monotonic() - began)
+
+
+def _find_fewest_digits(file: ModelFile, checks: Checks) -> "FewestDigits":
+    """The fewest digits with which the network of a file is right, by runs."""
+    from krohn.verify.testing.few_digits import DOUBLE, find_fewest_digits
+
+    most, kind = whole(checks.digits, "digits", 1), of_file(file)
+    if most > DOUBLE:
+        raise KrohnError(f"numbers have up to {DOUBLE} binary digits, not {most}")
+    inputs = checks.sample or RUN_WITH_FEW_DIGITS
+
+    def is_right(network: "Module") -> bool:
+        return kind.is_right_on(file, network, inputs, checks)
+
+    tell = partial(checks.report, "running with few digits")
+    return find_fewest_digits(file, most, is_right, inputs, tell)

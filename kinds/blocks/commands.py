@@ -215,11 +215,15 @@ class TextsInBlocks(InBlocks[Blocks], TextKind[Blocks]):
         return Example([i % len(source.letters) for i in range(size)], 1)
 
     def simulate_inputs(
-        self, file: ModelFile, inputs: IntArray, progress: Progress
+        self,
+        file: ModelFile,
+        inputs: IntArray,
+        progress: Progress,
+        network: Opened = None,
     ) -> Simulation:
         """Let the network write the states of words."""
         writer, source = self.writer(file), self.of_file(file)
-        return _simulate_texts(file, writer, source, inputs, progress)
+        return _simulate_texts(file, writer, source, inputs, progress, network)
 
 
 def longest_word(file: ModelFile) -> int:
@@ -270,17 +274,25 @@ def _states_said(file: ModelFile, texts: IntArray) -> IntArray:
 
 
 def _simulate_texts(
-    file: ModelFile, writer: Writer, source: Blocks, words: IntArray, progress: Progress
+    file: ModelFile,
+    writer: Writer,
+    source: Blocks,
+    words: IntArray,
+    progress: Progress,
+    network: Opened,
 ) -> Simulation:
-    """Hold what it writes, and says after each token of the text, against the machine."""
+    """Hold what it writes, and says after each token of the text, against the machine.
+
+    Of an open network only what it writes.
+    """
     from krohn.verify.testing.counterexample import Counterexample
 
     rows, texts = blanks(words, source.block).tolist(), completed_texts(source, words)
     both = zip(rows, texts.tolist(), strict=True)
     simulation = simulate_texts(
-        file, writer, both, len(words), words.shape[1], progress
+        file, writer, both, len(words), words.shape[1], progress, network
     )
-    if simulation.counterexample:
+    if simulation.counterexample or network is not None:
         return simulation
     first, read = len(source.letters), texts[:, :-1]
     for at in range(0, len(words), BATCH):

@@ -35,6 +35,7 @@ from krohn.kinds.dynamic_programs.source import (
 from krohn.kinds.dynamic_programs.statement import ChainOfThought
 from krohn.network.attention_cost import parts
 from krohn.network.modelfile import ModelFile
+from krohn.network.reading import Opened
 from krohn.program.architectures.transformer import Transformer
 from krohn.program.attention import Sparse
 from krohn.program.domains import IntArray
@@ -162,7 +163,7 @@ class ChainsOfThought(TextKind[Source]):
     claim = "generates"
     formats = BY_NEED
     takes = frozenset({"strict", "keep", "activation", "attention"})
-    asks = ("gadgets", "error", "timeout")
+    asks = ("digits", "gadgets", "error", "timeout")
 
     def find_by_name(self, text: str) -> DynamicProgram | None:
         """The dynamic program of a name or a text; None if it is the name of none."""
@@ -372,7 +373,11 @@ class ChainsOfThought(TextKind[Source]):
         return True
 
     def simulate_inputs(
-        self, file: ModelFile, inputs: IntArray, progress: Progress
+        self,
+        file: ModelFile,
+        inputs: IntArray,
+        progress: Progress,
+        network: Opened = None,
     ) -> Simulation:
         """Let the network continue prompts."""
         source, start = self.of_file(file), inputs.shape[1]
@@ -382,7 +387,7 @@ class ChainsOfThought(TextKind[Source]):
                 for text in source.continue_prompts(inputs[at : at + BATCH]).tolist():
                     yield blank_after_prompt(text, start), text
 
-        arguments = len(inputs), source.length, progress
+        arguments = len(inputs), source.length, progress, network
         return simulate_texts(file, self.writer(file), texts(), *arguments)
 
     def example(self, file: ModelFile) -> Example:

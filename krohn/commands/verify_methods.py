@@ -49,6 +49,16 @@ class Methods:
             "bred to be bad, other orders of summation, kernels and arithmetics.",
         ),
     ] = None
+    digits: Annotated[
+        int | None,
+        typer.Option(
+            metavar="B",
+            min=1,
+            max=53,
+            help="Also find the fewest binary digits of numbers, up to B, with which it is "
+            "right on N inputs (--sample), or 32: a test.",
+        ),
+    ] = None
     length: Annotated[
         int | None,
         typer.Option(
@@ -75,7 +85,7 @@ class Methods:
     def has_method(self) -> bool:
         """Whether the options ask for one; if they ask for nothing, there is a proof."""
         runs = self.exhaustive or self.sample or self.length
-        return bool(self.proof or runs or self.attack is not None)
+        return bool(self.proof or runs or self.digits or self.attack is not None)
 
     def ask(self, file: str, checks: "Checks") -> "Report":
         """Verify a file by these methods."""
@@ -90,6 +100,7 @@ class Methods:
                 sample=self.sample,
                 shorten=self.shorten,
                 length=self.length,
+                digits=self.digits,
             ),
         )
         if self.attack is None:

@@ -269,6 +269,23 @@ class Attacked(TypedDict):
     seconds: float
 
 
+class FewestDigits(TypedDict):
+    """With how few binary digits a network was right on some inputs: tested, not proved.
+
+    Attributes:
+        most: The most that were tried.
+        everywhere: The fewest for all numbers; null if the most are too few.
+        heads: Whether it has heads.
+        in_heads: The fewest where only heads round; null as well without heads.
+    """
+
+    most: int
+    inputs: int
+    everywhere: int | None
+    heads: bool
+    in_heads: int | None
+
+
 class ChannelNoise(TypedDict):
     """How exactly a variable is stored, and where its head looks.
 
@@ -369,6 +386,7 @@ class Verified(MachineRemark):
     heads: list[HeadLimits]
     notes: list[str]
     attack: Attacked | None
+    digits: FewestDigits | None
     seconds: float
     replay: str | None
     written: NotRequired[Checked]

@@ -53,7 +53,7 @@ def report(file: str, found: "Report", replay: str | None = None) -> None:
         out.print(f"  {found.attack.positions:,} positions were run")
     elif found.verdict == "undecided" and found.words:
         out.print(f"  {_run(found)}; no wrong one was found")
-    for note in found.notes:
+    for note in (*found.notes, *([found.digits] if found.digits else ())):
         out.print(f"  {note}")
     _heads(out, found)
 

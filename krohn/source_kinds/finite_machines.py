@@ -21,6 +21,7 @@ from krohn.source_kinds.kind import Kind, Runs
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+    from torch.nn import Module
 
     from krohn.checks import Checks
     from krohn.compiled_model import CompiledModel
@@ -31,6 +32,8 @@ AS_SOURCES = {
     e.of_machines: wire for wire, e in slice_sources().items() if e.of_machines
 }
 """By construction the kind of source that it takes a machine for."""
+LONGEST_WORD = 256
+"""Letters of a word that is read letter by letter with few digits."""
 OF_FORMS = ("arch", "observe", "effort")
 """The options that facts of networks of another architecture depend on."""
 
@@ -150,6 +153,18 @@ class Machines(Kind[Automaton]):
         from krohn.machine_verification import verify_machine
 
         return verify_machine(file, checks)
+
+    def is_right_on(
+        self, file: ModelFile, network: "Module", count: int, checks: "Checks"
+    ) -> bool:
+        """Whether it is right on words of every strategy, of up to `LONGEST_WORD`."""
+        from krohn.verification_target import DEFAULT_SAMPLE_LENGTH, open_target
+        from krohn.verify.testing.few_digits import is_right_on_words
+
+        target = open_target(file, checks.machine, checks.observe)
+        length = min(target.length or DEFAULT_SAMPLE_LENGTH, LONGEST_WORD)
+        words = count, length, checks.seed
+        return is_right_on_words(target.file, network, target.machine, *words)
 
 
 def _says_laws(file: ModelFile) -> bool:

@@ -23,6 +23,7 @@ from krohn.source_kinds import in_blocks, of_file
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+    from torch.nn import Module
 
     from krohn.checks import Checks
     from krohn.compile_options import CompileOptions
@@ -220,6 +221,21 @@ class Kind(ABC, Generic[S]):
         Raises:
             KrohnError: If an option has no effect, or another source is asked about.
         """
+
+    def is_right_on(
+        self, file: ModelFile, network: "Module", count: int, checks: "Checks"
+    ) -> bool:
+        """Whether an open network, in the place of a file's, is right on random inputs.
+
+        It reads letter by letter.
+
+        Raises:
+            KrohnError: If its answers are no classes or texts, which are right or wrong.
+        """
+        raise KrohnError(
+            f"--digits is for networks that say classes or texts, and this file is about "
+            f"{self.called}"
+        )
 
     def remarks(self, source: S) -> dict[str, Any]:
         """The remarks for the author of a source, as `explain` and `compile` print them."""

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
 
 import numpy as np
 
@@ -17,12 +17,15 @@ from krohn.compiler.compiled_network import Tried
 from krohn.network.modelfile import ModelFile
 from krohn.network.reading import Begin, Opened, decode, plain_reader
 from krohn.program.word_texts import BLANK
-from krohn.report import Progress
+from krohn.report import Progress, silent
 from krohn.source_kinds.base import R, ReadableKind, SourceKind
 from krohn.source_kinds.kind import Answers, Example, Runs, in_batches, mark_unproved
 from krohn.verify.testing.simulation_result import Simulation
 
 if TYPE_CHECKING:
+    from torch.nn import Module
+
+    from krohn.checks import Checks
     from krohn.network.model import Network
 
 BATCH = 256
@@ -110,6 +113,31 @@ class TextKind(SourceKind[S]):
     """Sources whose networks write texts after prompts."""
 
     spelled = False
+    asks: ClassVar[tuple[str, ...]] = ("digits",)
+
+    @abstractmethod
+    def simulate_inputs(
+        self,
+        file: ModelFile,
+        inputs: Any,
+        progress: Progress,
+        network: Opened = None,
+    ) -> Simulation:
+        """Hold the texts of a network after inputs against the reference.
+
+        Args:
+            file: The model.
+            inputs: Prompts, as `sample_inputs` gives them.
+            progress: Called with what is being done, how much is done, and of how much.
+            network: The open network that writes; None for that of the file.
+        """
+
+    def is_right_on(
+        self, file: ModelFile, network: "Module", count: int, checks: "Checks"
+    ) -> bool:
+        """Whether an open network continues random prompts rightly."""
+        inputs = self.sample_inputs(file, count, np.random.default_rng(checks.seed))
+        return self.simulate_inputs(file, inputs, silent, network).has_passed
 
     def compile(self, source: S, asked: CompileOptions) -> CompiledModel:
         """The network in the first of the formats in which it is proved."""
@@ -170,6 +198,7 @@ def simulate_texts(
     count: int,
     length: int,
     progress: Progress,
+    network: Opened = None,
 ) -> Simulation:
     """Hold what the network writes against the reference.
 
@@ -180,10 +209,11 @@ def simulate_texts(
         count: How many there are.
         length: How long they are, as the result says it.
         progress: Called with what is being done, how much is done, and of how much.
+        network: The open network that writes; None for that of the file.
     """
     from krohn.verify.testing.counterexample import Counterexample
 
-    left, begin, done = iter(texts), reader(file), 0
+    left, begin, done = iter(texts), reader(file, network), 0
     # A wrong text is shown as far as the right one goes.
     endless = replace(writer, end=None)
     while batch := list(islice(left, BATCH)):
@@ -233,7 +263,11 @@ class LineKind(TextKind[R], ReadableKind[R]):
         return self.begun(file, row_of(source.end, line, file.claim.longest))
 
     def simulate_inputs(
-        self, file: ModelFile, inputs: list[Line], progress: Progress
+        self,
+        file: ModelFile,
+        inputs: list[Line],
+        progress: Progress,
+        network: Opened = None,
     ) -> Simulation:
         """Let the network continue lines, the shortest first."""
         source: Any = self.of_file(file)
@@ -244,7 +278,7 @@ class LineKind(TextKind[R], ReadableKind[R]):
                 text = self.text_of(source, line, length + 1)
                 yield blank_after_prompt(text, len(line) + 1), text
 
-        arguments = len(inputs), length, progress
+        arguments = len(inputs), length, progress, network
         return simulate_texts(file, self.writer(file), texts(), *arguments)
 
 

@@ -310,7 +310,7 @@ def _trial(cell: Cell, clock: Clock) -> float:
     stages = [times[at : at + STEPS] for at in range(0, len(times), STEPS)]
     each = [sum(stage[1:-1]) / (STEPS - 2) for stage in stages]
     evaluation = max(times[-1] - each[-1], 0.0)
-    training = sum(map(mul, counts, each))
+    training: float = sum(map(mul, counts, each))
     return training + ceil(cell.recipe.steps / cell.recipe.every) * evaluation
 
 

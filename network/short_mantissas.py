@@ -15,17 +15,18 @@ from torch import Tensor, nn
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_map
 
-from krohn.network.cache import Cache
+from krohn.network import ModelFileError
 from krohn.network.meaning.attention import WRITE
 from krohn.network.meaning.branches import Branches, Plan
-from krohn.network.transformer import Transformer
+from krohn.network.recurrent import Stepping
+from krohn.network.transformer import Attention, Transformer
 
 DOUBLE = 53
 """Digits of float64, in which the numbers are held."""
 
 
 class ShortMantissas(TorchDispatchMode):  # type: ignore[no-untyped-call]
-    """Within this context all float64 results have few digits; weights, see `shorten`.
+    """Within this context all float64 results have few digits.
 
     Attributes:
         digits: Binary digits of the significand, the leading one among them.
@@ -43,11 +44,11 @@ class ShortMantissas(TorchDispatchMode):  # type: ignore[no-untyped-call]
         kwargs: Mapping[str, Any] | None = None,
     ) -> Any:
         """The result of an operation, rounded where it is stored."""
-        found = func(*args, **(kwargs or {}))
+        result = func(*args, **(kwargs or {}))
         aliases = [each.alias_info for each in func._schema.returns]
         if any(alias is not None and not alias.is_write for alias in aliases):
-            return found  # another view of numbers that were rounded before
-        return tree_map(lambda x: _round(x, self.digits), found)
+            return result  # another view of numbers that were rounded before
+        return tree_map(lambda x: _round(x, self.digits), result)
 
 
 def _round(x: Any, digits: int) -> Any:
@@ -58,23 +59,50 @@ def _round(x: Any, digits: int) -> Any:
     return x.copy_(torch.where(far.isfinite(), far - (far - x), x))
 
 
-def shorten(network: nn.Module, digits: int) -> None:
-    """Give a network float64 weights of few digits; the file it is of stays as it is."""
-    for weight in network.parameters():
+def has_heads(network: nn.Module) -> bool:
+    """Whether a network has heads, which may be all that rounds."""
+    parts = network.attention if isinstance(network, Transformer) else ()
+    return any(isinstance(each, Attention) for each in parts)
+
+
+def shorten(network: nn.Module, digits: int, in_heads: bool = False) -> None:
+    """Make an open network compute with few digits, letter by letter, weights included.
+
+    Args:
+        network: It is changed; the file that it was opened from is not.
+        digits: Binary digits of a significand, 1 to 53.
+        in_heads: Whether only its heads round.
+
+    Raises:
+        ModelFileError: If it does not read letter by letter.
+    """
+    if not isinstance(network, Transformer | Stepping) or not getattr(
+        network, "causal", True
+    ):
+        raise ModelFileError(
+            "few digits are for networks that say classes or texts, letter by letter"
+        )
+    network.double()
+    own: Any = network  # whose methods are replaced
+    start = network.start
+    if in_heads:
+        assert isinstance(network, Transformer)
+        for attention in network.attention:
+            _shorten_weights(attention, digits)
+        plan = partial(_plan_of_heads, network, digits)
+        own.start = lambda batch=1: replace(start(batch), plan=plan())
+        return
+    _shorten_weights(network, digits)
+    own.start, own.step = _within(start, digits), _within(network.step, digits)
+
+
+def _shorten_weights(module: nn.Module, digits: int) -> None:
+    for weight in module.parameters():
         weight.data = _round(weight.data.clone(), digits)
 
 
-def shorten_heads(network: Transformer, digits: int) -> None:
-    """Make only the heads of a network compute with few digits, their weights included."""
-    for attention in network.attention:
-        shorten(attention, digits)
-    start = network.start
-
-    def with_plan(batch: int = 1) -> Cache:
-        plan = Plan(network.net, partial(_ShortHeads, digits))
-        return replace(start(batch), plan=plan)
-
-    network.start = with_plan  # type: ignore[method-assign]
+def _plan_of_heads(network: Transformer, digits: int) -> Plan:
+    return Plan(network.net, partial(_ShortHeads, digits))
 
 
 class _ShortHeads(Branches):
