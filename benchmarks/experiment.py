@@ -2,10 +2,13 @@
 
 import argparse
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from math import inf
 from pathlib import Path
+from time import monotonic
+from typing import Protocol, TypeVar
 
-from report import parser
+from report import Row, each, parser
 
 from krohn.algebra.errors import KrohnError
 from krohn.commands.progress import progress
@@ -13,7 +16,7 @@ from krohn.instruments.compare.training.run import (
     Cell,
     Measure,
 )
-from krohn.instruments.compare.training.run_table import fold
+from krohn.instruments.compare.training.run_table import RunTable, fold
 from krohn.instruments.compare.training.sweep import (
     Result,
     sweep,
@@ -22,15 +25,49 @@ from krohn.instruments.compare.training.sweep import (
 RESULTS = Path(__file__).parents[1] / "results"
 
 
+class Named(Protocol):
+    """A network of a table, which a script trains by itself."""
+
+    @property
+    def name(self) -> str:
+        """Of its row: a function of all that the network depends on."""
+
+
+Work = TypeVar("Work", bound=Named)
+
+
+def timed(description: str | None) -> argparse.ArgumentParser:
+    """The options of a script that adds to a table of runs."""
+    found = parser(description)
+    found.add_argument(
+        "--seconds",
+        type=float,
+        help="after so many, no further network is begun; 0 shows what is there",
+    )
+    return found
+
+
+def rows_of(
+    name: str, cells: Iterable[Work], work: Callable[[Work], Row], seconds: float | None
+) -> dict[Work, Row]:
+    """The rows of ``results/NAME`` that are there, after what the time allows for."""
+    table, began = RunTable(RESULTS / name), monotonic()
+    known, asked = table.read(), list(cells)
+    for cell in asked:
+        if monotonic() - began >= (inf if seconds is None else seconds):
+            break
+        if cell.name not in known:
+            (known[cell.name],) = each(work, [cell])
+            table.add({cell.name: known[cell.name]})
+    return {cell: known[cell.name] for cell in asked if cell.name in known}
+
+
 def options(description: str | None) -> argparse.ArgumentParser:
     """The options that every sweep has."""
-    found = parser(description)
+    found = timed(description)
     found.add_argument("--jobs", type=int, default=2, help="processes")
     found.add_argument("--cluster", help="a Dask scheduler, or local:N")
     found.add_argument("--device", default="cpu", help="where torch computes")
-    found.add_argument(
-        "--seconds", type=float, help="after so many, no further network is begun"
-    )
     return found
 
 

@@ -6,6 +6,7 @@ import re
 import shlex
 import shutil
 from collections.abc import Callable, Iterator
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,15 @@ from krohn.compiler.constructions.registry import (
     CONSTRUCTIONS,
     ON_REQUEST,
 )
+from krohn.instruments.compare.models import (
+    EfficientGpt,
+    Gpt,
+    Lstm,
+    RecurrentLayer,
+    Rnn,
+)
+from krohn.instruments.compare.training import Recipe
+from krohn.instruments.compare.training.beliefs import BeliefRecipe
 from krohn.instruments.compare.training.provenance import content_name
 from krohn.instruments.compare.training.run_table import RunTable
 
@@ -31,6 +41,7 @@ SLOW_PAGES = {
     *("efficient-attention", "batch", "explain"),
     *("learning", "regex", "rewriting", "counting"),
 }
+ARCHITECTURES = (Gpt, EfficientGpt, Lstm, Rnn, RecurrentLayer)
 # Scripts of whose tables a row takes more than a second.
 SLOW_SCRIPTS = {
     *("counting", "shallow", "gpt2", "attention_rates", "chains_of_thought"),
@@ -86,6 +97,17 @@ def test_tables_of_runs_are_as_they_would_be_written(
         assert "cell" not in record or name == content_name(record["cell"])
     RunTable(tmp_path).add(records)
     assert (tmp_path / path.name).read_bytes() == path.read_bytes()
+
+
+@pytest.mark.parametrize("path", TABLES, ids=lambda path: path.parent.name)
+def test_runs_say_all_that_recipes_and_architectures_hold_today(path: Path) -> None:
+    """A new field gives cells new names: without it, finished runs are not found again."""
+    classes = {c.__name__: c for c in (Recipe, BeliefRecipe, *ARCHITECTURES)}
+    for record in RunTable(path.parent).read().values():
+        for part in ("recipe", "architecture"):
+            said = record["cell"][part] if "cell" in record else {"kind": ""}
+            if (kind := classes.get(said["kind"])) is not None:
+                assert set(said) == {"kind", *(f.name for f in fields(kind))}
 
 
 def _again(block: Block) -> dict[str, Callable[[dict[str, str]], Row]]:

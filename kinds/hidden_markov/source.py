@@ -231,11 +231,16 @@ EXAMPLES = {
     "start is unknown",
     "EvenProcess": "an even number of 1s between two 0s",
     "GoldenMean": "no two 0s in a row",
+    "mixture:RanHMM3,3@0..3": "one of the four models RanHMM3,3@0 to RanHMM3,3@3, each "
+    "as likely, for the whole word",
 }
 """An example of each family, with what it is."""
 _NAME = re.compile(
     r"(?P<family>[A-Za-z-]+?)(?P<n>\d{1,9}),(?P<m>\d{1,9})@(?P<seed>\d{1,18})"
     r"(?::alpha=(?P<alpha>\d*\.?\d+(e-?\d+)?))?"
+)
+_MIXTURE = re.compile(
+    r"mixture:(?P<family>[^:@]+)@(?P<first>\d{1,9})\.\.(?P<last>\d{1,9})"
 )
 
 
@@ -247,6 +252,13 @@ def find_by_name(name: str) -> HiddenMarkovModel | None:
     """
     if name in PROCESSES:
         return PROCESSES[name]()
+    if (mixed := _MIXTURE.fullmatch(name)) is not None:
+        seeds = range(int(mixed["first"]), int(mixed["last"]) + 1)
+        most = len(seeds) <= LARGEST_MATRIX
+        demand(most, f"{name} has more than {LARGEST_MATRIX} states")
+        models = [find_by_name(f"{mixed['family']}@{seed}") for seed in seeds]
+        known = [model for model in models if model is not None]
+        return mixture(name, known) if len(known) == len(models) else None
     match = _NAME.fullmatch(name)
     if match is None or match["family"] not in FAMILIES:
         return None

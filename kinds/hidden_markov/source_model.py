@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from krohn.kinds.hidden_markov.statement import StatedHiddenMarkov
 from krohn.kinds.hidden_markov.statement_masked import SUM, check_sums
-from krohn.program.domains import BoolArray, FloatArray, IntArray
+from krohn.program.domains import LARGEST_MATRIX, BoolArray, FloatArray, IntArray
 from krohn.program.errors import demand
 from krohn.program.exact_products import (
     Ratios,
@@ -276,11 +276,22 @@ class HiddenMarkovModel(StatedHiddenMarkov):
         belief = np.broadcast_to(belief, (len(letters), self.size))
         with np.errstate(divide="ignore", invalid="ignore"):
             for t in range(letters.shape[1]):
-                joint = (self.operators[letters[:, t]] @ belief[:, :, None])[:, :, 0]
+                joint = self._follow(letters[:, t], belief)
                 total = joint.sum(axis=1)
                 belief = joint / total[:, None]
                 beliefs[:, t], likelihoods[:, t] = belief, np.log(total)
         return beliefs, likelihoods
+
+    def _follow(self, letters: IntArray, beliefs: FloatArray) -> FloatArray:
+        """``(batch, n)``: A_o b for a letter o and a belief b each."""
+        if self.size <= LARGEST_MATRIX:
+            each: FloatArray = (self.operators[letters] @ beliefs[:, :, None])[:, :, 0]
+            return each
+        joint = np.empty(beliefs.shape)  # a matrix for each word would be too much
+        for letter in np.unique(letters):
+            rows = letters == letter
+            joint[rows] = beliefs[rows] @ self.operators[letter].T
+        return joint
 
     def predict(self, beliefs: FloatArray) -> FloatArray:
         """``(…, letters)``: the law of the next letter, for each action apart.

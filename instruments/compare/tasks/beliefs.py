@@ -143,12 +143,23 @@ class BeliefTask:
         labels = truth
         if self.asks == "next":
             truth = self.process.next_letter(truth)[:, :-1]
-            labels = np.eye(len(self.letters))[letters[:, 1:]]
-            letters = letters[:, :-1]
+            letters, labels = self._next_letters(letters)
         asked = np.ones(letters.shape, dtype=bool)
         if self.after is not None:
             asked = np.isin(letters, [self.letters.index(name) for name in self.after])
         return BeliefBatch(letters, labels, truth, asked)
+
+    def _next_letters(self, words: IntArray) -> tuple[IntArray, FloatArray]:
+        return words[:, :-1], np.eye(len(self.letters))[words[:, 1:]]
+
+    def lesson(
+        self, rng: np.random.Generator, count: int, length: int
+    ) -> tuple[IntArray, FloatArray]:
+        """Letters and labels of `batch`, which need no beliefs if letters are asked for."""
+        if self.asks == "next":
+            return self._next_letters(self.process.draw(rng, count, length + 1))
+        batch = self.batch(rng, count, length)
+        return batch.letters, batch.labels
 
     def of_beliefs(self, beliefs: FloatArray) -> FloatArray:
         """The answers ``(…, classes)`` that follow from beliefs."""

@@ -133,9 +133,9 @@ class BeliefObjective:
         """Mean cross entropy to the labels; mean square error if they are no laws."""
         words = stream(self.seed, step, Purpose.WORDS)
         length = self.recipe.length_at(step)
-        batch = self.task.batch(words, self.recipe.batch, length)
-        letters = torch.tensor(batch.letters).to(device)
-        wanted = torch.tensor(batch.labels, dtype=torch.float32).to(device)
+        read, labels = self.task.lesson(words, self.recipe.batch, length)
+        letters = torch.tensor(read).to(device)
+        wanted = torch.tensor(labels, dtype=torch.float32).to(device)
         with forward_format(self.recipe, device):
             answers = network(letters)
         flat = answers.float().flatten(0, 1), wanted.flatten(0, 1)

@@ -201,8 +201,8 @@ def _with_length(name: str, task: Task, recipe: Recipe, length: int | None) -> R
 # for a desk.
 #
 # ``paper`` is Hu et al. 2024, section 4.1 and App. C. It does not say the width of MLPs
-# (ours: four times the width) nor how gradients are clipped (ours: norm 1), and it halves
-# the rate every 20 epochs, where ours falls linearly; its batches are 256 to 1,024.
+# (ours: four times the width) nor how gradients are clipped (ours: norm 1); its batches
+# are 256 to 1,024.
 # ``desk`` is smaller in every way; its numbers are ours.
 
 
@@ -256,7 +256,10 @@ PRESETS: dict[Name, BeliefPreset] = {
         Rnn(64),
         # 100 epochs of 5 million words in batches of 256; AdamW as PyTorch has it.
         BeliefRecipe(
-            1_953_125, 256, 120, 1e-3, 4000, weight_decay=0.01, average=0.0, every=19531
+            *(1_953_125, 256, 120, 1e-3, 4000, "halving"),
+            weight_decay=0.01,
+            average=0.0,
+            every=19531,
         ),
     ),
 }

@@ -260,7 +260,7 @@ class Steadiness:
 
 
 Format = Literal["float32", "bfloat16"]
-Decay = Literal["linear", "cosine", "constant"]
+Decay = Literal["linear", "cosine", "constant", "halving"]
 
 
 @dataclass(frozen=True)
@@ -273,7 +273,8 @@ class Recipe:
         length: Letters in each word.
         rate: The learning rate at its highest.
         warmup: Steps over which it rises linearly from zero.
-        decay: ``"linear"`` to zero at the last step, ``"cosine"``, or ``"constant"``.
+        decay: ``"linear"`` to zero at the last step, ``"cosine"``, ``"constant"``, or
+            ``"halving"`` after each fifth of the steps.
         weight_decay: Of AdamW.
         betas: Of AdamW.
         clip: The largest norm of a gradient; None for no limit.

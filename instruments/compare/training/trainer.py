@@ -172,7 +172,8 @@ def rate(recipe: Recipe, step: int) -> float:
     """The learning rate of a step, counted from 0.
 
     It rises in equal parts over the warm-up, which ends at the highest rate, and then
-    falls so that the step after the last one would have 0 (thesis, section 3.5.6.2).
+    falls so that the step after the last one would have 0 (thesis, section 3.5.6.2); or
+    it is halved after each fifth of all steps (Hu et al. 2024, App. C).
     """
     if step < recipe.warmup:
         return recipe.rate * (step + 1) / recipe.warmup
@@ -182,6 +183,7 @@ def rate(recipe: Recipe, step: int) -> float:
         "constant": 1.0,
         "linear": 1 - passed,
         "cosine": (1 + math.cos(math.pi * passed)) / 2,
+        "halving": 0.5 ** (5 * step // recipe.steps),
     }
     return recipe.rate * shares[recipe.decay]
 

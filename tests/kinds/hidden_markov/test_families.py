@@ -41,6 +41,34 @@ def test_examples_are_models_that_say_all_letters_by_themselves(name: str) -> No
     assert np.abs(model(name).operators.sum(axis=(0, 1)) - 1).max() < 1e-15
 
 
+@pytest.mark.parametrize(("family", "last"), [("RanHMM3,3", 4), ("RanHMM9,3", 40)])
+def test_a_mixture_of_names_is_one_of_models(family: str, last: int) -> None:
+    """The larger one has so many states that words of a letter are filtered together."""
+    mixed = model(f"mixture:{family}@2..{last}")
+    each = [model(f"{family}@{seed}") for seed in range(2, last + 1)]
+    assert mixed.name == f"mixture:{family}@2..{last}"
+    words = np.random.default_rng(0).integers(3, size=(20, 6))
+    likely = np.exp([one.filter(words)[1].sum(axis=1) for one in each]).mean(axis=0)
+    assert np.allclose(np.exp(mixed.filter(words)[1].sum(axis=1)), likely)
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("mixture:RanHMM3,3@4..3", "mixes no models"),
+        ("mixture:RanHMM3,3@0..999999999", "more than 256 states"),
+        ("mixture:RanHMM1,3@0..3", "needs 2 to"),
+    ],
+)
+def test_mixtures_that_are_none_are_refused(name: str, said: str) -> None:
+    with pytest.raises(Refused, match=said):
+        find_by_name(name)
+
+
+def test_a_mixture_of_other_names_is_none() -> None:
+    assert find_by_name("mixture:Grid4@0..3") is None
+
+
 def test_random_laws_have_the_entropy_floor_of_the_paper() -> None:
     """Mean belief entropy 1.44 nats; the paper's loss, 1.401, is in the range."""
     floors = []

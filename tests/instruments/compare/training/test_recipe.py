@@ -32,7 +32,7 @@ from krohn.instruments.compare.training.trainer import rate
         ({"shift": -1}, "shift must not be negative"),
         ({"average": 1.0}, "decays by a number in"),
         ({"clip": 0.0}, "clip must be above 0"),
-        ({"decay": "sudden"}, "decays linear, cosine, constant"),
+        ({"decay": "sudden"}, "decays linear, cosine, constant, halving"),
         ({"format": "float16"}, "formats are float32, bfloat16"),
         ({"scratchpad": True, "balance": Balance(1.0)}, "without a scratchpad"),
     ],
@@ -80,12 +80,20 @@ def test_the_warm_up_rises_in_equal_parts_to_the_highest_rate() -> None:
     assert rises == sorted(rises)
 
 
-@pytest.mark.parametrize(("decay", "share"), [("cosine", 0.5), ("constant", 1.0)])
+@pytest.mark.parametrize(
+    ("decay", "share"), [("cosine", 0.5), ("constant", 1.0), ("halving", 0.25)]
+)
 def test_half_way_the_other_schedules_are_where_they_should_be(
     decay: str, share: float
 ) -> None:
     recipe = replace(FLIP_FLOPS, warmup=0, decay=decay)
     assert rate(recipe, 5_000) == pytest.approx(3e-4 * share)
+
+
+def test_a_rate_is_halved_after_each_fifth_of_the_steps() -> None:
+    recipe = Recipe(steps=100, warmup=0, rate=1.0, decay="halving")
+    rates = [rate(recipe, step) for step in range(100)]
+    assert rates == [0.5**fifth for fifth in range(5) for _ in range(20)]
 
 
 def test_a_run_may_consist_of_warm_up_only() -> None:
