@@ -55,7 +55,7 @@ def measure(job: Job) -> Row:
         "machine": job.machine,
         "construction": job.construction + (", strict" if job.strict else ""),
         "tables": len(asked),
-        "rows": sum(len(table.rows) for table in asked),
+        "rows": sum(len(table.cases) for table in asked),
         "all hold at": "none",
     }
     failing: list[str] = []

@@ -10,14 +10,14 @@ import numpy as np
 from krohn.compiler.decision_paths import Given
 from krohn.compiler.layout import Layout, Schedule, code_matrix
 from krohn.compiler.passes import evaluate_cone
+from krohn.compiler.products import masses, matrix_product, normalise
 from krohn.compiler.table_forms import Circle, Linear, circle_of, linear, too_steep
 from krohn.compiler.units import (
     Expression,
     HiddenLayers,
     combination,
-    masses,
-    matrix_product,
-    normalise,
+    layers,
+    piecewise,
     slope,
 )
 from krohn.network.precision import FloatArray, Precision
@@ -171,17 +171,8 @@ class BlockMlp:
     def layers(self) -> list[tuple[FloatArray, FloatArray]]:
         """The weight and bias of each affine layer, the last one included."""
         d = self.layout.d_model
-        result = []
-        inputs = d
-        for stage in self.hidden.stages:
-            result.append(stage.matrices(inputs))
-            inputs = len(stage.units)
-        weight, bias = np.zeros((inputs, d)), np.zeros(d)
-        for dimension, output in self.written.items():
-            bias[dimension] = output.constant
-            for unit, value in output.terms.items():
-                weight[unit, dimension] = value
-        return [*result, (weight, bias)]
+        outputs = [self.written.get(dimension, Expression()) for dimension in range(d)]
+        return layers(self.hidden.stages, d, outputs)
 
     def _span(self, name: str) -> range:
         place = self.layout.places[name]
@@ -290,19 +281,8 @@ class BlockMlp:
         return output
 
     def _piecewise(self, function: Piecewise, names: tuple[str, ...]) -> Expression:
-        """A unit for each term max(e, 0), and one to pass each input on (G2–G12)."""
-        result = Expression({}, function.expression.constant)
-        for atom, weight in function.expression.terms:
-            inside = Expression({}, 0.0)
-            if isinstance(atom.inside, int):
-                inside = Expression({self._dimension(names[atom.inside]): 1.0})
-            else:
-                inside.constant = atom.inside.constant
-                for place, factor in atom.inside.terms:
-                    assert isinstance(place.inside, int)
-                    read = Expression({self._dimension(names[place.inside]): 1.0})
-                    inside.add(read, factor)
-            result.add(self.hidden.recognise.unit(inside), weight)
+        places = [self._dimension(name) for name in names]
+        result = piecewise(self.hidden.recognise, function.expression, places)
         return self.hidden.lift([result], 1)[0]
 
     def _code(self, name: str, value: int) -> FloatArray:

@@ -107,7 +107,7 @@ PUBLIC = {
     "zoo": "krohn.machines",
 }
 """The module of each public name of the core; slices bring others."""
-MODULES = ("huggingface", "schemas", "workbench")
+MODULES = ("gadgets", "huggingface", "schemas", "workbench")
 """Modules that are imported when they are first asked for."""
 _INSTEAD = {
     "run": ": a network runs words, krohn.load(path).run(word)",

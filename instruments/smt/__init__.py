@@ -4,5 +4,5 @@ from krohn.program.slices import Slice
 
 SLICE = Slice(
     parts={"smt": f"{__name__}.commands"},
-    uses=("kinds.dynamic_programs",),
+    uses=("instruments.gadgets", "kinds.dynamic_programs"),
 )

@@ -9,9 +9,9 @@ from typing import Any
 
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.minimisation import output_classes
+from krohn.instruments.gadgets.record import Gadget
 from krohn.instruments.smt.gadgets import (
     Finding,
-    Gadget,
     Limits,
     decide,
 )
@@ -205,7 +205,7 @@ def _of_tables(
     except Rejected as problem:
         findings = [Finding("", "undecided", 0, str(problem))]
     verdict, reason = _overall(findings)
-    rows = sum(finding.rows for finding in findings)
+    rows = sum(finding.cases for finding in findings)
     return verdict, reason, Tables(len(findings), rows, noise, error)
 
 
@@ -235,10 +235,12 @@ def _overall(findings: Iterable[Finding]) -> tuple[Verdict, str]:
 
 
 def _describe_finding(wrong: Finding) -> str:
-    assert wrong.row is not None
+    assert wrong.case is not None
     assert wrong.inputs is not None
     assert wrong.output is not None
-    parts = (wrong.inputs, wrong.row.inputs, wrong.output, wrong.row.output)
+    assert wrong.wanted is not None
+    code = (wrong.case.low + wrong.case.high) / 2
+    parts = (wrong.inputs, code, wrong.output, wrong.wanted)
     at, near, given, right = ("(" + ", ".join(map(str, p)) + ")" for p in parts)
     return (
         f"the table of {wrong.name!r} gives {given} at {at}; at {near} it says {right}"

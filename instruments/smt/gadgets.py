@@ -1,4 +1,4 @@
-"""Asking z3, and gadgets: MLPs that hold a table, and how much noise they take."""
+"""Asking z3, and gadgets: whether they are right for all real inputs."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -10,16 +10,19 @@ from typing import Any, Literal
 import numpy as np
 import z3
 
+from krohn.instruments.gadgets.pieces import RATIONALS
+from krohn.instruments.gadgets.record import Case, Gadget
 from krohn.instruments.smt.encoding import (
     IdealTerms,
     Term,
+    constant,
+    product,
     terms,
+    total,
     variable,
 )
-from krohn.network.meaning.engine import Engine
 from krohn.network.meaning.forward import feed
-from krohn.network.meaning.net import Affine
-from krohn.network.meaning.rationals import IdealRationals, Rationals
+from krohn.network.meaning.rationals import Rationals
 from krohn.verify.errors import Rejected
 
 # Asking z3: a question has a model, has none, or the answer is unknown.
@@ -101,46 +104,17 @@ def ask(asked: Any, conditions: Sequence[Any], limits: Limits) -> Answer:
     return Answer("unknown", f"{limits.seconds:g} s were not enough")
 
 
-# Gadgets: MLPs that hold a table, and how much noise they take.
+# Gadgets (`krohn.instruments.gadgets`): is each case right, for all its real inputs?
 #
-# A gadget is right if every input within ``noise`` of a row gives an output within
-# ``error`` of what the row says, over the rationals. The question is put row by row: has
-# any input near it an output that is too far off? It is piecewise linear, so the solver
-# always answers if it is given the time, and a wrong input is replayed in fractions.
+# It is, with a noise, if every input within that of the case gives an output within an
+# error of what is wanted, over the rationals. Has any input an output that is too far
+# off? That is piecewise linear, so the solver always answers if it is given the time, and
+# a wrong input is replayed in fractions.
 
 
-RATIONALS, TERMS = IdealRationals(), IdealTerms()
+TERMS = IdealTerms()
 Verdict = Literal["verified", "refuted", "undecided"]
 Progress = Callable[[int, int], None]
-
-
-@dataclass(frozen=True)
-class Row:
-    """A row of a table: codes of the inputs, and the code of the value."""
-
-    inputs: Rationals
-    output: Rationals
-
-
-@dataclass(frozen=True)
-class Gadget:
-    """ReLU layers that hold a table.
-
-    Attributes:
-        name: The channel that it computes.
-        layers: Affine, with ReLUs between them.
-        kept: ``(inputs, outputs)``: the part of the input that the residual stream adds.
-        rows: The table.
-    """
-
-    name: str
-    layers: tuple[Affine[Rationals], ...]
-    kept: Rationals
-    rows: tuple[Row, ...]
-
-    def __call__(self, x: Any, o: Engine = RATIONALS) -> Any:
-        """The output for an input, of fractions or of terms."""
-        return o.add(x @ self.kept, feed(o, self.layers, x))
 
 
 @dataclass(frozen=True)
@@ -150,20 +124,22 @@ class Finding:
     Attributes:
         name: The gadget.
         verdict: ``verified``, ``refuted`` or ``undecided``.
-        rows: How many rows were decided.
+        cases: How many cases were decided.
         reason: Why it is undecided.
-        row: The row that fails.
-        inputs: An input near that row; replayed in fractions.
+        case: The case that fails.
+        inputs: An input of it; replayed in fractions.
         output: The gadget's output there.
+        wanted: What is right there.
     """
 
     name: str
     verdict: Verdict
-    rows: int
+    cases: int
     reason: str = ""
-    row: Row | None = None
+    case: Case | None = None
     inputs: Rationals | None = None
     output: Rationals | None = None
+    wanted: Rationals | None = None
 
 
 def decide(
@@ -177,46 +153,56 @@ def decide(
 
     Args:
         asked: The gadget.
-        noise: How far each coordinate of an input may be from its code.
-        error: How far each coordinate of the output may be from the code of the value.
-        limits: Of the solver, for each row.
-        progress: Called with the number of rows done and in all.
+        noise: How far beyond the ranges of a case each coordinate of an input may be.
+        error: How far each coordinate of the output may be from what is wanted.
+        limits: Of the solver, for each case.
+        progress: Called with the number of cases done and in all.
 
     Raises:
         Rejected: If the solver's model is no counterexample in fractions.
     """
-    for done, row in enumerate(asked.rows):
-        answer, box = _wrong_near(asked, row, noise, error, limits or Limits())
+    asked = asked.exact.with_noise(noise)
+    for done, case in enumerate(asked.cases):
+        answer, box = _wrong_in(asked, case, error, limits or Limits())
         if answer.outcome == "unknown":
             return Finding(asked.name, "undecided", done, answer.reason)
         if answer.outcome == "sat":
             point = np.array([answer.number(x.expression) for x in box], dtype=object)
-            output = asked(point)
-            near = max(abs(point - row.inputs), default=Fraction(0)) <= noise
-            if not near or max(abs(output - row.output)) <= error:
+            output, wanted = (
+                asked(point, RATIONALS),
+                feed(RATIONALS, case.wanted, point),
+            )
+            if not case.holds(point) or max(abs(output - wanted)) <= error:
                 raise Rejected(
                     f"the solver's input for {asked.name!r} is not wrong in fractions"
                 )
-            return Finding(asked.name, "refuted", done, "", row, point, output)
+            where = case, point, output, wanted
+            return Finding(asked.name, "refuted", done, "", *where)
         if progress is not None:
-            progress(done + 1, len(asked.rows))
-    return Finding(asked.name, "verified", len(asked.rows))
+            progress(done + 1, len(asked.cases))
+    return Finding(asked.name, "verified", len(asked.cases))
 
 
-def _wrong_near(
-    asked: Gadget, row: Row, noise: Fraction, error: Fraction, limits: Limits
+def _wrong_in(
+    asked: Gadget, case: Case, error: Fraction, limits: Limits
 ) -> tuple[Answer, list[Term]]:
     both = [
-        variable(f"x{i}", code - noise, code + noise)
-        for i, code in enumerate(row.inputs)
+        variable(f"x{i}", *ends)
+        for i, ends in enumerate(zip(case.low, case.high, strict=True))
     ]
     box = [x for x, _ in both]
-    far = []
-    for y, code in zip(asked(terms(box), TERMS), row.output, strict=True):
-        if y.low < code - error or y.high > code + error:
-            far.append(y.expression > z3.RealVal(code + error))
-            far.append(y.expression < z3.RealVal(code - error))
+    far, bounds = [], [within for _, within in both]
+    for row, least in case.above:
+        (height,) = terms(box) @ row[:, None]
+        bounds.append(height.expression >= z3.RealVal(least))
+    right = feed(TERMS, case.wanted, terms(box))
+    for said, wanted in zip(asked(terms(box), TERMS), right, strict=True):
+        off = total([said, product(constant(-1), wanted)])
+        if max(-off.low, off.high) > error:
+            far += [
+                off.expression > z3.RealVal(error),
+                off.expression < z3.RealVal(-error),
+            ]
     if not far:
         return Answer("unsat"), box
-    bounds = [within for _, within in both]
     return ask(solver(limits), [*bounds, z3.Or(far)], limits), box

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import z3
 
+from krohn.instruments.gadgets.pieces import RATIONALS, trim
+from krohn.instruments.gadgets.record import Case, Gadget
 from krohn.instruments.smt.encoding import (
     Term,
     constant,
@@ -18,11 +20,8 @@ from krohn.instruments.smt.encoding import (
     variable,
 )
 from krohn.instruments.smt.gadgets import (
-    RATIONALS,
     TERMS,
-    Gadget,
     Limits,
-    Row,
     Verdict,
     ask,
     solver,
@@ -92,10 +91,17 @@ class Block:
         kept = np.full((len(used), len(channel.span)), Fraction(0), dtype=object)
         for i, dimension in enumerate(channel.span):
             kept[used == dimension, i] = self.mask[dimension]
-        rows = tuple(self._rows(channel, used))
-        return Gadget(channel.name, layers, kept, rows)
+        zero = np.full(kept.shape, Fraction(0), dtype=object)
+        cases = tuple(
+            Case(code, code, (Affine(zero, value),))
+            for code, value in self._rows(channel, used)
+        )
+        return Gadget(channel.name, layers, cases, kept=kept)
 
-    def _rows(self, channel: Channel, used: IntArray) -> Iterator[Row]:
+    def _rows(
+        self, channel: Channel, used: IntArray
+    ) -> Iterator[tuple[Rationals, Rationals]]:
+        """Codes of what is read, with that of the value."""
         features = self.statement.features.values()
         if any(d in range(*span) for span in features for d in used.tolist()):
             raise Rejected(f"the MLP of {channel.name!r} reads a position feature")
@@ -108,7 +114,7 @@ class Block:
             leaf = self.statement.channels[name]
             codes[:, list(leaf.span)] = _codes(leaf, values[name])
         results = _codes(channel, values[channel.name])
-        yield from map(Row, codes[:, used], results)
+        yield from zip(codes[:, used], results, strict=True)
 
     def _joint(self, name: str, known: list[str]) -> dict[str, IntArray]:
         """The values at BOS, and all joint values later, with those of the Maps between."""
@@ -137,25 +143,6 @@ class Block:
 
 def _codes(channel: Channel, values: IntArray) -> Rationals:
     return fractions(channel.code(values))
-
-
-def trim(
-    layers: Sequence[Affine[Rationals]], dims: list[int], mask: Rationals
-) -> tuple[tuple[Affine[Rationals], ...], IntArray]:
-    """The layers cut down to some output dimensions, and the inputs that these need."""
-    parts: list[Affine[Rationals]] = []
-    alive = np.array(dims)
-    for layer in reversed(layers):
-        below = np.flatnonzero((layer.weight[:, alive] != 0).any(axis=1))
-        runs = (("relu", len(alive)),) if layer.runs else ()
-        weight = layer.weight[np.ix_(below, alive)]
-        parts.insert(0, Affine(weight, layer.bias[alive], runs))
-        alive = below
-    stay = [d for d in dims if mask[d]]
-    used = np.union1d(alive, np.array(stay, dtype=np.int64)).astype(np.int64)
-    wide = np.full((len(used), parts[0].weight.shape[1]), Fraction(0), dtype=object)
-    wide[np.searchsorted(used, alive)] = parts[0].weight
-    return (replace(parts[0], weight=wide), *parts[1:]), used
 
 
 def gadgets(file: ModelFile) -> Iterator[Gadget]:

@@ -9,8 +9,8 @@ from krohn.compiler import CompileError, Unsuited
 from krohn.compiler.compiled_network import CompiledNetwork
 from krohn.compiler.cost import check_steps
 from krohn.compiler.pipeline import Options, arrange
+from krohn.compiler.products import normalised_scale
 from krohn.compiler.transformer import describe, lower
-from krohn.compiler.units import normalised_scale
 from krohn.kinds.hidden_markov.source_model import HiddenMarkovModel
 from krohn.network.precision import FloatArray, Precision
 from krohn.program import (

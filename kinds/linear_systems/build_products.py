@@ -4,8 +4,8 @@ import numpy as np
 
 from krohn.compiler import CompileError
 from krohn.compiler.pipeline import Options, arrange
+from krohn.compiler.products import product_scale
 from krohn.compiler.transformer import Network, describe, lower
-from krohn.compiler.units import product_scale
 from krohn.kinds.linear_systems.source import LinearSystem
 from krohn.program import (
     LetterMatrix,

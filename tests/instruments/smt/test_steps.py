@@ -8,31 +8,14 @@ from typing import Any
 import numpy as np
 import pytest
 import z3
-from sample_gadgets import gadget, relu_layers
 
 import krohn
-from krohn.instruments.smt.encoding import (
-    terms,
-    variable,
-)
-from krohn.instruments.smt.gadgets import (
-    RATIONALS,
-    TERMS,
-    Gadget,
-    Limits,
-    ask,
-    decide,
-    solver,
-)
 from krohn.instruments.smt.steps import (
     Question,
     decide_steps,
 )
 from krohn.kinds.dynamic_programs.commands import ChainsOfThought
 from krohn.kinds.dynamic_programs.statement import ChainOfThought
-from krohn.network.meaning.forward import feed
-from krohn.network.meaning.net import Affine
-from krohn.network.meaning.rationals import Rationals
 from krohn.verify.errors import Rejected
 
 KIND = ChainsOfThought()
@@ -201,98 +184,3 @@ def test_networks_of_other_heads_are_not_read() -> None:
         model = krohn.compile("EditDistance2,2:letters=3", attention=kind)
         with pytest.raises(Rejected, match="softmax heads"):
             next(decide_steps(model.file, KIND.of_file(model.file), Question()))
-
-
-def thermometer(slope: int, above: Fraction, most: int) -> Gadget:
-    """I[k ≤ x] for k = 1, …, n as ReLU(s(x − k) + a) − ReLU(s(x − k) + a − 1) (A.5)."""
-    shifts = [above - slope * k - low for k in range(1, most + 1) for low in (0, 1)]
-    out = [[int(i // 2 == k) * (-1) ** i for k in range(most)] for i in range(2 * most)]
-    rows = [((x,), [int(k <= x) for k in range(1, most + 1)]) for x in range(most + 1)]
-    layers: list[Any] = [([[Fraction(slope)] * (2 * most)], shifts), (out, [0] * most)]
-    return gadget("thermometer", layers, rows)
-
-
-def test_E3_the_printed_thermometer_is_a_sixth_off_at_a_tolerance_of_a_third() -> None:
-    printed, third = thermometer(2, Fraction(3, 2), 5), Fraction(1, 3)
-    found = decide(printed, third, Fraction(1, 8))
-    assert found.verdict == "refuted"
-    assert found.inputs is not None
-    assert found.row is not None
-    assert abs(found.inputs[0] - found.row.inputs[0]) <= third
-    assert decide(printed, third, Fraction(1, 6)).verdict == "verified"
-    assert decide(printed, Fraction(1, 4), Fraction(0)).verdict == "verified"
-    repaired = thermometer(3, Fraction(2), 5)
-    assert decide(repaired, third, Fraction(0)).verdict == "verified"
-
-
-def blocks(
-    ends: Sequence[int], sign: int, add: int, right: Callable[[int], int]
-) -> Gadget:
-    """Add + sign·Σ I[x ≥ end] for x = 1, …, 9, and what it must be (A.7, n = 3)."""
-    shifts = [Fraction(3, 2) - 2 * end - low for end in ends for low in (0, 1)]
-    out = [[sign * (-1) ** i] for i in range(len(shifts))]
-    rows = [((x,), (right(x),)) for x in range(1, 10)]
-    layers: list[Any] = [([[2] * len(shifts)], shifts), (out, [add])]
-    return gadget("block number", layers, rows)
-
-
-def test_E4_the_printed_block_number_counts_from_the_other_end() -> None:
-    """Σ_j I[i ≤ 3j] = Σ_j (1 − I[i ≥ 3j + 1]) is 4 − ⌈i/3⌉, not ⌈i/3⌉."""
-    noise, none = Fraction(1, 4), Fraction(0)
-    printed = blocks((4, 7, 10), -1, 3, lambda i: -(-i // 3))
-    found = decide(printed, noise, none)
-    assert found.verdict == "refuted"
-    assert found.output is not None
-    assert (found.row.inputs[0], found.output[0]) == (1, 3)  # type: ignore[union-attr]
-    other = blocks((4, 7, 10), -1, 3, lambda i: 4 - -(-i // 3))
-    assert decide(other, noise, none).verdict == "verified"
-    repaired = blocks((4, 7), 1, 1, lambda i: -(-i // 3))
-    assert decide(repaired, noise, none).verdict == "verified"
-
-
-SIZE, BLOCK = 8, 3
-"""M and B of Lemma A.12."""
-
-
-def slot(j: int, split: bool) -> tuple[Affine[Rationals], ...]:
-    """A.12, layer 1: slot j of (v, i mod B), as printed; or v as the difference of two."""
-    signs = (1, -1) if split else (1,)
-    shift = 0 if split else SIZE
-    first = [[*signs, 0, 0], [*[0] * len(signs), -1, 1]]
-    bias = [*[shift] * len(signs), j, -j]
-    gates = [[int(a == b) for b in range(len(signs))] for a in range(len(signs))]
-    second = [*gates, *[[-SIZE] * len(signs)] * 2]
-    out = [[s] for s in signs]
-    return relu_layers([(first, bias), (second, [-shift] * len(signs)), (out, [0])])
-
-
-def wrong_slot(split: bool, off: int) -> tuple[int, Fraction, Fraction] | None:
-    """A residue, a number and what slot j says, if it is not v in its slot and 0 else."""
-    for residue in range(BLOCK):
-        for j in range(1, BLOCK + 1):
-            layers = slot(j, split)
-            v, bounds = variable("v", Fraction(-SIZE), Fraction(SIZE))
-            r, held = variable("r", Fraction(0), Fraction(BLOCK))
-            (found,) = feed(TERMS, layers, terms([v, r]))
-            wanted = v.expression if j == residue + off else z3.RealVal(0)
-            asked = [bounds, held, r.expression == residue, found.expression != wanted]
-            answer = ask(solver(Limits()), asked, Limits())
-            if answer.outcome == "sat":
-                at = answer.number(v.expression)
-                point = np.array([at, Fraction(residue)], dtype=object)
-                (said,) = feed(RATIONALS, layers, point)
-                assert said != (at if j == residue + off else 0)
-                return j, at, said
-    return None
-
-
-def test_E14_the_printed_slots_lose_negative_numbers_and_are_one_too_low() -> None:
-    """ReLU(ReLU(v + M) − M(1 + |j − i mod B|)) for slot i mod B + 1, |v| ≤ M."""
-    found = wrong_slot(split=False, off=1)
-    assert found is not None
-    found = wrong_slot(split=False, off=0)
-    assert found is not None
-    _, number, said = found
-    assert number < 0
-    assert said == 0
-    assert wrong_slot(split=True, off=0) is None

@@ -11,18 +11,14 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
-from sample_gadgets import relu_layers
 
 import krohn
-from krohn.instruments.smt.gadgets import (
-    RATIONALS,
-    decide,
-)
-from krohn.instruments.smt.steps import (
-    gadgets,
-    trim,
-)
+from krohn.gadgets import largest_deviation
+from krohn.instruments.gadgets.pieces import RATIONALS, trim
+from krohn.instruments.smt.gadgets import decide
+from krohn.instruments.smt.steps import gadgets
 from krohn.network.meaning.forward import feed
+from krohn.network.meaning.net import Affine
 from krohn.network.meaning.rationals import Rationals, fractions
 from krohn.network.modelfile import ModelFile
 from krohn.verify.errors import Rejected
@@ -63,9 +59,11 @@ def test_every_channel_that_an_mlp_writes_is_a_gadget() -> None:
 def test_what_is_trimmed_does_not_bear_on_the_dimensions(seed: int) -> None:
     draw = np.random.default_rng(seed)
     sizes = [5, *draw.integers(1, 5, size=draw.integers(1, 4)), 5]
-    layers = relu_layers(
-        [(sparse(draw, (a, b)), sparse(draw, (b,))) for a, b in pairwise(sizes)]
-    )
+    runs = [*((("relu", b),) for b in sizes[1:-1]), ()]
+    layers = [
+        Affine(sparse(draw, (a, b)), sparse(draw, (b,)), of)
+        for (a, b), of in zip(pairwise(sizes), runs, strict=True)
+    ]
     mask, x = fractions(draw.integers(0, 2, 5).astype(float)), sparse(draw, (5,))
     dims = sorted(draw.choice(5, size=2, replace=False).tolist())
     small, used = trim(layers, dims, mask)
@@ -93,6 +91,14 @@ def test_a_damaged_weight_breaks_a_table() -> None:
 def test_noise_of_half_a_step_is_too_much() -> None:
     (count,) = gadgets(compiled("C3", "counter", False))
     assert decide(count, Fraction(1, 2), QUARTER).verdict == "refuted"
+
+
+@pytest.mark.parametrize("noise", [SMALL, Fraction(1, 2)])
+def test_pieces_in_fractions_say_the_same(noise: Fraction) -> None:
+    (count,) = gadgets(compiled("C3", "counter", False))
+    worst = largest_deviation(count.with_noise(noise)).error
+    assert decide(count, noise, worst).verdict == "verified"
+    assert not worst or decide(count, noise, worst / 2).verdict == "refuted"
 
 
 def test_tables_of_too_many_values_are_not_decided() -> None:

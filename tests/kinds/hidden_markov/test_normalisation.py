@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from normalised_networks import model, positive
 
-from krohn.compiler.units import Masses, masses, normalised_scale
+from krohn.compiler.products import Masses, masses, normalised_scale
 from krohn.kinds.hidden_markov.build_normalised import normalised_products
 from krohn.kinds.hidden_markov.check_normaliser import bound_noise
 from krohn.kinds.linear_systems.check_matrix_norms import ColumnSums
