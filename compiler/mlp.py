@@ -11,7 +11,14 @@ from krohn.compiler.decision_paths import Given
 from krohn.compiler.layout import Layout, Schedule, code_matrix
 from krohn.compiler.passes import evaluate_cone
 from krohn.compiler.products import masses, matrix_product, normalise
-from krohn.compiler.table_forms import Circle, Linear, circle_of, linear, too_steep
+from krohn.compiler.table_forms import (
+    Circle,
+    Linear,
+    circle_of,
+    is_ranked,
+    linear,
+    too_steep,
+)
 from krohn.compiler.units import (
     Expression,
     HiddenLayers,
@@ -71,7 +78,8 @@ def needs_depth(plan: Schedule, name: str) -> bool:
     if alone is not None:
         leaf, function = alone
         codes = code_matrix(program, name, function.values)
-        return leaf not in program.one_hot and too_steep(program.domains[leaf], codes)
+        steep = too_steep(program.domains[leaf], codes) or is_ranked(program, name)
+        return leaf not in program.one_hot and steep
     form = along(plan, name, deep=True)
     if form is not None:
         return form.rough
@@ -140,7 +148,9 @@ class BlockMlp:
             return self._joint(name)
         leaf, function = alone
         codes = code_matrix(self.program, name, function.values)
-        return self._single(leaf, function, codes)
+        steep = too_steep(self.program.domains[leaf], codes)
+        steep = steep or is_ranked(self.program, name)
+        return self._single(leaf, function, codes, steep)
 
     def erase(self, name: str) -> None:
         """Subtract a channel from itself: −(x)₊ + (−x)₊ is −x, exactly."""
@@ -210,7 +220,7 @@ class BlockMlp:
         return missed
 
     def _single(
-        self, name: str, function: Table, codes: FloatArray
+        self, name: str, function: Table, codes: FloatArray, steep: bool
     ) -> list[Expression]:
         """A table of one channel: a sum of steps, or of one-hot dimensions.
 
@@ -224,7 +234,7 @@ class BlockMlp:
                 self.hidden.recognise.unit(Expression({start + v: 1.0})) for v in values
             ]
             return self.hidden.lift(combination(units, codes), 1)
-        if self.hidden.deep and too_steep(self.program.domains[name], codes):
+        if self.hidden.deep and steep:
             along = {self._dimension(name): 1.0}
             return self.hidden.saturating(along, self.program.domains[name], codes)
         return self.hidden.steps(codes, partial(self._step, name))

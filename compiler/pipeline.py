@@ -110,6 +110,9 @@ def positions(program: Program, options: Options) -> Positions:
         (op.size, by_position(program, op.block))
         for op in _of_wire(program, "block-sum")
     )
+    ratings = (
+        max(program.domains.get(op.rating, (0,))) for op in _of_wire(program, "best")
+    )
     ordered = {kind for kind in fetched if "index" in Lowering.of[kind].features}
     return Positions(
         length=program.length,
@@ -122,6 +125,7 @@ def positions(program: Program, options: Options) -> Positions:
         uniform=options.uniform,
         marks=tuple(dict.fromkeys(marks)),
         blocks=tuple(dict.fromkeys(blocks)),
+        best_rating=max(ratings, default=0),
         spread=not options.uniform
         and ordered == {Latest}
         and not fits_plainly(program.length, precision),

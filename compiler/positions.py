@@ -273,6 +273,7 @@ class Positions:
             which a format holds more, and not the position itself.
         blocks: For each way in which linear heads add up a block the size of blocks, and
             the number of the block meant at each position.
+        best_rating: The largest rating by which heads choose.
     """
 
     length: int
@@ -284,6 +285,7 @@ class Positions:
     marks: tuple[tuple[int, ...], ...] = ()
     spread: bool = False
     blocks: tuple[tuple[int, tuple[int, ...]], ...] = ()
+    best_rating: int = 0
 
     @cached_property
     def sizes(self) -> Mapping[str, int]:

@@ -15,7 +15,7 @@ from krohn.compiler.passes import evaluate_cone
 from krohn.compiler.positions import circle_reader
 from krohn.compiler.units import Expression, Stage, combination
 from krohn.network.precision import FloatArray
-from krohn.program import Flagged, Map, Operation, Program, Table, is_embedded
+from krohn.program import Flagged, Map, Match, Operation, Program, Table, is_embedded
 
 # Tables of several integers that see only one sum of them: steps along that sum.
 #
@@ -155,6 +155,19 @@ def _is_flag(program: Program, name: str) -> bool:
     """
     return any(
         isinstance(operation, Flagged) and operation.where == name
+        for operation in program.operations.values()
+    ) or is_ranked(program, name)
+
+
+def is_ranked(program: Program, name: str) -> bool:
+    """Whether a head that ranks positions by a rating compares a channel.
+
+    In its scores a key and a query count for as many gaps as there are ranks.
+    """
+    return any(
+        isinstance(operation, Match)
+        and operation.rated_channel is not None
+        and name in (operation.key, operation.query)
         for operation in program.operations.values()
     )
 

@@ -17,6 +17,7 @@ PLACES = {
     "Piecewise": "piecewise",
     "At": "operations.at",
     "AtAnywhere": "operations.at_anywhere",
+    "Best": "operations.best",
     "BlockSum": "operations.block_sum",
     "Earliest": "operations.earliest",
     "Final": "operations.final",

@@ -18,6 +18,7 @@ from krohn.program.statement import StatedPlace, cone
 if TYPE_CHECKING:
     from krohn.program.operations.at import At
     from krohn.program.operations.at_anywhere import AtAnywhere
+    from krohn.program.operations.best import Best
     from krohn.program.operations.block_sum import BlockSum
     from krohn.program.operations.earliest import Earliest
     from krohn.program.operations.final import Final
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 __all__ = [
     "At",
     "AtAnywhere",
+    "Best",
     "BlockSum",
     "Domain",
     "Earliest",

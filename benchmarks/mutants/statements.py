@@ -15,6 +15,7 @@ OPERATIONS: dict[str, tuple[str, ...]] = {
     "shift": ("source", "by"),
     "latest": ("source", "where"),
     "latest-match": ("source", "key", "query"),
+    "best": ("source", "key", "query", "rating"),
     "sibling-latest": ("source", "where", "level"),
     "earliest": ("source", "where"),
     "at": ("source", "digits"),
@@ -22,7 +23,7 @@ OPERATIONS: dict[str, tuple[str, ...]] = {
     "marked-sum": ("source", "where"),
 }
 FUNCTIONS = ("table", "select", "sum")
-READ = ("source", "where", "key", "query")
+READ = ("source", "where", "key", "query", "rating")
 
 Change: TypeAlias = Callable[[Any, Json, np.random.Generator], Any]
 """From the old value of a field, the Program and a source of chance: the new value."""

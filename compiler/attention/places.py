@@ -185,23 +185,24 @@ class AtAnywhereLowering(AtLowering):
 # A head that finds the last position whose key equals the query.
 
 
-def equality_scale(length: int, precision: Precision) -> tuple[float, float]:
-    """Slope per position and bonus, in positions, of a head that matches values.
+def equality_scale(ranks: int, precision: Precision) -> tuple[float, float]:
+    """Slope per rank and bonus, in ranks, of a head that matches values.
 
-    A position j scores slope·(j + bonus·[key is query]), BOS slope·bonus/2. The bonus is
-    at least 2(T + 1), so that BOS lies above all mismatches by at least one position and
-    below all matches by T + 2. Scores must be exact: integers up to T + bonus must fit.
+    A position of rank r, 1 to R, scores slope·(r + bonus·[key is query]), BOS
+    slope·bonus/2. The bonus is at least 2(R + 1), so that BOS lies above all mismatches by
+    at least 1 and below all matches by R + 2. Scores must be exact: integers up to R +
+    bonus must fit. The rank is the position, or a rating comes before it.
 
     Raises:
         CompileError: If they do not.
     """
-    bonus = float(2 ** ceil(log2(2 * (length + 1))))
+    bonus = float(2 ** ceil(log2(2 * (ranks + 1))))
     slope = float(2 ** ceil(log2(log(2 / leak_target(precision)))))
-    most = length + bonus
+    most = ranks + bonus
     if most > 2.0**precision.digits or most * slope > precision.largest:
         raise CompileError(
-            f"{precision.name} cannot order {length} positions behind a match; "
-            "use a shorter length or a wider dtype"
+            f"{precision.name} cannot order {ranks} ratings or positions behind a match; "
+            "use smaller ratings, a shorter length or a wider dtype"
         )
     return slope, bonus
 
@@ -229,7 +230,7 @@ class LatestMatchLowering(Lowering):
         key[layout.features["index"][0], n] = 1.0
         bos = layout.features["bos"][0]
         key[bos, n] = bonus / 2
-        key[bos, index] = -bonus * (compared == _at_bos(program, looked.key))
+        key[bos, index] = -bonus * (compared == value_at_bos(program, looked.key))
         return query, key
 
     def largest(self, positions: Positions) -> list[float]:
@@ -247,7 +248,8 @@ def _common_values(program: Program, looked: Match) -> IntArray:
     return np.intersect1d(program.domains[looked.key], program.domains[looked.query])
 
 
-def _at_bos(program: Program, name: str) -> int:
+def value_at_bos(program: Program, name: str) -> int:
+    """The value of a channel at BOS."""
     return int(interpret(program, np.zeros((1, 0), dtype=np.int64))[name][0, 0])
 
 

@@ -25,4 +25,4 @@ def reference(model: Model, said: Any) -> Reference:
     program, right = programs(model)
     lists = Increasing.from_wire(model.source)
     shown = readings(program, right, Classes(program, right, said["same"]))
-    return Reference(program, shown, Lists(lists.longest, lists.largest))
+    return Reference(program, shown, Lists(*lists.sizes))

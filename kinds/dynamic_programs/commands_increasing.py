@@ -34,8 +34,8 @@ from krohn.source_kinds.written_texts import (
     row_of,
 )
 
-NAME, CONSTRUCTION = "ShortLIS", "patience"
-_FORM = re.compile(rf"{NAME}(\d{{1,4}})(?:,(\d{{1,4}}))?")
+NAME, CONSTRUCTION = "ShortLIS", "threshold"
+_FORM = re.compile(rf"{NAME}(\d{{1,4}})(?:,(\d{{1,4}}))?(:exact)?")
 
 
 class IncreasingFacts(Sizes):
@@ -56,12 +56,13 @@ class StatedIncreasing(TypedDict):
     kind: Literal["increasing"]
     name: str
     letters: list[str]
+    shortest: int
     longest: int
     largest: int
 
 
 class IncreasingSubsequences(LineKind[Increasing]):
-    """Lists of numbers, of any length up to n, and their short texts."""
+    """Lists of numbers, of any length up to n or of n, and their short texts."""
 
     wire = KIND
     facts_types = (IncreasingFacts,)
@@ -79,13 +80,17 @@ class IncreasingSubsequences(LineKind[Increasing]):
         return text_of(source, line, most)
 
     def find_by_name(self, text: str) -> Increasing | None:
-        """``ShortLIS20``, or ``ShortLIS20,30`` for numbers from 0 to 30."""
+        """``ShortLIS20``, or ``ShortLIS20,30:exact`` for 20 numbers from 0 to 30."""
         match = _FORM.fullmatch(text)
         if match is None:
             return None
         longest = int(match[1])
         with told_as(about=f"{text}: "):
-            return Increasing(text, longest, int(match[2] or longest + 10))
+            largest, shortest = (
+                int(match[2] or longest + 10),
+                longest if match[3] else 1,
+            )
+            return Increasing(text, shortest, longest, largest)
 
     def build(self, source: Increasing, asked: CompileOptions) -> Built:
         """The network for all lists of up to n numbers."""
@@ -101,8 +106,9 @@ class IncreasingSubsequences(LineKind[Increasing]):
         """Its sizes, and those of its network."""
         built, _ = self.build(source, asked)
         assert built.cost is not None
+        many = "" if source.shortest == source.longest else "up to "
         return {
-            "numbers": f"up to {source.longest}, each 0 to {source.largest}",
+            "numbers": f"{many}{source.longest}, each 0 to {source.largest}",
             "tokens": source.length + 1,
             "dtype": asked.options.precision.name,
             **sizes(built.cost),
@@ -129,7 +135,7 @@ class IncreasingSubsequences(LineKind[Increasing]):
         source = self.of_file(file)
         lines = list[Line]()
         for i in range(count):
-            size = int(rng.integers(1, source.longest + 1))
+            size = int(rng.integers(source.shortest, source.longest + 1))
             line = rng.integers(source.largest + 1, size=size)
             parts = np.array_split(line, 3)
             ordered = np.concatenate([np.sort(part) for part in parts])
@@ -139,7 +145,7 @@ class IncreasingSubsequences(LineKind[Increasing]):
     def list_inputs(self, file: ModelFile, length: int) -> list[Line]:
         """All lists of up to so many numbers."""
         source = self.of_file(file)
-        many, sizes_of = source.largest + 1, range(1, length + 1)
+        many, sizes_of = source.largest + 1, range(source.shortest, length + 1)
         count = sum(many**n for n in sizes_of)
         if length > source.longest or count > MOST_LINES:
             raise KrohnError(
@@ -158,8 +164,9 @@ def _list_in(source: Increasing, words: Sequence[str]) -> Line:
     """
     names = " ".join(words).removesuffix(SEPARATOR)
     line = letters_in([names], source.name, source.tokens[: source.largest + 1])
-    if len(line) > source.longest:
+    if not source.shortest <= len(line) <= source.longest:
         raise KrohnError(
-            f"a list of {source.name} has up to {source.longest} numbers, not {len(line)}"
+            f"a list of {source.name} has {source.shortest} to {source.longest} numbers, "
+            f"not {len(line)}"
         )
     return tuple(line.tolist())

@@ -6,15 +6,16 @@ how many numbers the longest increasing subsequence has that ends with x_i.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from itertools import product
+from itertools import chain, product
 from typing import Any, Self
 
+from krohn.kinds.dynamic_programs.statement_inputs import SIZES
 from krohn.program.errors import demand
-from krohn.program.expressions import Expression, argument, greater, number, rectify
+from krohn.program.expressions import Expression, argument, rectify
 from krohn.program.functions import Row, Select, table
 from krohn.program.operations.base import Operation
+from krohn.program.operations.best import Best
 from krohn.program.operations.earliest import Earliest
-from krohn.program.operations.latest import Latest
 from krohn.program.operations.map import Map
 from krohn.program.operations.position import Position
 from krohn.program.operations.shift_by import ShiftBy
@@ -35,11 +36,13 @@ class Increasing:
 
     Attributes:
         name: What it is called.
-        longest: n: so many numbers a list has at most.
+        shortest: So many numbers a list has at least: 1, or n.
+        longest: n: so many it has at most.
         largest: m: numbers are 0, …, m.
     """
 
     name: str
+    shortest: int
     longest: int
     largest: int
 
@@ -51,6 +54,13 @@ class Increasing:
         """
         fits = 0 < self.longest <= MOST and 0 < self.largest <= MOST
         demand(fits, f"lists have 1 to {MOST} numbers, of 0 to {MOST} at most")
+        alike = self.shortest in (1, self.longest)
+        demand(alike, "lists have any number of numbers up to n, or exactly n")
+
+    @property
+    def sizes(self) -> tuple[int, int, int]:
+        """What it is about, in the order of `SIZES`."""
+        return self.shortest, self.longest, self.largest
 
     @property
     def end(self) -> int:
@@ -69,7 +79,7 @@ class Increasing:
 
     def to_wire(self) -> dict[str, Any]:
         """As the header of a model file states it."""
-        sizes = {"longest": self.longest, "largest": self.largest}
+        sizes = dict(zip(SIZES, self.sizes, strict=True))
         return {"kind": KIND, "name": self.name, "letters": list(self.tokens), **sizes}
 
     @classmethod
@@ -81,8 +91,7 @@ class Increasing:
             LookupError: If something is missing.
         """
         demand(said["kind"] == KIND, "these are no lists of numbers")
-        sizes = (int(whole(said[n], 0)) for n in ("longest", "largest"))
-        increasing = cls(str(said["name"]), *sizes)
+        increasing = cls(str(said["name"]), *(int(whole(said[n], 0)) for n in SIZES))
         demand(
             said["letters"] == list(increasing.tokens), "the tokens have other names"
         )
@@ -92,72 +101,76 @@ class Increasing:
 def program_of(source: Increasing) -> Program:
     """The Program whose greedy continuation of a list is its text (Theorem 5m).
 
-    Of all numbers so far whose longest subsequence has v numbers, the last one is the
-    least. So d is 1 and how many of these least numbers are below the next number, as in
-    patience sorting.
+    d is 1 more than the largest d of a smaller number before: the threshold match of Feng
+    et al. (2023), by one head.
     """
+    known = source.shortest == source.longest
+    places = _known_places(source) if known else _found_places(source)
     return Program(
         letters=source.tokens,
         states=len(source.tokens),
         length=source.length,
-        operations={**_places(source), **_least(source), **_next(source)},
+        operations={**_numbers_said(source), **places, **_next(source)},
         outputs=("next",),
         decode={(token,): token for token in range(len(source.tokens))},
     )
 
 
-def _places(source: Increasing) -> dict[str, Operation]:
-    """Which number of the list belongs to a place of the text, and its phase."""
-    end, nothing, p = source.end, source.largest + 1, argument
-    phase = p(0) - 2 * p(1) + 2
-    goal = rectify(p(0) - nothing * p(1)) + nothing * p(1)
+def _numbers_said(source: Increasing) -> dict[str, Operation]:
+    """What a token says, as a number of the list and as the size of a subsequence."""
+    end, nothing, most = source.end, source.largest + 1, source.longest
     return {
         "token": Token(),
         "number": _of_token(
             source, lambda a: min(a, nothing) if a < end else 0, nothing
         ),
+        "said": _of_token(source, lambda a: a if a <= most else 0, 0),
         "separates": _of_token(source, lambda a: a == end, 0),
-        "position": Position(tuple(range(source.length + 1))),
+    }
+
+
+def _found_places(source: Increasing) -> dict[str, Operation]:
+    """Where the separator is, T before it, and the phase of the text."""
+    p, every = argument, range(1, source.length + 1)
+    phase = p(0) - 2 * p(1) + 2
+    return {
+        "position": Position((source.length, *every)),
         "first": Earliest("position", "separates"),
-        "after": _numbers(p(0) - rectify(p(0) - 1), "first"),
-        "back": _numbers(rectify(p(0)), "first"),
-        "back to next": _numbers(rectify(p(0) - 1), "first"),
-        "own": ShiftBy("number", "back"),
-        "wanted": ShiftBy("number", "back to next"),
+        "back": _numbers(p(0), "first"),
+        "back to next": _numbers(p(0) - 1, "first"),
         "phase": _numbers(rectify(phase) - rectify(phase - 3), "position", "first"),
-        "last": Map(table({(k,): int(k == 2) for k in range(4)}), ("phase",)),
-        "goal": _numbers(goal, "wanted", "last"),
     }
 
 
-def _least(source: Increasing) -> dict[str, Operation]:
-    """For each v the least number so far whose longest subsequence has v numbers."""
-    operations = dict[str, Operation]()
-    here: dict[Row, int] = {
-        (i, a): int(i == 2 or (i == 1 and a == 1)) for i, a in product(range(3), (0, 1))
+def _known_places(source: Increasing) -> dict[str, Operation]:
+    """The same where the separator stands at n + 1 in every text."""
+    place, last = source.longest + 1, source.length
+    first = [place if t >= place else last for t in range(last + 1)]
+    phases = [min(max(t - 2 * place + 2, 0), 3) for t in range(last + 1)]
+    return {
+        "back": Position(tuple(first)),
+        "back to next": Position(tuple(f - 1 for f in first)),
+        "phase": Position(tuple(phases)),
     }
-    for v in range(1, source.longest + 1):
-        operations[f"is{v}"] = _of_token(source, v.__eq__, 2)
-        operations[f"says{v}"] = Map(table(here), (f"is{v}", "after"))
-        operations[f"least{v}"] = Latest("own", f"says{v}")
-    return operations
 
 
 def _next(source: Increasing) -> dict[str, Operation]:
     """The next token: in each phase another one."""
-    end, count = source.end, range(1, source.longest + 1)
-
-    def count_below(shift: int) -> Map:
-        below = (greater(argument(0), argument(v)) for v in count)
-        read = ("goal", *(f"least{v}" for v in count))
-        return _numbers(sum(below, number(shift)), *read)
-
+    end, nothing = source.end, source.largest + 1
+    sizes, asked = range(source.longest + 1), range(nothing + 1)
+    goals: dict[Row, int] = {
+        (a, s): nothing if s else a for a, s in product(asked, (0, 1))
+    }
+    below = chain(*((k, q) for q in asked for k in range(q)))
     return {
-        "next number": count_below(1),
-        "all": count_below(0),
+        "own": ShiftBy("number", "back"),
+        "wanted": ShiftBy("number", "back to next"),
+        "goal": Map(table(goals), ("wanted", "separates")),
+        "largest": Best("said", "own", "goal", "said", tuple(below)),
+        "next number": Map(table({(v,): v + 1 for v in sizes}), ("largest",)),
         "separator": _of_token(source, lambda _: end, end),
         "end": _of_token(source, lambda _: end + 1, end + 1),
-        "next": Map(Select(), ("phase", "next number", "separator", "all", "end")),
+        "next": Map(Select(), ("phase", "next number", "separator", "largest", "end")),
     }
 
 

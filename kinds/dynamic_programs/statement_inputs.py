@@ -33,18 +33,26 @@ def prompts(source: Stated, claim: Stated, length: int | None) -> Inputs:
     )
 
 
+SIZES = ("shortest", "longest", "largest")
+"""Of lists: how many numbers they have at least and at most, and how large these are."""
+
+
 @dataclass(frozen=True)
 class Lists(Inputs):
     """All lists of numbers from 0 to the largest, and the whole text after each."""
 
+    shortest: int
     longest: int
     largest: int
 
     def __str__(self) -> str:
-        most = f"up to {self.longest} numbers from 0 to {self.largest}"
-        return f"the whole text of every list of {most}"
+        exact = self.shortest == self.longest
+        many = f"{'' if exact else 'up to '}{self.longest}"
+        return (
+            f"the whole text of every list of {many} numbers from 0 to {self.largest}"
+        )
 
 
 def lists(source: Stated, claim: Stated, length: int | None) -> Inputs:
     """All lists of numbers."""
-    return Lists(*whole_numbers(source["longest"], source["largest"]))
+    return Lists(*whole_numbers(*(source[name] for name in SIZES)))

@@ -15,6 +15,7 @@ from krohn.kinds.sequence_functions.source_realisation import (
     ProgramError,
     Realisation,
     Value,
+    best,
     compare_channels,
     difference,
     fetch,
@@ -336,6 +337,27 @@ class SequenceFunction:
     def latest_match(self, source: Channel, key: Channel, query: Channel) -> Channel:
         """``source`` at the last letter so far whose ``key`` is ``query`` here."""
         return self._copy("latest_match", (source, key, query), match(LatestMatch))
+
+    def best(
+        self,
+        source: Channel,
+        key: Channel,
+        query: Channel,
+        rating: Channel,
+        suits: Callable[[Any, Any], Any] | str = "==",
+    ) -> Channel:
+        """``source`` at the best letter so far whose ``key`` suits the ``query`` here.
+
+        Args:
+            source: What is fetched; where no key suits, from before the first letter.
+            key: What a letter offers.
+            query: What is asked for here.
+            rating: A number; the largest is the best, and of equal ones the last.
+            suits: Whether a key and a query suit each other: a function of the two, or
+                one of ``==``, ``!=``, ``<``, ``<=``, ``>`` and ``>=``.
+        """
+        reads = source, key, query, rating
+        return self._copy("best", reads, best(suits))
 
     def at(self, source: Channel, position: Channel) -> Channel:
         """``source`` at a position from 1 up to here; else before the first letter."""

@@ -1,5 +1,6 @@
 """From the channels that a user has made to a Program for words of up to T letters."""
 
+import operator
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from numbers import Real
@@ -9,6 +10,7 @@ import numpy as np
 
 from krohn.program import (
     At,
+    Best,
     LookBack,
     Map,
     Match,
@@ -205,10 +207,7 @@ class Realisation:
 
     def _rows(self, read: Sequence[Known]) -> tuple[IntArray, int]:
         """All joint values, in order, and the place of those at BOS."""
-        count = np.prod([len(x.values.later) for x in read], dtype=float)
-        if count > MOST_ROWS:
-            raise ProgramError(f"a table would need {count:.3g} rows")
-        later = joint([x.values.later for x in read])
+        later = _joint([x.values.later for x in read])
         bos = np.array([[x.values.bos for x in read]])
         rows = np.unique(np.concatenate([later, bos]), axis=0)
         return rows, int(np.flatnonzero((rows == bos).all(axis=1))[0])
@@ -279,6 +278,18 @@ class Realisation:
         meaning = join_meanings([x.meaning for x in read])
         named = ((f"{name}.{i}", x) for i, x in enumerate(read))
         return [self.recode_channel(x, meaning, new) for new, x in named], meaning
+
+
+def _joint(values: list[IntArray]) -> IntArray:
+    """All tuples of values, in order.
+
+    Raises:
+        ProgramError: If they are too many to ask a Python function for.
+    """
+    count = np.prod([len(each) for each in values], dtype=float)
+    if count > MOST_ROWS:
+        raise ProgramError(f"a table would need {count:.3g} rows")
+    return joint(values)
 
 
 def _evaluate(
@@ -394,6 +405,36 @@ def match(kind: type[Match]) -> Callable[..., LookBack]:
         taken = key.values.domain
         asked = r.recode_channel(query, key.meaning, f"{name}.query", taken)
         return kind(source.name, key.name, asked.name)
+
+    return operation
+
+
+COMPARISONS: dict[str, Test] = {
+    "==": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+
+
+def best(suits: Test | str) -> Callable[..., LookBack]:
+    """A look-back to the best-rated position whose key suits the query."""
+
+    def operation(r: Realisation, name: str, read: list[Known]) -> LookBack:
+        source, key, query, rating = read
+        _starts([rating])
+        test = COMPARISONS.get(suits) if isinstance(suits, str) else suits
+        if test is None:
+            raise ProgramError(
+                f"{suits!r} is no way to suit; say a function of key and query, or one "
+                f"of {' '.join(COMPARISONS)}"
+            )
+        rows = _joint([key.values.later, query.values.later]).tolist()
+        pairs = [row for row in rows if _evaluate(test, row, [key, query])]
+        flat = tuple(code for row in pairs for code in row)
+        return Best(source.name, key.name, query.name, rating.name, flat)
 
     return operation
 

@@ -138,8 +138,8 @@ class LookBack(Operation):
     """An operation that fetches a channel from one position.
 
     Which one is said twice, by `position` and, as an order of positions, by `candidates`:
-    it is the last candidate whose key is right, or the first one; else BOS. All keys are
-    right if there are none.
+    it is the last candidate whose key is right, or the first one, of those that are rated
+    highest; else BOS. All keys are right if there are none.
 
     Attributes:
         first: Whether it is the first candidate with a right key, not the last.
@@ -157,6 +157,15 @@ class LookBack(Operation):
     def compared_channel(self) -> str | None:
         """The channel that is compared where it looks; None if all positions are right."""
         return None
+
+    @property
+    def rated_channel(self) -> str | None:
+        """The channel by which right keys are ranked before their positions, if any."""
+        return None
+
+    def suits(self, keys: IntArray, asked: int) -> BoolArray:
+        """Which values of the compared channel are right where a value is asked for."""
+        return keys == asked
 
     @property
     def asks(self) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ import pytest
 from krohn.program import (
     At,
     AtAnywhere,
+    Best,
     Earliest,
     Final,
     Latest,
@@ -31,6 +32,8 @@ OPERATIONS: list[LookBack] = [
     *(SiblingLatest("x", "w", level) for level in range(4)),
     LatestMatch("x", "k", "q"),
     MatchAnywhere("x", "k", "q"),
+    Best("x", "k", "q", "r", (0, 0, 1, 0, 2, 1, 0, 3)),
+    Best("x", "k", "q", "k", (0, 0, 1, 0, 2, 0)),
     At("x", DIGITS),
     AtAnywhere("x", DIGITS),
     Final("x"),
@@ -66,7 +69,11 @@ def test_the_right_candidate_is_the_position_that_is_fetched(
         if operation.compared_channel is not None:
             shown = read[operation.compared_channel]
             wanted = asked[0] if isinstance(operation, Match) else np.ones_like(t)
-            right &= shown == wanted[:, None]
+            each = [operation.suits(shown, c) for c in wanted.tolist()]
+            right &= np.array(each)
+        if operation.rated_channel is not None:
+            ratings = np.where(right, read[operation.rated_channel], -1)
+            right &= ratings == ratings.max(axis=1, keepdims=True)
         some = right.any(axis=1)
         assert default or some[1:].all()
         last = len(t) - 1 - right[:, ::-1].argmax(axis=1)

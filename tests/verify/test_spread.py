@@ -105,9 +105,11 @@ def test_a_bonus_is_accepted_only_where_it_suffices(length: int) -> None:
 def test_what_cannot_be_right_is_raised_by_its_larger_error() -> None:
     true = np.array([[5.0, 1.0, 2.0, 3.0], [0.0, 9.0, 9.0, 9.0]])[::-1].reshape(1, -1)
     error = np.array([[0.5, 0.1, 0.2, 0.3], [9.0, 4.0, 1.0, 1.0]])[::-1].reshape(1, -1)
-    hidden, keys = np.array([[False, False, False, True]]), Said(*[np.arange(2)] * 2, 1)
-    found = split_scores_by_flag(Scores(true, error, 9.0, 0.0), hidden, keys, 1)
-    on, off, sure, widest, size = found
+    hidden, said = np.array([[False, False, False, True]]), np.arange(2)
+    keys = Said(said, 0 * said, said >= 0, 1)
+    scores = Scores(true, error, 9.0, 0.0)
+    found = split_scores_by_flag(scores, hidden, keys, said == 1)
+    (on,), off, sure, widest, size = found
     assert on.tolist() == [[5.0, 1.0, 2.0, -np.inf]]
     assert off.tolist() == [[-np.inf, 9.0 + 8.5, 9.0 + 8.5, -np.inf]]
     assert (sure, widest, size) == (0.5, 9.0, 9.0)

@@ -1,6 +1,6 @@
 """Heads that fetch: scores respect the order of positions that an operation declares.
 
-Theorems R1, R2 and R4 of docs/proofs/attention.md. `LookBack.candidates` is the
+Theorems R1, R2, R4 and R5 of docs/proofs/attention.md. `LookBack.candidates` is the
 order; nothing here depends on which operation it is.
 """
 
@@ -27,7 +27,7 @@ from krohn.verify.checker.scores import (
     scores_of,
     split_scores_by_flag,
     together,
-    worst_leak,
+    worst_rated_leak,
 )
 
 KINDS = frozenset({Softmax, Sparse})
@@ -67,25 +67,47 @@ def look(heads: Heads, channel: Channel) -> Bounds:
     operation, positions = channel.operation, heads.stream.positions
     assert isinstance(operation, LookBack)
     asks = [heads.stream.channel(name) for name in operation.asks]
-    keys, read = ONE_KEY, dict[str, IntArray]()
-    if operation.compared_channel is not None:
-        key = heads.stream.channel(operation.compared_channel)
-        keys = Said(np.union1d(key.later, key.bos), key.later, key.bos)
-        many = len(keys.values) * positions.size
-        demand(many <= MOST, "too many keys to check")
-        read = {key.name: np.repeat(keys.values, len(positions))}
+    keys, read = _said(heads, operation)
     k = heads.keys(channel, read, np.tile(np.arange(len(positions)), len(keys.values)))
     _of_bos(heads, channel, asks, k)
     rows = rows_of(heads, channel, asks)
     # Not every score is looked at on its own where there are many.
-    each = len(rows.t) * len(k.value) <= WALKED or heads.block.attention != Softmax()
-    way = _one_by_one if each else _by_nodes
+    many = len(rows.t) * len(k.value)
+    each = many <= WALKED or heads.block.attention != Softmax()
+    rated = operation.rated_channel is not None
+    demand(not rated or many <= MOST, "a head has too many scores to check")
+    way = _one_by_one if each or rated else _by_nodes
     wanted = rows.asked[0] if isinstance(operation, Match) else np.ones_like(rows.t)
     worst = np.array([NEVER, 0.0, 0.0, 0.0])
     for value in np.unique(wanted).tolist():
         some = rows.some(np.flatnonzero(wanted == value))
         worst = np.maximum(worst, way(heads, channel, some, keys, k, value))
     return worst[0], worst[1], worst[2], worst[3]
+
+
+def _said(heads: Heads, operation: LookBack) -> tuple[Said, dict[str, IntArray]]:
+    """What positions can say; and the channels that say it, at each for all positions.
+
+    Raises:
+        Refused: If it is too much.
+    """
+    if operation.compared_channel is None:
+        return ONE_KEY, {}
+    names = dict.fromkeys([operation.compared_channel, operation.rated_channel])
+    shown = [heads.stream.channel(n) for n in names if n is not None]
+    values = joint([np.union1d(c.later, c.bos) for c in shown])
+    size = len(heads.stream.positions)
+    many = len(values) * heads.stream.positions.size
+    demand(many <= MOST, "too many keys to check")
+    later = np.all(
+        [np.isin(x, c.later) for x, c in zip(values.T, shown, strict=True)], axis=0
+    )
+    bos = (values == [c.bos for c in shown]).all(axis=1).argmax()
+    rating = (
+        values[:, -1] if operation.rated_channel else np.zeros(len(values), np.int64)
+    )
+    read = {c.name: np.repeat(x, size) for x, c in zip(values.T, shown, strict=True)}
+    return Said(values[:, 0], rating, later, int(bos)), read
 
 
 # ------------------------------------------------------------------- rows
@@ -181,13 +203,14 @@ def _by_nodes(
     demand(seen, f"a head may not see {channel.name!r}")
     ways = default, operation.first, operation.compared_channel is None
     looking = Looking(low, high, rows.end, *ways)
-    return bounds(q, looking, Keys.of(k, keys), value)
+    flags = operation.suits(keys.values, value).astype(np.int64)
+    return bounds(q, looking, Keys.of(k, keys._replace(values=flags)), 1)
 
 
 def _one_by_one(
     heads: Heads, channel: Channel, rows: Rows, keys: Said, k: Noisy, value: int
 ) -> FloatArray:
-    """The same, from all ways to set the keys, term by term (Theorems R1 and R2)."""
+    """The same, from all ways to set the keys, term by term (Theorems R1, R2 and R5)."""
     operation, work = channel.operation, len(rows.t) * len(k.value)
     assert isinstance(operation, LookBack)
     demand(work <= MOST, "a head has too many scores to check")
@@ -204,8 +227,9 @@ def _one_by_one(
                 # In the rows that this one stands for there may be no candidate yet.
                 leaks.append(against(q, k, np.zeros_like(right), hidden | inside))
             continue
-        on, off, *errors = split_scores_by_flag(scores_of(q, k), hidden, keys, value)
-        leak = worst_leak(on, off, inside, default, operation.first)
+        match = operation.suits(keys.values, value)
+        on, off, *errors = split_scores_by_flag(scores_of(q, k), hidden, keys, match)
+        leak = worst_rated_leak(on, off, inside, default, operation.first)
         leaks.append(np.array([leak, *errors]))
     return np.asarray(np.max(leaks, axis=0))
 

@@ -28,21 +28,23 @@ NEVER = -np.inf
 
 
 class Said(NamedTuple):
-    """Values of the compared channel at the positions where a head looks.
+    """What positions say where a head looks.
 
     Attributes:
-        values: ``(values,)``: all its values.
-        later: Those that it has after BOS.
-        bos: The one at BOS, where it counts as flagged.
+        values: ``(all,)``: values of the compared channel.
+        ratings: ``(all,)``: the rating with each; one and the same if nothing is rated.
+        later: ``(all,)``: whether a position after BOS can say both.
+        bos: Which of all BOS says, where it counts as flagged.
     """
 
     values: IntArray
-    later: IntArray
+    ratings: IntArray
+    later: BoolArray
     bos: int
 
 
-ONE_KEY = Said(np.ones(1, np.int64), np.ones(1, np.int64), 1)
-"""Stands for the values of a channel where none is compared."""
+ONE_KEY = Said(np.ones(1, np.int64), np.zeros(1, np.int64), np.ones(1, np.bool_), 0)
+"""Stands for what is said where no channel is compared."""
 
 
 class Scores(NamedTuple):
@@ -152,31 +154,62 @@ def together(q: Noisy, k: Noisy) -> tuple[float, float, float]:
 
 
 def split_scores_by_flag(
-    scores: Scores, hidden: BoolArray, keys: Said, wanted: int
-) -> tuple[FloatArray, FloatArray, float, float, float]:
+    scores: Scores, hidden: BoolArray, keys: Said, match: BoolArray
+) -> tuple[list[FloatArray], FloatArray, float, float, float]:
     """Scores of positions that are flagged and of others, and bounds of their errors.
 
     Args:
-        scores: Those of all positions for one value of the key after the other.
+        scores: Those of all positions for one thing that is said after the other.
         hidden: ``(rows, T + 1)``: what the positions that look do not see.
-        keys: What keys say.
-        wanted: What they say if they are flagged.
+        keys: What is said.
+        match: ``(all,)``: whether it is said where a position is flagged.
 
     Returns:
-        Twice ``(rows, T + 1)``, −∞ where a position cannot be so or is hidden; what
-        cannot be right is raised by what its error is above that of what can. Then the
-        error of what can be right, of any score, and the largest score.
+        ``(rows, T + 1)`` for each rating, ascending, and for what is not flagged, −∞ where
+        a position cannot be so or is hidden; what cannot be right is raised by what its
+        error is above that of what can. Then the error of what can be right, of any score,
+        and the largest score.
+
+    Raises:
+        Refused: If a flagged position of one rating can score this or that.
     """
-    occurs, match = np.isin(keys.values, keys.later), keys.values == wanted
-    shape, at_bos = (len(hidden), len(occurs), -1), keys.values == keys.bos
+    shape, flagged = (len(hidden), len(match), -1), keys.later & match
     true, error = scores.true.reshape(shape), scores.error.reshape(shape)
-    on = true[:, occurs & match].max(axis=1, initial=NEVER)
-    off = true[:, occurs & ~match].max(axis=1, initial=NEVER)
-    on[:, 0], off[:, 0] = true[:, at_bos, 0][:, 0], NEVER
-    right = max(error[:, occurs & match].max(initial=0), error[:, at_bos, 0].max())
-    off += max(error[:, occurs & ~match].max(initial=0) - right, 0.0)
-    on[hidden] = off[hidden] = NEVER
+
+    def best(chosen: BoolArray, at_bos: FloatArray | float) -> FloatArray:
+        largest = true[:, chosen].max(axis=1, initial=NEVER)
+        largest[:, 0] = at_bos
+        return np.where(hidden, NEVER, largest)
+
+    ways = [flagged & (keys.ratings == rank) for rank in np.unique(keys.ratings)]
+    alike = [true[:, way, 1:] == true[:, way, 1:][:, :1] for way in ways]
+    demand(all(map(np.all, alike)), "keys that suit a query score unlike")
+    on = [best(way, true[:, keys.bos, 0]) for way in ways]
+    right = max(error[:, flagged].max(initial=0), error[:, keys.bos, 0].max())
+    wrong = error[:, keys.later & ~match].max(initial=0)
+    off = best(keys.later & ~match, NEVER) + max(wrong - right, 0.0)
     return on, off, right, float(error.max()), scores.size
+
+
+def worst_rated_leak(
+    on: list[FloatArray], off: FloatArray, inside: BoolArray, default: bool, first: bool
+) -> float:
+    """The worst leak where of what is flagged the highest rating is right (Theorem R5).
+
+    Args:
+        on: The score of each position if it is flagged, for each rating, ascending.
+        off: That if it is not.
+        inside: As for `worst_leak`, which is asked for each rating.
+        default: The same.
+        first: The same.
+    """
+    leaks = list[float]()
+    for flagged in on:
+        leaks.append(worst_leak(flagged, off, inside, default, first))
+        # Beside a higher rating it counts as not flagged, and something is flagged.
+        default, off = False, np.maximum(off, flagged)
+        off[:, 0] = NEVER
+    return max(leaks)
 
 
 def worst_leak(

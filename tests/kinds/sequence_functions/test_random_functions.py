@@ -89,6 +89,18 @@ class Twice:
                 ],
             )
         key, query = self.mixed(), self.mixed()
+        if name == "best":
+            rating, suits = self.number(), lambda k, q: f"{k!r}" <= f"{q!r}"
+            return self.add(
+                make(x, key, query, rating, suits),
+                (x, key, query, rating),
+                lambda n, t, v, k, q, r: v[
+                    max(
+                        ((r[j], j) for j in range(1, t + 1) if suits(k[j], q[t])),
+                        default=(0, 0),
+                    )[1]
+                ],
+            )
         return self.add(
             make(x, key, query),
             (x, key, query),
@@ -126,9 +138,8 @@ class Twice:
         )
 
     def grown(self, steps: int) -> Channel:
-        fetches = (
-            "shift final latest earliest at at_anywhere latest_match match_anywhere"
-        )
+        fetches = "shift final latest earliest at at_anywhere best latest_match"
+        fetches += " match_anywhere"
         for _ in range(steps):
             if self.random.random() < 0.6:
                 found = self.fetched(self.random.choice(fetches.split()))
