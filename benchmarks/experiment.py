@@ -2,7 +2,7 @@
 
 import argparse
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from math import inf
 from pathlib import Path
 from time import monotonic
@@ -69,6 +69,16 @@ def options(description: str | None) -> argparse.ArgumentParser:
     found.add_argument("--cluster", help="a Dask scheduler, or local:N")
     found.add_argument("--device", default="cpu", help="where torch computes")
     return found
+
+
+def spent(results: Sequence[Result], asked: int | None = None) -> str:
+    """A sentence for notes: how many networks there are, and how long they took."""
+    hours = sum(r.record["provenance"]["seconds"] for r in results) / 3600
+    wanted = "" if asked is None else f" of {asked}"
+    return (
+        f"{len(results)}{wanted} networks are trained, in {hours:.2f} hours of one process "
+        "on shared cores; what was not run stands empty."
+    )
 
 
 def trained(

@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
-from experiment import options, trained
+from experiment import options, spent, trained
 from report import Row, Table, publish
 
 from krohn.algebra.automaton import IntArray
@@ -180,11 +180,9 @@ def tables(size: Size, every: Sequence[Result]) -> Iterator[Table]:
         row = {"network": f"{model.title} ({model.about})", **errors([found.errors])}
         rows.append({**row, "nats above the floor": over_seeds([found.excess])})
     floor = found.floor or 0.0
-    hours = sum(r.record["provenance"]["seconds"] for r in results) / 3600
     note = (
         f"Total variation from the law of the next letter; floor {floor:.3f} nats. "
-        f"{len(results)} of {len(SEEDS) * (len(POSITIONS) + 1)} networks are trained, in "
-        f"{hours:.2f} hours of one process on shared cores."
+        f"{spent(results, len(SEEDS) * (len(POSITIONS) + 1))}"
     )
     yield Table(f"One of {size.title}, by letters read", rows, note)
     said = "Likeliest model; belief; letters. Held out."

@@ -2,9 +2,11 @@
 
 import numpy as np
 import pytest
+from hidden_markov_sweep import FixedWords
 
 from krohn.algebra.errors import KrohnError
-from krohn.instruments.compare.tasks.beliefs import BeliefTask
+from krohn.instruments.compare.tasks.beliefs import Asks, BeliefTask
+from krohn.instruments.compare.training.provenance import content_name, describe
 from krohn.kinds.hidden_markov.source import HiddenMarkovModel
 from krohn.kinds.linear_systems.source import (
     LinearSystem,
@@ -47,6 +49,27 @@ def test_samples_of_the_next_letter_have_the_law_that_is_the_truth() -> None:
             assert np.ptp(batch.truth[words, t, 0]) < 1e-12
             spread = 4 * 0.5 / np.sqrt(words.sum())
             assert abs(share - batch.truth[words, t, 0][0]) < spread
+
+
+@pytest.mark.parametrize("asks", ["belief", "next"])
+def test_a_lesson_has_the_letters_and_labels_of_a_batch(asks: Asks) -> None:
+    task = BeliefTask(WEATHER, asks)
+    letters, labels = task.lesson(np.random.default_rng(3), 20, 5)
+    batch = task.batch(np.random.default_rng(3), 20, 5)
+    assert np.array_equal(letters, batch.letters)
+    assert np.array_equal(labels, batch.labels)
+
+
+def test_fixed_words_are_read_again_and_their_beginnings_too() -> None:
+    task = FixedWords(WEATHER, pool=3, longest=9)
+    known = {tuple(word) for word in task.words.letters.tolist()}
+    for seed, length in ((0, 9), (1, 4)):
+        batch = task.batch(np.random.default_rng(seed), 50, length)
+        drawn = {tuple(word) for word in batch.letters.tolist()}
+        assert drawn == {word[:length] for word in known}
+        again = BeliefTask(WEATHER).label(batch.letters)
+        assert np.array_equal(batch.labels, again.labels)
+    assert content_name(describe(task)) != content_name(describe(task.fresh))
 
 
 def test_what_was_read_and_the_label_are_neighbours_in_one_word() -> None:
