@@ -17,7 +17,7 @@ from report import Row, Table, each, parser, publish
 
 import krohn
 from krohn.checks import Checks
-from krohn.instruments.compare.tasks.texts import subsequences
+from krohn.instruments.compare.tasks.public_texts import subsequences
 from krohn.kinds.dynamic_programs.build import ATTENTION
 from krohn.kinds.dynamic_programs.source_memory import (
     bell,

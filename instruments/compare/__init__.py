@@ -6,6 +6,7 @@ SLICE = Slice(
     commands={
         "compare": f"{__name__}.commands:compare",
         "attention": f"{__name__}.commands_attention:attention",
+        "texts": f"{__name__}.commands_texts:texts",
     },
     schemas={
         "attention": Schema(
@@ -13,6 +14,10 @@ SLICE = Slice(
         ),
         "compare": Schema(
             "`krohn compare --json`", f"{__name__}.commands_schemas:COMPARISON", 2
+        ),
+        "texts": Schema(
+            "`krohn texts --json`, and `texts.json` in its folder",
+            f"{__name__}.commands_schemas:Texts",
         ),
     },
     parts={

@@ -24,7 +24,7 @@ SLICE = Slice(
         ("transformer", "chain-of-thought"): "transformer",
         ("transformer", "increasing"): "transformer",
     },
-    tasks={"texts": f"{__name__}.task:chain_of_thought"},
+    tasks={"texts": f"{__name__}.task:continuations"},
     programs={
         "chain-of-thought": f"{__name__}.check",
         "increasing": f"{__name__}.check_increasing",

@@ -1,6 +1,5 @@
 """Longest increasing subsequences as short texts, in the commands."""
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import product
@@ -12,7 +11,7 @@ from krohn.algebra.errors import KrohnError
 from krohn.compile_options import CompileOptions
 from krohn.compiler import CompileError
 from krohn.compiler.compiled_network import compile_program
-from krohn.kinds.dynamic_programs.source_increasing import text_of
+from krohn.kinds.dynamic_programs.source_increasing import find_by_name, text_of
 from krohn.kinds.dynamic_programs.statement_increasing import (
     KIND,
     SEPARATOR,
@@ -34,8 +33,7 @@ from krohn.source_kinds.written_texts import (
     row_of,
 )
 
-NAME, CONSTRUCTION = "ShortLIS", "threshold"
-_FORM = re.compile(rf"{NAME}(\d{{1,4}})(?:,(\d{{1,4}}))?(:exact)?")
+CONSTRUCTION = "threshold"
 
 
 class IncreasingFacts(Sizes):
@@ -81,16 +79,8 @@ class IncreasingSubsequences(LineKind[Increasing]):
 
     def find_by_name(self, text: str) -> Increasing | None:
         """``ShortLIS20``, or ``ShortLIS20,30:exact`` for 20 numbers from 0 to 30."""
-        match = _FORM.fullmatch(text)
-        if match is None:
-            return None
-        longest = int(match[1])
         with told_as(about=f"{text}: "):
-            largest, shortest = (
-                int(match[2] or longest + 10),
-                longest if match[3] else 1,
-            )
-            return Increasing(text, shortest, longest, largest)
+            return find_by_name(text)
 
     def build(self, source: Increasing, asked: CompileOptions) -> Built:
         """The network for all lists of up to n numbers."""

@@ -15,6 +15,7 @@ SLICE = Slice(
         )
     },
     readers={("transformer", "rewriting"): "transformer"},
+    tasks={"texts": f"{__name__}.task:derivations"},
     programs={"rewriting": f"{__name__}.check"},
     finders={f"{__name__}.check": "krohn.verify.search.same_program:of_model"},
     uses=("kinds.dynamic_programs",),

@@ -23,7 +23,7 @@ from krohn.kinds.rewriting.source_termination import (
 )
 from krohn.kinds.rewriting.source_text import (
     find_unused_rules,
-    random_line,
+    random_lines,
 )
 from krohn.kinds.rewriting.statement import (
     KIND,
@@ -226,17 +226,8 @@ class Rewritings(LineKind[Rewriting]):
     def sample_inputs(
         self, file: ModelFile, count: int, rng: np.random.Generator
     ) -> list[Line]:
-        """Lines, of which half are made by rules backwards, half of random letters."""
-        source = self.of_file(file)
-        lines: list[Line] = []
-        for i in range(count):
-            if i % 2:
-                size = int(rng.integers(1, source.longest + 1))
-                lines.append(tuple(rng.integers(source.end, size=size).tolist()))
-            else:
-                steps = int(rng.integers(source.longest + 1))
-                lines.append(random_line(source, rng, steps))
-        return lines
+        """Lines of both kinds of `random_lines`."""
+        return random_lines(self.of_file(file), rng, count)
 
     def list_inputs(self, file: ModelFile, length: int) -> list[Line]:
         """Every line of up to so many letters."""

@@ -120,6 +120,12 @@ def no_value(source: Rewriting, last: Sequence[str]) -> str:
     return f"this is no expression: nothing can be evaluated in {line}"
 
 
+def count_operators(source: Rewriting) -> int | None:
+    """How many operators the expressions of arithmetic have at most; None of others."""
+    match = _ARITHMETIC.fullmatch(source.name)
+    return int(match[1]) if match and _is_arithmetic(source) else None
+
+
 def _is_arithmetic(source: Rewriting) -> bool:
     """Whether it is arithmetic modulo some prime: rules do not depend on the length."""
     try:

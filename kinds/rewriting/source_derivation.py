@@ -12,11 +12,24 @@ from krohn.kinds.rewriting.statement import (
 )
 
 
-def text_of(source: Rewriting, line: Sequence[int], most: int) -> list[int]:
-    """The first tokens of the text of a line, ``most`` of them or all."""
+def text_of(
+    source: Rewriting,
+    line: Sequence[int],
+    most: int,
+    rng: np.random.Generator | None = None,
+) -> list[int]:
+    """The first tokens of the text of a line, ``most`` of them or all.
+
+    Args:
+        source: The rules.
+        line: The line.
+        most: So many tokens.
+        rng: Chooses the place where a rule is applied, of all where one can be, each as
+            likely; None for the first one.
+    """
     now, text = tuple(line), [*line, source.end]
     while len(text) < most:
-        now = after(source, now)
+        now = after(source, now, rng)
         done = next(applicable_rules(source, now), None) is None
         text += [*now, source.end + done]
         if done:
@@ -24,9 +37,15 @@ def text_of(source: Rewriting, line: Sequence[int], most: int) -> list[int]:
     return text[:most]
 
 
-def after(system: Rewriting, line: Line) -> Line:
-    """The next line; the same one if no rule applies."""
-    for rule, at in applicable_rules(system, line):
+def after(
+    system: Rewriting, line: Line, rng: np.random.Generator | None = None
+) -> Line:
+    """The next line, by the first rule that applies, or any; the same if none does."""
+    rules = applicable_rules(system, line)
+    if rng is not None:
+        every = list(rules)
+        rules = iter(every and [every[rng.integers(len(every))]])
+    for rule, at in rules:
         return apply_rule(system, line, rule, at)
     return line
 

@@ -291,6 +291,19 @@ def random_line(system: Rewriting, rng: np.random.Generator, steps: int) -> Line
     return line
 
 
+def random_lines(system: Rewriting, rng: np.random.Generator, count: int) -> list[Line]:
+    """Lines, of which half are made by rules backwards, half of random letters."""
+    lines: list[Line] = []
+    for i in range(count):
+        if i % 2:
+            size = int(rng.integers(1, system.longest + 1))
+            lines.append(tuple(rng.integers(system.end, size=size).tolist()))
+        else:
+            steps = int(rng.integers(system.longest + 1))
+            lines.append(random_line(system, rng, steps))
+    return lines
+
+
 def _letters_written(system: Rewriting) -> list[int]:
     """The letters that rules write."""
     letters = set[int]()

@@ -58,6 +58,7 @@ equivalent regex:(ab)* regex:(ba)*
 equivalent C N
 crasp regex:a*b*
 grammar pcfg:Dyck2 --depth 2 -T 2 --sample 1
+texts LIS3 -n 3 -o OUT
 learn C --machine C3
 decompile H
 attention G

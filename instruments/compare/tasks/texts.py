@@ -1,10 +1,9 @@
 """Tasks of texts: a prompt, and its continuation token by token up to an answer."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
-from string import ascii_lowercase
-from typing import ClassVar, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
@@ -29,7 +28,11 @@ class Texts(Protocol):
 
     @property
     def tokens(self) -> tuple[str, ...]:
-        """The names of the tokens, `SEP` and `EOS` among them."""
+        """The names of the tokens, `EOS` among them."""
+
+    @property
+    def separator(self) -> str:
+        """The token after which the continuation begins."""
 
     @property
     def longest(self) -> int:
@@ -40,29 +43,43 @@ class Texts(Protocol):
 
 
 class Chain(Protocol):
-    """Texts that go on in one way from each prompt, step by step.
+    """What a kind of source says of one whose texts go on after prompts.
 
     Attributes:
-        tokens: The names of the tokens, `SEP` and `EOS` among them.
-        length: How many tokens each text has.
-        prompt: The least and the largest token at each place of a prompt.
+        source: The source.
+        tokens: The names of the tokens, `EOS` among them.
+        length: How many tokens a text has at most.
+        separator: The token after which the continuation begins.
+        even: Whether all texts have as many tokens.
+        prompts: How many prompts there are; None if that is not known.
     """
 
+    source: Any
     tokens: tuple[str, ...]
     length: int
-    prompt: tuple[tuple[int, int], ...]
+    separator: str
+    even: bool
+    prompts: int | None
 
-    def continue_prompts(self, prompts: IntArray) -> IntArray:
-        """Whole texts ``(count, length)`` of prompts."""
+    def draw_prompts(self, rng: np.random.Generator, count: int) -> Any:
+        """So many random prompts."""
+
+    def prompts_at(self, numbers: IntArray) -> Any:
+        """Prompts by their numbers, where it is known how many there are."""
+
+    def write_texts(
+        self, prompts: Any, rng: np.random.Generator
+    ) -> Sequence[Sequence[int]]:
+        """The whole texts of prompts, each with `EOS`."""
 
 
 @dataclass(frozen=True)
 class Steps:
-    """Texts of a dynamic program: each prompt alike, then the table and the answer.
+    """Texts of a source that is compiled: a dynamic program, or a rewriting system.
 
     Attributes:
-        source: Its name in the catalogue, with sizes and options
-            (``EditDistance3,3:letters=8``).
+        source: Its name, with sizes and options (``EditDistance3,3:letters=8``,
+            ``Arithmetic4,11:handles=random``).
 
     Raises:
         KrohnError: If there is none of this name.
@@ -78,7 +95,10 @@ class Steps:
         """The steps."""
         chain: Chain | None = source_in_form("texts", self.source)
         if chain is None:
-            raise KrohnError(f"there is no dynamic program of the name {self.source!r}")
+            raise KrohnError(
+                f"there are no texts of {self.source!r}; there are of dynamic programs and "
+                "rewriting systems, by name or file"
+            )
         return chain
 
     @property
@@ -88,24 +108,41 @@ class Steps:
 
     @property
     def tokens(self) -> tuple[str, ...]:
-        """The tokens of the dynamic program."""
-        return self.chain.tokens
+        """The tokens of the source, and `PAD` where texts are of several lengths."""
+        return (*self.chain.tokens, *[PAD] * (not self.chain.even))
+
+    @property
+    def separator(self) -> str:
+        """The token after which the continuation begins."""
+        return self.chain.separator
 
     @property
     def longest(self) -> int:
-        """All texts have as many tokens."""
+        """How many tokens the longest text has."""
         return self.chain.length
 
     def draw(self, rng: np.random.Generator, count: int) -> IntArray:
-        """Prompts are uniform."""
-        low, high = np.array(self.chain.prompt).T
-        prompts = rng.integers(low, high + 1, size=(count, len(low)))
-        return self.chain.continue_prompts(prompts)
+        """Texts of random prompts."""
+        return self._write(self.chain.draw_prompts(rng, count), rng)
+
+    def texts_at(self, numbers: IntArray, rng: np.random.Generator) -> IntArray:
+        """Texts of prompts by their numbers, where it is known how many there are."""
+        return self._write(self.chain.prompts_at(numbers), rng)
+
+    def _write(self, prompts: Any, rng: np.random.Generator) -> IntArray:
+        texts = self.chain.write_texts(prompts, rng)
+        return pad(texts, self.longest, len(self.chain.tokens))
+
+
+def pad(rows: Sequence[Sequence[int]], length: int, token: int = 0) -> IntArray:
+    """``(rows, length)``: texts side by side, each followed by a token."""
+    padded = [[*row, *[token] * (length - len(row))] for row in rows]
+    return np.array(padded, np.int64)
 
 
 @dataclass(frozen=True)
 class TextTask:
-    """The next token of a text, after its first `SEP`.
+    """The next token of a text, after its first separator.
 
     Attributes:
         texts: The distribution of texts.
@@ -150,8 +187,9 @@ class TextTask:
         return Batch(read, labels, counts, counts)
 
     def in_continuation(self, texts: IntArray) -> np.ndarray:
-        """Whether tokens belong to the continuation: after the first `SEP`, up to `EOS`."""
-        seps = np.cumsum(texts == self.letters.index(SEP), axis=1)
+        """Whether tokens belong to the continuation: after its separator, up to `EOS`."""
+        separator = self.letters.index(self.texts.separator)
+        seps = np.cumsum(texts == separator, axis=1)
         ends = np.cumsum(texts == self.letters.index(EOS), axis=1)
         before = np.pad(seps, ((0, 0), (1, 0)))[:, :-1] > 0
         ended = np.pad(ends, ((0, 0), (1, 0)))[:, :-1] > 0
@@ -163,190 +201,3 @@ class TextTask:
         at = ends.argmax(axis=1)
         tokens = texts[np.arange(len(texts)), np.maximum(at - 1, 0)]
         return np.where(at > 0, tokens, -1)
-
-
-# Texts of edit distance and increasing subsequences, in the format of Feng et al. (2023).
-#
-# Yang et al. (2024) train on texts of their public generator. Its vocabulary, its
-# lengths and its distributions are kept; where nothing is known of a distribution, ours
-# is uniform.
-
-
-GAP, REPLACE = 2, 3
-"""Of an insertion or deletion, and of another letter in place of one."""
-RANGE = 150
-"""So many numbers a sequence is drawn from, less one (see `Increasing`)."""
-
-
-def _pad(rows: list[list[int]], length: int) -> IntArray:
-    return np.array([row + [0] * (length - len(row)) for row in rows], np.int64)
-
-
-@dataclass(frozen=True)
-class EditDistances:
-    """``s | t <sep> D[1,1] … D[1,m] , … D[n,m] , <sep> D[n,m] <eos>``.
-
-    The shorter word is first. The alphabet of a pair is 3 to 10 letters; the second word is
-    drawn by itself with probability 0.4, and else made of the first one by 1 to n random
-    edits; it has from n − 3 to n + 2 letters and is another word.
-
-    Attributes:
-        size: n, the letters of the word that is drawn first: 6, 12, 16, 20 in the papers.
-        boundary: What a letter costs in the first row and column: 1 in the public
-            generator, whose inner cells count 2; 2 for the true distance.
-
-    Raises:
-        KrohnError: If words of this size have no texts of these tokens.
-    """
-
-    size: int
-    boundary: int = 1
-
-    def __post_init__(self) -> None:
-        if not 4 <= self.size <= 20 or self.boundary not in (1, 2):
-            raise KrohnError("texts of edit distance have a size of 4 to 20")
-
-    @property
-    def description(self) -> str:
-        """A description in a few words."""
-        true = ", true boundary" if self.boundary == GAP else ""
-        return f"public edit distance {self.size}{true}"
-
-    @property
-    def tokens(self) -> tuple[str, ...]:
-        """91 of them: five signs, the letters, the numbers to 59."""
-        return (PAD, SEP, EOS, "|", ",", *ascii_lowercase, *map(str, range(60)))
-
-    @property
-    def longest(self) -> int:
-        """At most n² + 5n + 6 and `EOS`: the second word has n + 2 letters."""
-        return self.size**2 + 5 * self.size + 7
-
-    def draw(self, rng: np.random.Generator, count: int) -> IntArray:
-        """A text whose numbers have no token (61 or more) is drawn again."""
-        rows = list[list[int]]()
-        while len(rows) < count:
-            row = self.text(*self.pair(rng))
-            if max(row) < len(self.tokens):
-                rows.append(row)
-        return _pad(rows, self.longest)
-
-    def pair(self, rng: np.random.Generator) -> tuple[list[int], list[int]]:
-        """Two words as letters 0 to 25, the shorter one first."""
-        own = rng.choice(26, size=rng.integers(3, 11), replace=False)
-        first = rng.choice(own, self.size).tolist()
-        while True:
-            if rng.random() < 0.4:
-                most = self.size + 2
-                second = rng.choice(own, rng.integers(self.size - 3, most + 1)).tolist()
-            else:
-                second = _edit(first, own, rng)
-            if second != first and -3 <= len(second) - self.size <= 2:
-                short, long = sorted((first, second), key=len)
-                return short, long
-
-    def text(self, first: list[int], second: list[int]) -> list[int]:
-        """The tokens of a pair, without padding."""
-        letter, number = 5, 31
-        row = [self.boundary * k for k in range(len(second) + 1)]
-        tokens = [letter + x for x in first] + [3] + [letter + x for x in second] + [1]
-        for j, x in enumerate(first, 1):
-            above, row = row, [self.boundary * j]
-            for k, y in enumerate(second, 1):
-                gaps = min(above[k], row[k - 1]) + GAP
-                row.append(min(gaps, above[k - 1] + REPLACE * (x != y)))
-            tokens += [number + d for d in row[1:]] + [4]
-        return [*tokens, 1, number + row[-1], 2]
-
-
-def _edit(word: list[int], own: IntArray, rng: np.random.Generator) -> list[int]:
-    """A word after 1 to n edits: a letter goes, becomes another one, or comes."""
-    edited = list(word)
-    for _ in range(rng.integers(1, len(word) + 1)):
-        kind, letter = rng.integers(3), int(rng.choice(own))
-        at = int(rng.integers(len(edited) + (kind == 2)))
-        if kind == 0 and len(edited) > 1:
-            del edited[at]
-        elif kind == 1:
-            edited[at] = letter
-        else:
-            edited.insert(at, letter)
-    return edited
-
-
-@dataclass(frozen=True)
-class Increasing:
-    """``s_1 … s_n <sep> d_1 … d_n <sep> max(d) <eos>``.
-
-    d_i is the length of the longest increasing subsequence that ends at i, strictly. So a
-    number is found from all that stand before it: no dynamic program of Definition 2.1, and
-    nothing that is compiled here, where each step reads a fixed number of places.
-
-    A sequence has one to three increasing runs, of 3 to n numbers together, at random
-    places; all else is uniform. Numbers are from n + 1 to n + 149: none is one of the d_i.
-
-    Attributes:
-        size: n: 40, 110, 175, 250 in the papers.
-
-    Raises:
-        KrohnError: If it is less than 3.
-    """
-
-    size: int
-
-    def __post_init__(self) -> None:
-        if not 3 <= self.size <= 2 * (RANGE - 1):
-            raise KrohnError(
-                f"texts of increasing subsequences have a size of 3 to {2 * RANGE - 2}"
-            )
-
-    @property
-    def description(self) -> str:
-        """A description in a few words."""
-        return f"public LIS {self.size}"
-
-    @property
-    def tokens(self) -> tuple[str, ...]:
-        """So many numbers, and three signs: n + 153."""
-        return (PAD, SEP, EOS, *map(str, range(self.size + RANGE)))
-
-    @property
-    def longest(self) -> int:
-        """2n + 3 and `EOS`."""
-        return 2 * self.size + 4
-
-    def draw(self, rng: np.random.Generator, count: int) -> IntArray:
-        """All texts have as many tokens."""
-        numbers = np.array([self.sequence(rng) for _ in range(count)])
-        ends = subsequences(numbers)
-        sep = np.full((count, 1), 1)
-        answer = ends.max(axis=1, keepdims=True)
-        return np.hstack([numbers + 3, sep, ends + 3, sep, answer + 3, sep + 1])
-
-    def sequence(self, rng: np.random.Generator) -> IntArray:
-        """``(n,)`` numbers."""
-        pool = np.arange(self.size + 1, self.size + RANGE)
-        numbers = rng.choice(pool, self.size)
-        lengths = self._runs(rng, len(pool))
-        runs = [np.sort(rng.choice(pool, n, replace=False)) for n in lengths]
-        at = np.sort(rng.choice(self.size, sum(lengths), replace=False))
-        numbers[at] = np.concatenate(runs)
-        return numbers
-
-    def _runs(self, rng: np.random.Generator, most: int) -> list[int]:
-        """The lengths of one to three runs; none has more numbers than there are."""
-        while True:
-            total, parts = int(rng.integers(3, self.size + 1)), int(rng.integers(1, 4))
-            cuts = np.sort(rng.choice(np.arange(1, total), parts - 1, replace=False))
-            lengths = [b - a for a, b in pairwise([0, *cuts.tolist(), total])]
-            if max(lengths) <= most:
-                return lengths
-
-
-def subsequences(numbers: IntArray) -> IntArray:
-    """``(count, n)``: the longest increasing subsequence that ends at each number."""
-    ends = np.ones_like(numbers)
-    for i in range(1, numbers.shape[1]):
-        below = numbers[:, :i] < numbers[:, i : i + 1]
-        ends[:, i] += np.where(below, ends[:, :i], 0).max(axis=1)
-    return ends

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from krohn.algebra.errors import KrohnError
-from krohn.instruments.compare.tasks.texts import EditDistances, Steps, TextTask
+from krohn.instruments.compare.tasks.public_texts import EditDistances
+from krohn.instruments.compare.tasks.texts import Steps, TextTask
 
 RNG = np.random.default_rng
 
@@ -14,17 +15,17 @@ def test_texts_of_a_dynamic_program_are_those_that_are_compiled() -> None:
     task = TextTask(source)
     batch = task.batch(RNG(0), 30, task.length)
     texts = np.hstack([batch.letters, batch.labels[:, -1:]])
-    assert (source.chain.continue_prompts(texts[:, :8]) == texts).all()
+    assert (source.chain.source.continue_prompts(texts[:, :8]) == texts).all()
     assert (batch.trained == (np.arange(task.length) >= 7)).all()
-    answers = texts[:, source.chain.answer - 1]
+    answers = texts[:, source.chain.source.answer - 1]
     assert (task.answers(texts) == answers).all()
     # The public format is this text: Krohn's has words of one size.
     public = EditDistances(4).text([0, 1, 0], [1, 1, 0])
     told = [EditDistances(4).tokens[i] for i in public]
     prompt = [source.tokens.index(name) for name in told[:8]]
-    (own,) = Steps("EditDistance3,3:letters=2,boundary=1").chain.continue_prompts(
-        np.array([prompt])
-    )
+    (own,) = Steps(
+        "EditDistance3,3:letters=2,boundary=1"
+    ).chain.source.continue_prompts(np.array([prompt]))
     assert [source.tokens[i] for i in own] == told
 
 

@@ -20,8 +20,8 @@ from krohn.instruments.compare.models import (
     Network,
     Specification,
 )
+from krohn.instruments.compare.tasks.public_texts import EditDistances
 from krohn.instruments.compare.tasks.texts import (
-    EditDistances,
     Steps,
     TextTask,
 )
@@ -52,7 +52,7 @@ class Knows(Network):
         self, letters: Tensor, memory: Any = None, shift: int = 0
     ) -> tuple[Tensor, Any]:
         read = letters if memory is None else torch.cat([memory, letters], dim=1)
-        chain, t = self.task.texts.chain, read.shape[1]  # type: ignore[attr-defined]
+        chain, t = self.task.texts.chain.source, read.shape[1]  # type: ignore[attr-defined]
         prompt = read[:, : len(chain.prompt)].numpy()
         said = torch.tensor(chain.continue_prompts(prompt))[:, t]
         said = (said + (t in self.wrong)) % len(self.task.letters)
@@ -68,7 +68,7 @@ def test_who_knows_the_text_writes_it() -> None:
 
 
 def test_a_wrong_step_spoils_a_text_and_a_wrong_answer_both() -> None:
-    chain = TASK.texts.chain  # type: ignore[attr-defined]
+    chain = TASK.texts.chain.source  # type: ignore[attr-defined]
     step, answer = len(chain.prompt), chain.answer - 1
     found = text_scores(Knows(TASK, (step,)), TASK, np.random.default_rng(0), 20)
     assert (found.texts, found.answers) == (0, 20)

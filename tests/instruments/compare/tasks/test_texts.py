@@ -7,16 +7,12 @@ import numpy as np
 import pytest
 
 from krohn.algebra.errors import KrohnError
-from krohn.instruments.compare.tasks.texts import (
-    EOS,
-    PAD,
-    SEP,
+from krohn.instruments.compare.tasks.public_texts import (
     EditDistances,
     Increasing,
-    Steps,
-    TextTask,
     subsequences,
 )
+from krohn.instruments.compare.tasks.texts import EOS, PAD, SEP, Steps, TextTask
 
 RNG = np.random.default_rng
 
@@ -147,7 +143,7 @@ def test_padding_and_prompts_are_not_taught() -> None:
 
 
 def test_what_makes_no_sense() -> None:
-    with pytest.raises(KrohnError, match="no dynamic program of the name 'Nothing3'"):
+    with pytest.raises(KrohnError, match="no texts of 'Nothing3'"):
         Steps("Nothing3")
     with pytest.raises(KrohnError, match="4 to 20"):
         EditDistances(40)
