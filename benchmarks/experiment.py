@@ -2,7 +2,7 @@
 
 import argparse
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import inf
 from pathlib import Path
 from time import monotonic
@@ -60,6 +60,15 @@ def rows_of(
             (known[cell.name],) = each(work, [cell])
             table.add({cell.name: known[cell.name]})
     return {cell: known[cell.name] for cell in asked if cell.name in known}
+
+
+def cpu_hours(known: Mapping[Work, Row], asked: Sequence[Work]) -> str:
+    """A sentence for notes: how many networks there are, and how long they took."""
+    times = [row["cpu_seconds"] for row in known.values() if row.get("cpu_seconds")]
+    return (
+        f"{len(known)} of {len(asked)} networks are trained; {len(times)} of them, whose "
+        f"time was taken, in {sum(times) / 3600:.2f} CPU hours."
+    )
 
 
 def options(description: str | None) -> argparse.ArgumentParser:

@@ -1,17 +1,24 @@
 """Nearest points, centres of gravity, selections: compiled networks beside trained ones.
 
-python benchmarks/selected_means.py             the table of docs/kinds/attention_targets.md
+    python benchmarks/selected_means.py              trains, and prints the table
+    python benchmarks/selected_means.py --seconds 0  the same, and trains nothing
 
 The trained ones are attention layers too, wider than the compiled ones, and see the same
-inputs; they are trained on fresh inputs only. Some minutes.
+inputs; they are trained on fresh inputs only. Results are in results/selected_means.
 """
+
+import time
+from collections.abc import Iterable
+from typing import NamedTuple
 
 import numpy as np
 import torch
-from report import Row, Table, each, parser, publish
+from experiment import cpu_hours, rows_of, timed
+from report import Row, Table, publish
 
 import krohn
 from krohn.architectures.attention_layer.engine import AttentionLayer
+from krohn.instruments.compare.training.provenance import content_name
 from krohn.kinds.attention_targets.commands_selected_means import SelectedMeans
 from krohn.kinds.attention_targets.source_selected_means import (
     SelectedMean,
@@ -25,6 +32,30 @@ NAMES = ("Nearest6", "Gravity10", "Select8")
 KIND = SelectedMeans()
 FEATURES, HEAD, UNITS = 32, 16, [64, 64]
 STEPS, BATCH, RATE, TESTED = 3000, 64, 3e-3, 1000
+SEEDS, UNSEEN = (0, 2, 3), 1
+"""Of training, and of the inputs that networks are measured on."""
+
+
+class Cell(NamedTuple):
+    """A network that is trained."""
+
+    target: str
+    seed: int
+
+    @property
+    def name(self) -> str:
+        """Of its row in the table of results."""
+        return content_name(self._asdict() | {"steps": STEPS})
+
+
+CELLS = [Cell(name, seed) for seed in SEEDS for name in NAMES]
+
+
+def source_of(name: str) -> SelectedMean:
+    """The target of a name."""
+    found = find_by_name(name)
+    assert found is not None
+    return found
 
 
 def fresh(source: SelectedMean, count: int, rng: np.random.Generator) -> FloatArray:
@@ -61,12 +92,12 @@ def _weight(name: str) -> str:
     return name.replace("bias", "weight")
 
 
-def beside(name: str) -> Row:
-    """The errors of both networks on the same fresh inputs."""
-    source, model = find_by_name(name), krohn.compile(name)
-    assert source is not None
-    network = layer(source, model.file.tensors.get("code"), seed=0)
-    rng = np.random.default_rng(0)
+def trained(cell: Cell) -> Row:
+    """The errors of a network after training, on fresh inputs."""
+    began, source = time.process_time(), source_of(cell.target)
+    codes = krohn.compile(cell.target).file.tensors.get("code")
+    network = layer(source, codes, cell.seed)
+    rng = np.random.default_rng(cell.seed)
     optimiser = torch.optim.Adam(network.parameters(), lr=RATE)
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, RATE, total_steps=STEPS)
     for _ in range(STEPS):
@@ -77,27 +108,52 @@ def beside(name: str) -> Row:
         loss.backward()
         optimiser.step()
         schedule.step()
-    x = fresh(source, TESTED, np.random.default_rng(1))
-    right = source.run(x)
+    x = tested(source)
     with torch.no_grad():
-        trained = network(torch.from_numpy(x).float()).double().numpy() - right
+        outputs = network(torch.from_numpy(x).float()).double().numpy()
+    off = outputs - source.run(x)
+    return cell._asdict() | {
+        "parameters": sum(p.numel() for p in network.parameters()),
+        "square": float((off**2).mean()),
+        "largest": float(np.abs(off).max()),
+        "cpu_seconds": round(time.process_time() - began, 1),
+    }
+
+
+def tested(source: SelectedMean) -> FloatArray:
+    """Inputs that nothing was trained on."""
+    return fresh(source, TESTED, np.random.default_rng(UNSEEN))
+
+
+def beside(name: str, own: Iterable[Row]) -> Row:
+    """The errors of compiled and trained networks on the same fresh inputs."""
+    source, model, rows = source_of(name), krohn.compile(name), list(own)
+    x = tested(source)
+    right = source.run(x)
     compiled = run_network(model.file, x) - right
     return {
         "target": name,
         "compiled, parameters": sum(t.size for t in model.file.tensors.values()),
         "largest error": f"{np.abs(compiled).max():.1e}",
         "proved": f"{model.file.header['claim']['error']:.1e}",
-        "trained, parameters": sum(p.numel() for p in network.parameters()),
-        "mean square": f"{(trained**2).mean():.1e}",
+        "trained, parameters": ", ".join({f"{row['parameters']:,}" for row in rows}),
+        "mean square": ", ".join(f"{row['square']:.1e}" for row in rows),
         "of always the mean": f"{right.var():.1e}",
-        "largest error, trained": f"{np.abs(trained).max():.2f}",
+        "largest error, trained": ", ".join(f"{row['largest']:.2f}" for row in rows),
     }
 
 
 def main() -> None:
-    """Print the table."""
-    options = parser(__doc__).parse_args()
-    publish([Table("compiled beside trained", each(beside, NAMES))], options)
+    """Train what is missing, and print the table."""
+    chosen = timed(__doc__).parse_args()
+    torch.set_num_threads(1)
+    known = rows_of("selected_means", CELLS, trained, chosen.seconds)
+    rows = [
+        beside(name, (row for cell, row in known.items() if cell.target == name))
+        for name in NAMES
+    ]
+    note = f"Of each seed. {cpu_hours(known, CELLS)}"
+    publish([Table("compiled beside trained", rows, note)], chosen)
 
 
 if __name__ == "__main__":
