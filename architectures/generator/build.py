@@ -6,145 +6,18 @@ from typing import Any
 
 import numpy as np
 
-from krohn.algebra.brackets import BracketDistribution, Brackets, Stack
+from krohn.algebra.brackets import BracketDistribution
+from krohn.architectures.generator.build_maps import (
+    Maps,
+    angle_maps,
+    angles,
+    attended_maps,
+    law_maps,
+    one_hot_maps,
+)
 from krohn.compiler import CompileError
 from krohn.compiler.transformer import Network
 from krohn.network.precision import FloatArray, Precision
-
-# The MLPs of a generator: steps that saturate, so that only exact 0 and 1 are combined.
-#
-# A *step* is two hidden layers: ReLU(1 − ReLU(ramp)) is exactly 1 below the ramp and
-# exactly
-# 0 above it, in every format. Four affine maps then replace the six of the thesis, and
-# its
-# gates (Lemmas 40 to 42, errata D5 to D7) are not needed.
-
-
-# Ramps end at 9/16 of a gap and begin at 7/16: noise of 7/16 of it does no harm.
-STEEPNESS = 8.0
-GRID = 64.0
-
-
-@dataclass(frozen=True)
-class Maps:
-    """Affine maps with ReLUs between them.
-
-    Attributes:
-        weights: ``(inputs, outputs)`` each.
-        biases: ``(outputs,)`` each.
-    """
-
-    weights: tuple[FloatArray, ...]
-    biases: tuple[FloatArray, ...]
-
-    @property
-    def widths(self) -> list[int]:
-        """The hidden widths."""
-        return [len(bias) for bias in self.biases[:-1]]
-
-    def tensors(self) -> dict[str, FloatArray]:
-        """By the names of a model file."""
-        return {
-            f"mlp.{j}.{part}": tensor
-            for part, tensors in (("weight", self.weights), ("bias", self.biases))
-            for j, tensor in enumerate(tensors)
-        }
-
-
-def _complement(width: int) -> tuple[FloatArray, FloatArray]:
-    """1 − x, the second half of a step."""
-    return -np.eye(width), np.ones(width)
-
-
-def law_maps(law: BracketDistribution, tokens: int, share: float) -> Maps:
-    """The MLP g of the balanced layer: from token and top bracket to the law.
-
-    Args:
-        law: The distribution.
-        tokens: How many coordinates say the token; two for each pair follow.
-        share: The least that an open bracket adds to the difference of its coordinates.
-
-    Units, each a step: a token that opens a bracket; the stack is empty; the token
-    closes and leaves depth l; the bracket of this kind and level l is open. The third
-    layer keeps the first two and joins the last two. A gate of at least 64/share closes on
-    brackets of other levels, whatever LayerNorm says of them.
-    """
-    brackets, depth = law.brackets, law.brackets.depth
-    pairs = brackets.kinds * depth
-    slope = 2.0 ** np.ceil(np.log2(STEEPNESS / share))
-    inner = [
-        (kind, level) for kind in range(brackets.kinds) for level in range(1, depth)
-    ]
-    width = pairs + 1 + (depth - 1) + len(inner)
-    weight, bias = np.zeros((tokens + 2 * pairs, width)), np.full(width, -0.5)
-    weight[:pairs, :pairs] = 2 * np.eye(pairs)
-    weight[[*range(pairs, 2 * pairs, depth), tokens - 1], pairs] = 2
-    for level in range(1, depth):
-        weight[pairs + level : 2 * pairs : depth, pairs + level] = 2
-    join = np.zeros((width, pairs + 1 + len(inner)))
-    join[: pairs + 1, : pairs + 1] = -np.eye(pairs + 1)
-    for j, (kind, level) in enumerate(inner):
-        pair, unit = kind * depth + level - 1, pairs + depth + j
-        weight[tokens + pair, unit] = slope
-        weight[tokens + pairs + pair, unit] = -slope
-        bias[unit] = (1 - STEEPNESS) / 2
-        join[[unit, pairs + level], pairs + 1 + j] = -1, -STEEPNESS * slope
-    opened = [divmod(pair, depth) for pair in range(pairs)]
-    stacks: list[Stack] = [(0,) * level + (kind,) for kind, level in opened]
-    stacks += [(), *((0,) * (level - 1) + (kind,) for kind, level in inner)]
-    laws = np.array([law.law(stack) for stack in stacks], dtype=np.float64)
-    second, ones = _complement(width)
-    return Maps(
-        (weight, second, join, laws),
-        (bias, ones, np.ones(join.shape[1]), np.zeros(law.letters)),
-    )
-
-
-def depth_maps(found: Brackets, start: float) -> Maps:
-    """The MLP g of the depth layer: from letter and depth to the token, one-hot.
-
-    Depth z is seen as √2·z/√(z² + start²), the difference of two coordinates. Steps:
-    "this is not the letter"; "the depth is below z" for z = 1..D. Depth z and a letter
-    are ReLU(below z + 1 − below z − not the letter).
-    """
-    letters, depth = len(found.opens), found.depth
-    pairs = found.kinds * depth
-    z = np.arange(depth + 1)
-    seen = np.sqrt(2) * z / np.sqrt(z**2 + start**2)
-    slopes = 2.0 ** np.ceil(np.log2(STEEPNESS / np.diff(seen)))
-    width = letters + 1 + depth
-    weight, bias = np.zeros((letters + 5, width)), np.full(width, -0.5)
-    weight[: letters + 1, : letters + 1] = 2 * np.eye(letters + 1)
-    weight[letters + 1, letters + 1 :], weight[letters + 2, letters + 1 :] = (
-        slopes,
-        -slopes,
-    )
-    # On a grid, so that the checker sees that the sums of steps are exact.
-    bias[letters + 1 :] = (
-        np.rint(GRID * (0.5 - slopes * (seen[1:] + seen[:-1]) / 2)) / GRID
-    )
-    join, tokens = np.zeros((width, 2 * pairs + 1)), 2 * pairs + 1
-    least = np.zeros(tokens)
-    for a in range(letters):
-        kind = found.opens[a] if found.opens[a] is not None else found.closes[a]
-        for level in range(1, depth + 1):
-            opens = found.opens[a] is not None
-            token = (kind or 0) * depth + level - 1 + (0 if opens else pairs)
-            reached = level if opens else level - 1
-            join[a, token] = -1
-            if reached > 0:
-                join[letters + reached, token] = -1
-            if reached < depth:
-                join[letters + 1 + reached, token] = 1
-            else:
-                least[token] = 1
-    join[letters, -1], least[-1] = -1, 1
-    second, ones = _complement(width)
-    return Maps(
-        (weight, second, join, np.eye(tokens, tokens + 2 * pairs)),
-        (bias, ones, least, np.zeros(tokens + 2 * pairs)),
-    )
-
 
 # The balanced generator of nested brackets (thesis, Theorem 1 and Corollary 1, repaired).
 #
@@ -155,7 +28,7 @@ def depth_maps(found: Brackets, start: float) -> Maps:
 
 NAME = "balanced"
 PATTERNS = ("random", "symmetric", "uniform")
-DEPTHS = ("given", "attended")
+DEPTHS = ("given", "attended", "one-hot", "angle")
 
 STEP = 1 / 16  # sums of two scores are exact in all formats, bfloat16 included
 MOST_SCORE = 8 - STEP
@@ -171,7 +44,8 @@ class Freedom:
             and its partner), ``symmetric`` (random scores, a = 0) or ``uniform``.
         depth: ``given``: the first layer is a table of letter and depth (the minimal
             first layer of Assumption 10). ``attended``: a uniform layer finds the depth
-            (Corollary 1).
+            (Corollary 1). ``one-hot`` and ``angle``: a table has the shorter codes (3.38)
+            and (3.39), from which an MLP makes tokens.
         seed: The seed of the scores.
         scale: Their standard deviation.
 
@@ -276,11 +150,7 @@ def generator(
             f"{(MOST_TOKENS - 1) // 2}"
         )
     scores = draw(sizes, free)
-    tensors, layers = (
-        (_letters(law, sizes), list[dict[str, Any]]())
-        if free.depth == "given"
-        else _depth_layer(law, length)
-    )
+    tensors, layers = _first_layer(law, sizes, free.depth, length)
     layer, last = _balanced_layer(law, sizes, scores, length)
     tensors |= {f"layers.{len(layers)}.{name}": tensor for name, tensor in last.items()}
     architecture = {
@@ -319,6 +189,57 @@ def _round_to_step(numbers: FloatArray) -> FloatArray:
     return np.clip(np.rint(numbers / STEP) * STEP, -MOST_SCORE, MOST_SCORE)
 
 
+def _first_layer(
+    law: BracketDistribution, sizes: Sizes, depth: str, length: int
+) -> tuple[dict[str, FloatArray], list[dict[str, Any]]]:
+    """What the balanced layer reads: the tensors, and the layer before it, if any."""
+    if depth == "given":
+        return _letters(law, sizes), []
+    if depth == "attended":
+        return _depth_layer(law, length)
+    depths = np.arange(sizes.depth + 1)
+    if depth == "one-hot":
+        return _codes(law, np.eye(len(depths)), one_hot_maps(law.brackets))
+    circle = np.stack(
+        [np.cos(angles(sizes.depth)), np.sin(angles(sizes.depth))], axis=1
+    )
+    return _codes(law, circle, angle_maps(law.brackets))
+
+
+def _codes(
+    law: BracketDistribution, depths: FloatArray, maps: Maps
+) -> tuple[dict[str, FloatArray], list[dict[str, Any]]]:
+    """The codes letter ⊕ depth, and a layer of an MLP alone: its head says 0.
+
+    Args:
+        law: The distribution.
+        depths: ``(D + 1, n)``: the code of each depth.
+        maps: The MLP.
+    """
+    d = law.letters + depths.shape[1]
+    table = np.zeros((law.letters, len(depths), d))
+    table[..., law.letters :] = depths
+    table[..., : law.letters] = np.eye(law.letters)[:, None]
+    tensors = {"embed.letter": table, "embed.start": np.zeros(d)}
+    return _with_layer(tensors, np.zeros((d, d)), np.ones(1), maps)
+
+
+def _with_layer(
+    tensors: dict[str, FloatArray], value: FloatArray, constant: FloatArray, maps: Maps
+) -> tuple[dict[str, FloatArray], list[dict[str, Any]]]:
+    """Embeddings with a first layer, which attends uniformly."""
+    at, d = "layers.0", len(value)
+    layer = {
+        "attention.query": np.zeros((d, 1)),
+        "attention.key": np.zeros((d, 1)),
+        "attention.value": value,
+        "constant": constant,
+        **maps.tensors(),
+    }
+    stated = {"d": d, "d_qk": 1, "mlp": maps.widths, "norm": "layer"}
+    return tensors | {f"{at}.{name}": t for name, t in layer.items()}, [stated]
+
+
 def _letters(law: BracketDistribution, sizes: Sizes) -> dict[str, FloatArray]:
     """The minimal first layer: one-hot in letter and depth; illegal pairs are 0."""
     table = np.zeros((law.letters, sizes.depth + 1, sizes.width))
@@ -350,17 +271,12 @@ def _depth_layer(
     value[:letters, letters + 1] = signs
     value[letters, letters + 3] = start
     value[:, [letters + 2, letters + 4]] = -value[:, [letters + 1, letters + 3]]
-    maps = depth_maps(brackets, start)
     tensors = {
         "embed.letter": np.eye(d)[:letters, None],
         "embed.start": np.eye(d)[letters],
-        "layers.0.attention.query": np.zeros((d, 1)),
-        "layers.0.attention.key": np.zeros((d, 1)),
-        "layers.0.attention.value": value,
-        "layers.0.constant": _below(np.sqrt(2) * start / (length + 1)),
-        **{f"layers.0.{name}": tensor for name, tensor in maps.tensors().items()},
     }
-    return tensors, [{"d": d, "d_qk": 1, "mlp": maps.widths, "norm": "layer"}]
+    constant = _below(np.sqrt(2) * start / (length + 1))
+    return _with_layer(tensors, value, constant, attended_maps(brackets, start))
 
 
 def _below(signal: float) -> FloatArray:

@@ -209,20 +209,28 @@ def tokens(
 ) -> tuple[FloatArray, dict[str, Any]]:
     """``(tokens, d)``: what the last layer reads, and how the layer before finds it.
 
+    A first layer that reads codes of letters and depths has a silent head (Lemma D-F).
+
     Raises:
         Refused: If it is not a function of letter and depth, computed exactly.
     """
     layers = len(model.network(Generator).layers)
     table, start = model.tensors["embed.letter"], model.tensors["embed.start"]
     stack = claim.brackets
-    if layers == 1 and table.shape[1] == stack.depth + 1:
-        rows = np.vstack([table[stack.letters, stack.depths[:-1]], start])
-        return rows, {"depth": "from a table of letters and depths"}
+    if (layers, table.shape[1]) == (2, 1):
+        return _found_depth(model, claim, form)
     demand(
-        (layers, table.shape[1]) == (2, 1),
-        "a generator has one layer after a table of depths, or two after a plain one",
+        layers <= 2 and table.shape[1] == stack.depth + 1,
+        "a generator has one or two layers after a table of depths, or two after a "
+        "plain one",
     )
-    return _found_depth(model, claim, form)
+    rows = np.vstack([table[stack.letters, stack.depths[:-1]], start])
+    if layers == 1:
+        return rows, {"depth": "from a table of letters and depths"}
+    silent = head(model, 0, rows, form).values
+    demand(silent == 0, "the head of a layer that reads codes of depths is not silent")
+    said = certain(_follow_mlp(model, 0, exact(rows, model.format)), "a token")
+    return said, {"depth": "from codes of letters and depths"}
 
 
 def _found_depth(

@@ -119,7 +119,8 @@ class Law:
     depth_layer: Annotated[
         str | None,
         typer.Option(
-            help="How a balanced generator knows the depth: given (default) or attended."
+            help="How a balanced generator knows the depth: given (default), attended, "
+            "one-hot or angle."
         ),
     ] = None
     seed: Annotated[

@@ -25,7 +25,7 @@ REFUSED = {
     """,
     "compile Dyck2,2 -T 20 --construction balanced -o F": """
         --attention sharp :: --attention takes random, symmetric, uniform
-        --depth-layer x :: --depth-layer takes given, attended
+        --depth-layer x :: --depth-layer takes given, attended, one-hot, angle
         --opening often :: no probability
         --opening 1/0 :: no probability
         --opening 2 :: between 0 and 1
