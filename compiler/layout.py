@@ -316,7 +316,8 @@ def code_matrix(program: Program, name: str, values: Iterable[int]) -> FloatArra
     if name in program.vectors:
         return np.array(program.vectors[name])[column]
     if name not in program.one_hot:
-        return column[:, None].astype(np.float64)
+        numbers = program.operations[name].numbers
+        return (column if numbers is None else numbers[column])[:, None].astype(float)
     return np.eye(max(program.domains[name]) + 1)[column]
 
 

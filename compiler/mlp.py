@@ -25,6 +25,7 @@ from krohn.compiler.units import (
     combination,
     layers,
     piecewise,
+    sharpness,
     slope,
 )
 from krohn.network.precision import FloatArray, Precision
@@ -78,7 +79,9 @@ def needs_depth(plan: Schedule, name: str) -> bool:
     if alone is not None:
         leaf, function = alone
         codes = code_matrix(program, name, function.values)
-        steep = too_steep(program.domains[leaf], codes) or is_ranked(program, name)
+        steep = too_steep(program.numbers(leaf).tolist(), codes) or is_ranked(
+            program, name
+        )
         return leaf not in program.one_hot and steep
     form = along(plan, name, deep=True)
     if form is not None:
@@ -148,7 +151,7 @@ class BlockMlp:
             return self._joint(name)
         leaf, function = alone
         codes = code_matrix(self.program, name, function.values)
-        steep = too_steep(self.program.domains[leaf], codes)
+        steep = too_steep(self.program.numbers(leaf).tolist(), codes)
         steep = steep or is_ranked(self.program, name)
         return self._single(leaf, function, codes, steep)
 
@@ -196,9 +199,10 @@ class BlockMlp:
 
         A falling step is 1, then 0.
         """
-        low, high = self.program.domains[name][index : index + 2]
-        twice = {self._dimension(name): 2.0}
-        return self.hidden.rise(twice, low + high, rising)
+        low, high = self.program.numbers(name)[index : index + 2].tolist()
+        steep = float(sharpness(high - low))
+        twice = {self._dimension(name): 2.0 * steep}
+        return self.hidden.rise(twice, steep * (low + high), rising)
 
     def _distance(self, name: str, values: Collection[int]) -> Expression:
         """0 where a channel has one of some values, at least 1 where it has another one.
@@ -210,13 +214,14 @@ class BlockMlp:
             chosen = [self.hidden.pass_on(dimension + v) for v in sorted(values)]
             return reduce(lambda e, x: e.add(x, -1.0), chosen, Expression({}, 1.0))
         missed = Expression()
-        low, high = min(values), max(values)
-        if low > domain[0]:
-            before = domain[domain.index(low) - 1]
-            missed.add(self.hidden.beyond(dimension, low, before))
-        if high < domain[-1]:
-            after = domain[domain.index(high) + 1]
-            missed.add(self.hidden.beyond(dimension, high, after))
+        first, last = domain.index(min(values)), domain.index(max(values))
+        numbers = self.program.numbers(name).tolist()
+        if first > 0:
+            before = numbers[first], numbers[first - 1]
+            missed.add(self.hidden.beyond(dimension, *before))
+        if last + 1 < len(domain):
+            after = numbers[last], numbers[last + 1]
+            missed.add(self.hidden.beyond(dimension, *after))
         return missed
 
     def _single(
@@ -236,7 +241,8 @@ class BlockMlp:
             return self.hidden.lift(combination(units, codes), 1)
         if self.hidden.deep and steep:
             along = {self._dimension(name): 1.0}
-            return self.hidden.saturating(along, self.program.domains[name], codes)
+            numbers = self.program.numbers(name).tolist()
+            return self.hidden.saturating(along, numbers, codes)
         return self.hidden.steps(codes, partial(self._step, name))
 
     def _along(self, name: str, form: Linear) -> list[Expression]:

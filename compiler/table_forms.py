@@ -1,6 +1,6 @@
 """Forms of tables with few units: steps along a sum, and points of a circle."""
 
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import product
@@ -13,7 +13,7 @@ from krohn.compiler import CompileError
 from krohn.compiler.decision_paths import Opener, leaves, summands
 from krohn.compiler.passes import evaluate_cone
 from krohn.compiler.positions import circle_reader
-from krohn.compiler.units import Expression, Stage, combination
+from krohn.compiler.units import Expression, Stage, combination, sharpness
 from krohn.network.precision import FloatArray
 from krohn.program import Flagged, Map, Match, Operation, Program, Table, is_embedded
 
@@ -116,12 +116,17 @@ def _codes(program: Program, name: str, values: IntArray) -> FloatArray:
     return values[:, None].astype(np.float64)
 
 
+def _hold_integers(program: Program, names: Iterable[str]) -> bool:
+    """Whether each of some channels is laid out as the number that it is."""
+    return all(program.code(name) == "integer" for name in names)
+
+
 def _joint_table(program: Program, name: str, inputs: tuple[str, ...]) -> Map | None:
     """A table of tables as one table, if it is small and its inputs are integers."""
     domains = [program.domains[n] for n in inputs]
     if not 2 <= len(inputs) <= MOST_INPUTS or prod(map(len, domains)) > MOST_ROWS:
         return None
-    if program.one_hot.intersection(inputs):
+    if not _hold_integers(program, inputs):
         return None
     rows = np.array(list(product(*domains)), dtype=np.int64)
     columns = dict(zip(inputs, rows.T, strict=True))
@@ -136,7 +141,7 @@ def form(program: Program, name: str, operation: Map) -> Linear | None:
     """The sum that a table of several integers sees."""
     function, inputs = operation.function, operation.inputs
     assert isinstance(function, Table)
-    if not 2 <= len(inputs) <= MOST_INPUTS or program.one_hot.intersection(inputs):
+    if not 2 <= len(inputs) <= MOST_INPUTS or not _hold_integers(program, inputs):
         return None
     exact = tuple(is_embedded(program, program.operations[n]) for n in inputs)
     fewest = _fewest_steps(function, exact)
@@ -200,12 +205,12 @@ def _along(function: Table, weights: tuple[int, ...]) -> Linear | None:
     return Linear((), weights, sums, values) if same else None
 
 
-def too_steep(domain: Sequence[int], codes: FloatArray) -> bool:
+def too_steep(domain: Sequence[float], codes: FloatArray) -> bool:
     """Whether a sum of steps over a channel could lose too much to rounding."""
     return loss(domain, codes) > STEEP
 
 
-def loss(domain: Sequence[int], codes: FloatArray) -> float:
+def loss(domain: Sequence[float], codes: FloatArray) -> float:
     """The most that a sum of steps over a channel could lose to rounding in binary32.
 
     A step is the difference of two ReLUs that grow with the distance from it, so a long
@@ -213,10 +218,10 @@ def loss(domain: Sequence[int], codes: FloatArray) -> float:
     order of summation.
     """
     values = np.array(domain, dtype=np.float64)
-    changes = np.abs(np.diff(codes, axis=0))
+    changes, steep = np.abs(np.diff(codes, axis=0)), sharpness(np.diff(values))
     middle = (len(values) - 1) // 2
-    above = 2 * (values[-1] - values[middle + 1 :]) + 1
-    below = 2 * (values[:middle] - values[0]) + 1
+    above = 2 * steep[middle:] * (values[-1] - values[middle + 1 :]) + 1
+    below = 2 * steep[:middle] * (values[:middle] - values[0]) + 1
     sides = [(above, changes[middle:]), (below, changes[:middle])]
     return float(max(_losses(sizes, change).max() for sizes, change in sides))
 
@@ -310,7 +315,7 @@ def circle_of(program: Program, operation: Operation) -> Circle | None:
     if not isinstance(operation, Map) or not isinstance(operation.function, Table):
         return None
     rows, values = operation.function.rows, operation.function.values
-    if program.one_hot.intersection(operation.inputs) or len(values) < 4:
+    if not _hold_integers(program, operation.inputs) or len(values) < 4:
         return None
     first, step = rows.min(axis=0), _spacing(rows)
     if step is None:

@@ -160,6 +160,11 @@ def slope(precision: Precision) -> float:
     )
 
 
+def sharpness(gap: FloatArray | float) -> FloatArray:
+    """By which power of two, 1 at least, neighbours are to be moved 1 or more apart."""
+    return np.asarray(2.0 ** np.maximum(0, np.ceil(-np.log2(gap))))
+
+
 # The hidden layers of an MLP: steps between neighbouring integers, made of ReLUs.
 #
 # Steps have ramps of width 1/2 around the midpoint, so that every value has a plateau of
@@ -208,9 +213,10 @@ class HiddenLayers:
         along = {dimension: sign * weight for dimension, weight in twice.items()}
         return step(self.recognise, along, sign * middle)
 
-    def beyond(self, dimension: int, inside: int, outside: int) -> Expression:
+    def beyond(self, dimension: int, inside: float, outside: float) -> Expression:
         """Exactly 0 up to 1/4 before the midpoint, at least 1 from ``outside`` on."""
-        slope = 2.0 if outside > inside else -2.0
+        slope = 2.0 * float(sharpness(abs(outside - inside)))
+        slope = slope if outside > inside else -slope
         middle = slope * (inside + outside) / 2
         return self.recognise.unit(Expression({dimension: slope}, 0.5 - middle))
 
@@ -238,23 +244,26 @@ class HiddenLayers:
         return self.lift(outputs, 1)
 
     def saturating(
-        self, along: Mapping[int, float], values: Sequence[int], codes: FloatArray
+        self, along: Mapping[int, float], values: Sequence[float], codes: FloatArray
     ) -> list[Expression]:
-        """A table of one integer whose hidden units end at exactly 0 or 1.
+        """A table of one number whose hidden units end at exactly 0 or 1.
 
         Above the ramp ReLU(1 − 2·ReLU(x − ramp)) is 0 whatever the noise, below it is 1,
         so that no rounding error of the first layer reaches the sum.
 
         Args:
-            along: The integer, as a sum of residual dimensions.
+            along: The number, as a sum of residual dimensions.
             values: Its values, ascending.
             codes: ``(values, dimensions)``: the code of the result for each.
         """
         outputs = [Expression({}, last) for last in codes[-1]]
         for index, change in enumerate(np.diff(codes, axis=0)):
             if change.any():
-                ramp = (values[index] + values[index + 1]) / 2 - 0.25
-                passed = self.recognise.unit(Expression(dict(along), -ramp))
+                low, high = values[index : index + 2]
+                steep = float(sharpness(high - low))
+                ramp = steep * (low + high) / 2 - 0.25
+                inside = {place: steep * weight for place, weight in along.items()}
+                passed = self.recognise.unit(Expression(inside, -ramp))
                 below = self.combine.unit(Expression({}, 1.0).add(passed, -2.0))
                 for output, amount in zip(outputs, change, strict=True):
                     if amount:

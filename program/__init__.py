@@ -27,6 +27,7 @@ PLACES = {
     "MarkedSum": "operations.marked_sum",
     "MatchAnywhere": "operations.match_anywhere",
     "MatrixProduct": "operations.matrix_product",
+    "Mean": "operations.mean",
     "Normalised": "operations.normalised",
     "Position": "operations.position",
     "PrefixSum": "operations.prefix_sum",

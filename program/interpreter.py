@@ -17,6 +17,7 @@ from krohn.program.operations.letter_matrix import LetterMatrix
 from krohn.program.operations.map import Map
 from krohn.program.operations.marked_sum import MarkedSum
 from krohn.program.operations.matrix_product import MatrixProduct
+from krohn.program.operations.mean import Mean
 from krohn.program.operations.normalised import Normalised
 from krohn.program.operations.position import Position
 from krohn.program.operations.prefix_sum import PrefixSum
@@ -131,6 +132,11 @@ def _(operation: PrefixSum, read: Sequence[AnyArray], tokens: IntArray) -> AnyAr
 @evaluate_operation.register
 def _(operation: MarkedSum, read: Sequence[AnyArray], tokens: IntArray) -> AnyArray:
     return np.asarray(np.cumsum(read[0] * read[1], axis=1))
+
+
+@evaluate_operation.register
+def _(operation: Mean, read: Sequence[AnyArray], tokens: IntArray) -> AnyArray:
+    return operation.means(*read)
 
 
 @evaluate_operation.register

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from krohn.program.operations.marked_sum import MarkedSum
     from krohn.program.operations.match_anywhere import MatchAnywhere
     from krohn.program.operations.matrix_product import MatrixProduct
+    from krohn.program.operations.mean import Mean
     from krohn.program.operations.normalised import Normalised
     from krohn.program.operations.position import Position
     from krohn.program.operations.prefix_sum import PrefixSum
@@ -54,6 +55,7 @@ __all__ = [
     "Match",
     "MatchAnywhere",
     "MatrixProduct",
+    "Mean",
     "Normalised",
     "Operation",
     "Piecewise",

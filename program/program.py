@@ -12,6 +12,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from krohn.program.domains import FloatArray
 from krohn.program.functions import Table
 from krohn.program.operations.base import Frame, Operation
 from krohn.program.operations.map import Map
@@ -79,11 +80,17 @@ class Program:
             vectors={n: v for n, v in self.vectors.items() if n in operations},
         )
 
+    def numbers(self, name: str) -> FloatArray:
+        """What stands in the stream for each value of a channel of one dimension."""
+        values = np.array(self.domains[name], dtype=np.int64)
+        numbers = self.operations[name].numbers
+        return values.astype(np.float64) if numbers is None else numbers[values]
+
     def code(self, name: str) -> str:
         """How the values of a channel are laid out, as a model file says it."""
         if name in self.sizes:
             return "matrix"
-        if name in self.vectors:
+        if name in self.vectors or self.operations[name].numbers is not None:
             return "vector"
         return "one-hot" if name in self.one_hot else "integer"
 

@@ -154,6 +154,11 @@ class Channel:
         """Whether it is stored, a value v as the number v."""
         return self.code_name == "integer"
 
+    @property
+    def says_vectors(self) -> bool:
+        """Whether values are laid out as vectors that are stated, for the read-out."""
+        return self.vectors is not None and self.operation.numbers is None
+
     @cached_property
     def span(self) -> range:
         """The dimensions that it occupies."""
@@ -272,7 +277,7 @@ def parse(
         channels[name] = _channel(entry, channels, frame)
     real = any(isinstance(c.values, Matrices) for c in channels.values())
     demand(matrices or not real, "a Program with matrices computes no machine")
-    spoken = any(c.vectors is not None for c in channels.values())
+    spoken = any(c.says_vectors for c in channels.values())
     demand(vectors or not spoken, "a Program that says vectors computes no machine")
     features = {n: _pair(said["features"][n]) for n in said["features"]}
     outputs = tuple(channels[name].name for name in said["outputs"])
@@ -294,8 +299,11 @@ def _channel(
     read = [channels[n].values for n in operation.reads]
     real = any(isinstance(values, Matrices) for values in read)
     demand(operation.on_matrices or not real, f"{name!r} cannot read matrices")
-    real = any(channels[n].vectors is not None for n in operation.reads)
+    real = any(channels[n].says_vectors for n in operation.reads)
     demand(not real, f"{name!r} reads a vector, which only the read-out does")
+    table = isinstance(operation, Map) and isinstance(operation.function, Table)
+    real = any(channels[n].vectors is not None for n in operation.reads)
+    demand(table or not real, f"{name!r} reads a mean, which only tables do")
     if "domain" not in entry:
         return _real(entry, operation, operation.infer(read, frame))
     domain = whole(entry["domain"], 1)
@@ -309,6 +317,7 @@ def _channel(
     inside = np.isin(values.domain, domain)
     demand(inside, f"channel {name!r} takes values outside its domain")
     widths = {"integer": 1, "one-hot": int(domain[-1]) + 1}
+    demand(table or "vectors" not in entry, f"{name!r} cannot be laid out as vectors")
     vectors = _vectors(entry, operation, int(domain[-1]))
     if vectors is not None:
         widths = {"vector": vectors.shape[1]}
@@ -323,12 +332,11 @@ def _channel(
 def _vectors(
     entry: Mapping[str, Any], operation: Operation, largest: int
 ) -> FloatArray | None:
-    """The vectors of a channel's values, if it is laid out so; only a table can be."""
+    """The vectors of a channel's values, if it is laid out so."""
+    numbers = operation.numbers
     if "vectors" not in entry:
-        return None
+        return None if numbers is None else numbers[:, None]
     vectors = reals(entry["vectors"], 2)
-    table = isinstance(operation, Map) and isinstance(operation.function, Table)
-    demand(table, f"{entry['name']!r} is no table, and cannot be laid out as vectors")
     demand(vectors.shape[1] > 0, "vectors have no width")
     demand(len(vectors) > largest, f"{entry['name']!r} has a value without a vector")
     return vectors

@@ -6,7 +6,8 @@ from krohn.compiler.attention import Lowering, Matrices, blank
 from krohn.compiler.attention.places import equality_scale, value_at_bos
 from krohn.compiler.layout import Layout
 from krohn.compiler.positions import Positions
-from krohn.program import Best, Program
+from krohn.network.precision import FloatArray
+from krohn.program import Best, Mean, Program
 from krohn.program.domains import IntArray
 
 
@@ -24,11 +25,9 @@ class BestLowering(Lowering):
         """One entry for each key that suits some query, and one for the rank."""
         program, one = layout.plan.program, layout.features["one"][0]
         slope, bonus = self.largest(positions)[:2]
-        keys, last = _keys(program, looked), -1
+        keys, last = keys_that_count(program, looked), -1
         query, key = blank(layout, len(keys) + 1)
-        asked = np.array(program.domains[looked.query])
-        suits = np.array([looked.suits(keys, c) for c in asked.tolist()])
-        query[layout.places[looked.query].start + asked, :last] = slope * suits
+        suiting(layout, looked, keys, query[:, :last], slope)
         own = layout.places[looked.key].start + keys
         key[own, np.arange(len(keys))] = bonus
         query[one, last] = slope
@@ -51,12 +50,25 @@ class BestLowering(Lowering):
 
     def query_size(self, program: Program, positions: Positions, looked: Best) -> int:
         """The keys that suit some query, and one entry for the rank."""
-        return len(_keys(program, looked)) + 1
+        return len(keys_that_count(program, looked)) + 1
 
 
-def _keys(program: Program, looked: Best) -> IntArray:
+def keys_that_count(program: Program, looked: Best | Mean) -> IntArray:
     """The values of the key that suit some value of the query, ascending."""
     assert program.one_hot.issuperset((looked.key, looked.query))
     keys = np.array(program.domains[looked.key], dtype=np.int64)
     asked = program.domains[looked.query]
     return keys[np.any([looked.suits(keys, c) for c in asked], axis=0)]
+
+
+def suiting(
+    layout: Layout,
+    looked: Best | Mean,
+    keys: IntArray,
+    query: FloatArray,
+    slope: float,
+) -> None:
+    """Fill in queries, ``(d, keys)``: the slope for each key that suits the query."""
+    place = layout.places[looked.query].start
+    for c in layout.plan.program.domains[looked.query]:
+        query[place + c] = slope * looked.suits(keys, c)

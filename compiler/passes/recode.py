@@ -11,6 +11,7 @@ from krohn.program import (
     LookBack,
     Map,
     Match,
+    Mean,
     Operation,
     Program,
     Table,
@@ -19,7 +20,7 @@ from krohn.program import (
     is_sum,
 )
 
-SUMS = ("prefix-sum", "marked-sum", "block-sum")
+SUMS = ("prefix-sum", "marked-sum", "block-sum", "mean")
 """The operations that add up, by their names on file."""
 
 # Identity tables between a channel and who reads it: how they are inserted and checked.
@@ -141,7 +142,7 @@ class OneHotMatches:
     name: ClassVar[str] = "one-hot keys and queries"
 
     def apply(self, source: Program) -> Program:
-        """Recode keys and queries, but not the fetched channels."""
+        """Recode keys and queries, but not what is fetched."""
         operations: dict[str, Operation] = {}
         names: dict[str, str] = {}
         for name, operation in source.operations.items():
@@ -195,7 +196,7 @@ class WidenOutputs:
 
 
 def _keys_and_queries(program: Program, operation: Operation) -> tuple[str, ...]:
-    if not isinstance(operation, Match):
+    if not isinstance(operation, Match | Mean):
         return ()
     pair = (operation.key, operation.query)
     return tuple(n for n in dict.fromkeys(pair) if n not in program.one_hot)
@@ -210,7 +211,7 @@ def _again(program: Program, name: str) -> Operation:
 
 
 def _with_recoded(operation: Operation, names: Mapping[str, str]) -> Operation:
-    if not isinstance(operation, Match):
+    if not isinstance(operation, Match | Mean):
         return operation
     key, query = operation.key, operation.query
     return replace(operation, key=names.get(key, key), query=names.get(query, query))

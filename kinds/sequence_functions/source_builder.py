@@ -21,6 +21,7 @@ from krohn.kinds.sequence_functions.source_realisation import (
     fetch,
     gate_channel,
     match,
+    mean,
     prefix_sum,
     sum_with_constant,
     with_constant,
@@ -358,6 +359,29 @@ class SequenceFunction:
         """
         reads = source, key, query, rating
         return self._copy("best", reads, best(suits))
+
+    def mean(
+        self,
+        source: Channel,
+        key: Channel | None = None,
+        query: Channel | None = None,
+        suits: Callable[[Any, Any], Any] | str = "==",
+    ) -> Channel:
+        """The mean of a number over the letters so far whose ``key`` suits the ``query``.
+
+        It is a `Fraction`, or ``source`` before the first letter where no key suits.
+
+        Args:
+            source: The number.
+            key: What a letter offers; if there is none, all letters count.
+            query: What is asked for here.
+            suits: As for `best`.
+        """
+        if (key is None) != (query is None):
+            raise ProgramError("a mean has a key and a query, or neither")
+        if key is None or query is None:
+            key = query = self.map(partial(_constant, 0), self.token())
+        return self._channel("mean", (source, key, query), mean(suits))
 
     def at(self, source: Channel, position: Channel) -> Channel:
         """``source`` at a position from 1 up to here; else before the first letter."""

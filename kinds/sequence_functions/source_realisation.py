@@ -3,6 +3,7 @@
 import operator
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from numbers import Real
 from typing import Any, TypeAlias
 
@@ -14,6 +15,7 @@ from krohn.program import (
     LookBack,
     Map,
     Match,
+    Mean,
     Operation,
     Piecewise,
     Position,
@@ -26,6 +28,7 @@ from krohn.program.domains import LARGEST, IntArray, Values, joint
 from krohn.program.errors import KrohnError
 from krohn.program.expressions import Expression, argument, greater, number
 from krohn.program.operations.base import Frame
+from krohn.program.operations.mean import fractions
 from krohn.program.retelling import told_as
 from krohn.program.whole_expressions import gate
 
@@ -323,13 +326,19 @@ def with_constant(test: Test, constant: Value) -> Callable[..., Known]:
 
     def make(r: Realisation, name: str, read: list[Known]) -> Known:
         (x,) = read
-        named = isinstance(x.meaning, tuple)
+        named = isinstance(x.meaning, tuple) and not _are_numbers(x, constant)
         if named and code_of(x.meaning, constant) is None:
             some = ", ".join(repr(v) for v in (x.meaning or ())[:12])
             raise ProgramError(f"{constant!r} is no value of {x.name!r}: {some}")
         return r.table(name, lambda v: int(test(v, constant)), read)
 
     return make
+
+
+def _are_numbers(x: Known, constant: Value) -> bool:
+    """Whether a channel and a constant are numbers, whole or not."""
+    meaning = x.meaning if isinstance(x.meaning, tuple) else ()
+    return all(isinstance(value, Real) for value in (*meaning, constant))
 
 
 def compare_channels(test: Test) -> Callable[..., Known]:
@@ -425,18 +434,41 @@ def best(suits: Test | str) -> Callable[..., LookBack]:
     def operation(r: Realisation, name: str, read: list[Known]) -> LookBack:
         source, key, query, rating = read
         _starts([rating])
-        test = COMPARISONS.get(suits) if isinstance(suits, str) else suits
-        if test is None:
-            raise ProgramError(
-                f"{suits!r} is no way to suit; say a function of key and query, or one "
-                f"of {' '.join(COMPARISONS)}"
-            )
-        rows = _joint([key.values.later, query.values.later]).tolist()
-        pairs = [row for row in rows if _evaluate(test, row, [key, query])]
-        flat = tuple(code for row in pairs for code in row)
-        return Best(source.name, key.name, query.name, rating.name, flat)
+        pairs = _pairs(suits, key, query)
+        return Best(source.name, key.name, query.name, rating.name, pairs)
 
     return operation
+
+
+def mean(suits: Test | str) -> Callable[..., Known]:
+    """The mean over positions whose key suits the query: a fraction, read by a table."""
+
+    def make(r: Realisation, name: str, read: list[Known]) -> Known:
+        (source, key, query), longest = read, r.frame.length
+        start, largest = _starts(read[:1]), max(read[0].values.domain)
+        pairs = _pairs(suits, key, query)
+        names = source.name, key.name, query.name
+        taken = r.add(f"{name}.taken", Mean(*names, pairs, largest, longest))
+        numbers = fractions(largest, longest).tolist()
+        means = (Fraction(x).limit_denominator(longest) for x in numbers)
+        places = np.arange(len(numbers))
+        same = Map(Table(places[:, None], places), (taken.name,))
+        return r.add(name, same, tuple(mean + start for mean in means))
+
+    return make
+
+
+def _pairs(suits: Test | str, key: Known, query: Known) -> tuple[int, ...]:
+    """Which key suits which query: a key, its query, the next key, …."""
+    test = COMPARISONS.get(suits) if isinstance(suits, str) else suits
+    if test is None:
+        raise ProgramError(
+            f"{suits!r} is no way to suit; say a function of key and query, or one "
+            f"of {' '.join(COMPARISONS)}"
+        )
+    rows = _joint([key.values.later, query.values.later]).tolist()
+    pairs = [row for row in rows if _evaluate(test, row, [key, query])]
+    return tuple(code for row in pairs for code in row)
 
 
 def fetch(kind: type[At]) -> Callable[..., LookBack]:

@@ -25,7 +25,7 @@ MOST_CHARACTERS, MOST_LINES = 2_000, 10_000
 CALLS = (
     *("token", "position", "map", "sum", "gate", "where", "select", "shift", "latest"),
     *("earliest", "latest_match", "at", "prefix_sum", "final", "match_anywhere"),
-    *("at_anywhere", "best"),
+    *("at_anywhere", "best", "mean"),
 )
 """The methods of `SequenceFunction` that a text may call."""
 OPERATORS: dict[type[ast.AST], Callable[..., Any]] = {

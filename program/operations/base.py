@@ -12,6 +12,7 @@ from krohn.program.domains import (
     LARGEST,
     BoolArray,
     ChannelDomain,
+    FloatArray,
     IntArray,
     PossibleValues,
     Values,
@@ -80,6 +81,11 @@ class Operation(ABC):
     @abstractmethod
     def reads(self) -> tuple[str, ...]:
         """The channels that it reads, in order, repeated where it repeats them."""
+
+    @property
+    def numbers(self) -> FloatArray | None:
+        """``(values,)``: the number that stands in the stream for each, if not itself."""
+        return None
 
     @abstractmethod
     def infer(self, read: Sequence[Values], frame: Frame) -> Values:

@@ -40,8 +40,7 @@ class Best(Match):
 
     def suits(self, keys: IntArray, asked: int) -> BoolArray:
         """Those that are in a pair with what is asked."""
-        each = np.array(self.pairs, dtype=np.int64).reshape(-1, 2)
-        return np.isin(keys, each[each[:, 1] == asked, 0])
+        return keys_that_suit(self.pairs, keys, asked)
 
     def position(self, read: Sequence[IntArray], t: IntArray) -> IntArray:
         """The position of the best rating so far among keys that suit."""
@@ -57,3 +56,9 @@ class Best(Match):
         """The values of its source."""
         demand(len(self.pairs) % 2 == 0, "a key that suits is without its query")
         return LookBack.infer(self, read, frame)
+
+
+def keys_that_suit(pairs: tuple[int, ...], keys: IntArray, asked: int) -> BoolArray:
+    """Which keys are in a pair with a query: a key, its query, the next key, …."""
+    each = np.array(pairs, dtype=np.int64).reshape(-1, 2)
+    return np.isin(keys, each[each[:, 1] == asked, 0])

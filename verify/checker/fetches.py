@@ -69,7 +69,7 @@ def look(heads: Heads, channel: Channel) -> Bounds:
     asks = [heads.stream.channel(name) for name in operation.asks]
     keys, read = _said(heads, operation)
     k = heads.keys(channel, read, np.tile(np.arange(len(positions)), len(keys.values)))
-    _of_bos(heads, channel, asks, k)
+    check_at_bos(heads, channel, asks, k)
     rows = rows_of(heads, channel, asks)
     # Not every score is looked at on its own where there are many.
     many = len(rows.t) * len(k.value)
@@ -146,7 +146,9 @@ def rows_of(heads: Heads, channel: Channel, asks: Sequence[Channel]) -> Rows:
     return Rows(t, t, [answers_of[c.name] for c in asks])
 
 
-def _of_bos(heads: Heads, channel: Channel, asks: Sequence[Channel], k: Noisy) -> None:
+def check_at_bos(
+    heads: Heads, channel: Channel, asks: Sequence[Channel], k: Noisy
+) -> None:
     """BOS looks at itself: its scores must be numbers, hidden ones too (A5).
 
     Raises:

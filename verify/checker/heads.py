@@ -96,7 +96,8 @@ class Heads:
         expected = set[tuple[int | None, int, int]]()
         for channel in channels:
             source = self.stream.channel(channel.inputs[0])
-            alike = source.code_name == channel.code_name
+            own = channel.operation.numbers is not None
+            alike = source.integer if own else source.code_name == channel.code_name
             demand(alike and len(source.span) == len(channel.span), "unlike codes")
             demand(channel.head in range(len(self.out)), f"{channel.name!r}: no head")
             demand(self.stream.owner[channel.span] == FREE, "a head overwrites a value")

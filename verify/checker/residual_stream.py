@@ -178,7 +178,7 @@ class Stream:
             noise = noise if kept else self.bound_reading(code, noise)
             disguised = self.beside is not None and self.reader is not None
             many = x.size * len(channel.span) > MOST_SLOPES or not disguised
-            if not channel.integer and many:
+            if len(channel.span) > 1 and many:
                 rest[:, channel.span] = noise
             elif noise.any():
                 rest[:, channel.span] = own

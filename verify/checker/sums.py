@@ -9,7 +9,7 @@ from krohn.program.domains import IntArray
 from krohn.program.errors import demand
 from krohn.program.statement import Channel
 from krohn.verify.checker.affine_arithmetic import Noisy
-from krohn.verify.checker.arithmetic import Format, Interval
+from krohn.verify.checker.arithmetic import Format, Interval, Operand
 from krohn.verify.checker.heads import Heads, Look
 from krohn.verify.checker.model_file import FloatArray
 from krohn.verify.checker.residual_stream import per_value
@@ -27,14 +27,16 @@ class Keys(NamedTuple):
     """Keys that have one score in a row: that of BOS, those that count, or all others.
 
     Attributes:
-        many: ``(T + 1,)``: how many of them each row sees.
-        score: ``(T + 1,)``: their score.
+        many: ``(rows,)``: how many of them each row sees, at most.
+        score: ``(rows,)``: their score.
         off: How far it can be off as it is computed, for each key by itself.
+        fewest: ``(rows,)``: how many it sees at least; as many if it is not said.
     """
 
     many: IntArray
     score: FloatArray
     off: Interval
+    fewest: IntArray | None = None
 
     @property
     def computed_scores(self) -> Interval:
@@ -44,13 +46,15 @@ class Keys(NamedTuple):
 
     @property
     def different(self) -> IntArray:
-        """``(T + 1,)``: how many scores are computed that differ, at most."""
+        """``(rows,)``: how many scores are computed that differ, at most."""
         return self.many if self.off.most > 0 else np.minimum(self.many, 1)
 
     @property
     def mass(self) -> Interval:
         """What they weigh together, if a score of 0 weighs 1."""
-        return Interval.of(self.score).through(np.exp) * self.many.astype(np.float64)
+        least = self.many if self.fewest is None else self.fewest
+        count = Interval(least.astype(np.float64), self.many.astype(np.float64))
+        return Interval.of(self.score).through(np.exp) * count
 
 
 class Means(NamedTuple):
@@ -69,44 +73,51 @@ class Means(NamedTuple):
     grown: list[Interval]
 
     @classmethod
-    def of(cls, kinds: list[Keys], form: Format) -> "Means":
-        """For keys that are gone through in any order.
+    def of(cls, kinds: list[Keys], t: IntArray, form: Format) -> "Means":
+        """For keys that are gone through in any order, by rows of positions ``t``.
 
         Raises:
-            Refused: If their weights are too uncertain.
+            Refused: If their weights are too uncertain, or scores are too large.
         """
-        t = np.arange(len(kinds[0].many)).astype(np.float64)
+        largest = max(float(np.abs(keys.score).max()) for keys in kinds)
+        demand(largest <= 600, "the scores of a sum are too large")
         total = sum((keys.mass for keys in kinds), Interval.of(0.0))
-        off = [weight_errors(keys, kinds, form) for keys in kinds]
+        off = [weight_errors(keys, kinds, t, form) for keys in kinds]
         uneven = sum(
             (k.mass * e.through(np.expm1) for k, e in zip(kinds, off, strict=True)),
             Interval.of(0.0),
         )
-        astray, load = uneven / total, Interval.of(form.sum_unit) * (2 * t + 16)
+        many = t.astype(np.float64)
+        astray, load = uneven / total, Interval.of(form.sum_unit) * (2 * many + 16)
         sure = (astray < 0.5) & (load < 0.5)
         demand(sure, "the weights of a sum are too uncertain")
         grown = (1 + astray / (1 - astray)) * (1 + load / (1 - load))
         grown *= (1 + form.unit) ** 2 if form.narrow else 1.0
-        return cls(kinds, total, off, [grown * e.through(np.exp) for e in off])
+        means = cls(kinds, total, off, [grown * e.through(np.exp) for e in off])
+        # As they are computed, too: what is below the normal range may be 0 (A6).
+        one = Interval.of(kinds[1].score).through(np.exp) / total
+        demand(
+            one >= form.smallest * means.widest, "the weights of a sum are too small"
+        )
+        return means
 
-    def relative(self, gain: float) -> Interval:
-        """``(T + 1,)``: by what part of itself a sum of what counts can be off."""
-        share = gain / self.total
+    def relative(self, gain: Operand) -> Interval:
+        """``(rows,)``: by what part of itself a sum of what counts can be off."""
+        share = Interval.of(self.kinds[1].score).through(np.exp) * gain / self.total
         return abs(share - 1) + share * (self.grown[1] - 1)
 
-    @property
-    def leaked_share(self) -> Interval:
-        """``(T + 1,)``: the share of all keys that do not count, but for BOS, at most."""
-        return 2 * self.kinds[2].mass / self.total * self.grown[2]
+    def leaked(self, kind: int) -> Interval:
+        """``(rows,)``: the share of all keys of a kind that does not count, at most."""
+        return 2 * self.kinds[kind].mass / self.total * self.grown[kind]
 
     @property
     def widest(self) -> Interval:
-        """``(T + 1,)``: by what the share of a key that counts, or of BOS, can grow."""
+        """``(rows,)``: by what the share of a key that counts, or of BOS, can grow."""
         return self.grown[0].maximum(self.grown[1])
 
 
-def weight_errors(keys: Keys, kinds: list[Keys], form: Format) -> Interval:
-    """``(T + 1,)``: how far the logarithm of a weight of some keys can be off (Lemma 11b).
+def weight_errors(keys: Keys, kinds: list[Keys], t: IntArray, form: Format) -> Interval:
+    """``(rows,)``: how far the logarithm of a weight of some keys can be off (Lemma 11b).
 
     In whatever order a kernel goes through keys, its maximum can rise after one of them to
     each score that can be computed above it, once.
@@ -117,9 +128,8 @@ def weight_errors(keys: Keys, kinds: list[Keys], form: Format) -> Interval:
         if others is not keys:
             top = top.maximum(others.computed_scores)
             higher = higher + others.different * (others.computed_scores.high > own.low)
-    seen = np.arange(len(keys.many)) + 1
     own = own.where(keys.many > 0, top)
-    return keys.off + weight_error(own, top, factors(higher, seen, form), form)
+    return keys.off + weight_error(own, top, factors(higher, t + 1, form), form)
 
 
 def noise(heads: Heads, channel: Channel, gain: float) -> tuple[FloatArray, Look]:
@@ -134,11 +144,8 @@ def noise(heads: Heads, channel: Channel, gain: float) -> tuple[FloatArray, Look
     marks = where.values_by_position if where else np.minimum(t, 1)
     demand(not where or not heads.stream.noise[where.name].any(), "marks with noise")
     kinds = _keys(heads, channel, where, marks)
-    means, counted = Means.of(kinds, form), kinds[1].many
-    # As they are computed, too: what is below the normal range may be 0 (A6).
-    normal = 1 / means.total >= form.smallest * means.widest
-    demand(normal, "the weights of a sum are too small")
-    leaked = means.leaked_share
+    means, counted = Means.of(kinds, t, form), kinds[1].many
+    leaked = means.leaked(2)
     noise, largest = heads.bound_carried_values(source).max(), int(max(source.domain))
     heads.check_sums(largest + noise)
     demand(largest * len(t) < WHOLE, "a sum of numbers that are too large")
@@ -176,14 +183,11 @@ def _keys(
     bos, others = (scores_of(q, keys) for keys in some)
     off = bound_unevenness(q, k.rows(t[marks == 1]))
     counted, besides = np.cumsum(marks), heads.besides(channel)
-    each = [
+    return [
         Keys(np.ones_like(t), bos.true[:, 0], bos.off.max() + besides),
         Keys(counted, np.zeros(len(t)), off + besides),
         Keys(t - counted, others.true[:, 0], others.off.max() + besides),
     ]
-    largest = max(float(np.abs(keys.score).max()) for keys in each)
-    demand(largest <= 600, "the scores of a sum are too large")
-    return each
 
 
 def _from_then_on(x: FloatArray) -> FloatArray:

@@ -1,6 +1,7 @@
 """Random sequence functions say what plain Python on their values says, for every T."""
 
 from collections.abc import Callable
+from fractions import Fraction
 from itertools import product
 from random import Random
 from typing import Any
@@ -27,6 +28,18 @@ Meaning = Callable[[Word], list[Any]]
 
 def last(places: list[int]) -> int:
     return max(places, default=0)
+
+
+def mean_of(numbers: list[int]) -> Fraction:
+    return Fraction(sum(numbers), len(numbers))
+
+
+def before(key: object, query: object) -> bool:
+    return f"{key!r}" <= f"{query!r}"
+
+
+def unlike(key: object, query: object) -> bool:
+    return f"{key!r}" != f"{query!r}"
 
 
 class Twice:
@@ -90,13 +103,13 @@ class Twice:
             )
         key, query = self.mixed(), self.mixed()
         if name == "best":
-            rating, suits = self.number(), lambda k, q: f"{k!r}" <= f"{q!r}"
+            rating = self.number()
             return self.add(
-                make(x, key, query, rating, suits),
+                make(x, key, query, rating, before),
                 (x, key, query, rating),
                 lambda n, t, v, k, q, r: v[
                     max(
-                        ((r[j], j) for j in range(1, t + 1) if suits(k[j], q[t])),
+                        ((r[j], j) for j in range(1, t + 1) if before(k[j], q[t])),
                         default=(0, 0),
                     )[1]
                 ],
@@ -112,6 +125,7 @@ class Twice:
         )
 
     def mixed(self) -> Channel:
+        some: list[list[Any]]
         some = [[0, 1, 2], [-2, 0, 1], ["p", "q"], ["q", "r", "p"], ["p", 1.0], [2, 3]]
         return self.table(self.random.choice(some))
 
@@ -130,6 +144,15 @@ class Twice:
             return self.add(x < y, (x, y), lambda n, t, v, w: int(v[t] < w[t]))
         if name == "prefix_sum":
             return self.add(made.prefix_sum(x), (x,), lambda n, t, v: sum(v[1 : t + 1]))
+        if name == "mean":
+            key, query = self.mixed(), self.mixed()
+            return self.add(
+                made.mean(x, key, query, unlike),
+                (x, key, query),
+                lambda n, t, v, k, q: mean_of(
+                    [v[j] for j in range(1, t + 1) if unlike(k[j], q[t])] or v[:1]
+                ),
+            )
         index, (x, y) = self.table([0, 1]), (self.pick(), self.pick())
         return self.add(
             made.select(index, x, y),
@@ -144,7 +167,14 @@ class Twice:
             if self.random.random() < 0.6:
                 found = self.fetched(self.random.choice(fetches.split()))
             else:
-                calls = ["sum", "difference", "comparison", "prefix_sum", "select"]
+                calls = [
+                    "sum",
+                    "difference",
+                    "comparison",
+                    "prefix_sum",
+                    "select",
+                    "mean",
+                ]
                 found = self.calculated(self.random.choice(calls))
         return found
 

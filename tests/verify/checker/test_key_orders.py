@@ -49,9 +49,10 @@ def allowed(
     kinds: list[Keys], gain: float, values: FloatArray, form: Format
 ) -> FloatArray:
     """What Theorem 13 allows in the last row, for ``(n, columns)`` values."""
-    means, marked = Means.of(kinds, form), kinds[1].many[-1]
+    t = np.arange(len(kinds[0].many))
+    means, marked = Means.of(kinds, t, form), kinds[1].many[-1]
     sums, largest = values[1 : 1 + marked].sum(axis=0), values.max()
-    leaked = means.leaked_share.high[-1] * largest + form.unit * form.smallest
+    leaked = means.leaked(2).high[-1] * largest + form.unit * form.smallest
     return np.asarray(sums * means.relative(gain).high[-1] + gain * leaked)
 
 
@@ -113,7 +114,7 @@ def test_a_maximum_rises_to_each_score_above_once(name: str) -> None:
     def factors(score: float, low: float, off: float) -> list[float]:
         kinds = sum_of(score, 5, 7, low, off)
         top = max(score, 0.0)
-        errors = Means.of(kinds, form).off
+        errors = Means.of(kinds, np.arange(len(kinds[0].many)), form).off
         own = [weight_error(k.score[-1], top, 0, form).most for k in kinds]
         one = form.exponential + form.sum_unit
         return [
