@@ -16,11 +16,11 @@ def show(comparison: "Comparison | BeliefComparison", page: object = None) -> No
     out.print(f"{on_a_terminal(comparison.name)}: {comparison.task}")
     for sentence in comparison.headline():
         out.print(f"  {sentence}")
-    (first, *columns), *rows = comparison.table()
-    table = new_table(first, *(f" {on_a_terminal(column)}" for column in columns))
-    for row in rows:
-        table.add_row(*row)
-    out.print(table)
+    for (first, *columns), *rows in (comparison.table(), *comparison.further_tables()):
+        table = new_table(first, *(f" {on_a_terminal(column)}" for column in columns))
+        for row in rows:
+            table.add_row(*row)
+        out.print(table)
     for remark in comparison.origin.remarks:
         out.print(remark)
     if page is not None:

@@ -185,6 +185,7 @@ def render(found: BeliefComparison) -> str:
         "headline": headline(found),
         "columns": list(rows[0].cells),
         "rows": rows,
+        "further": found.further_tables(),
         "charts": charts(found),
         "triangle": _triangle(found),
         "probed": [m for m in found.models if m.ones[0].probes],

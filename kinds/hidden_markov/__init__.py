@@ -2,7 +2,7 @@
 
 from krohn.program.slices import Slice, Source
 
-PROCESSES = "RanHMM|Cyclic-HARD|Mess3|RRXOR|EvenProcess|GoldenMean"
+PROCESSES = r"RanHMM|Cyclic-HARD|Mess3|RRXOR|EvenProcess|GoldenMean|mixture:|prompts\d"
 """How names of hidden Markov models begin."""
 
 SLICE = Slice(

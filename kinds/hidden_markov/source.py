@@ -158,6 +158,55 @@ def mixture(name: str, models: Sequence[HiddenMarkovModel]) -> HiddenMarkovModel
     return HiddenMarkovModel(name, states, models[0].letters, operators, start)
 
 
+DELIMITER = "|"
+"""The letter between demonstrations."""
+
+
+def prompts(
+    name: str, models: Sequence[HiddenMarkovModel], window: int
+) -> HiddenMarkovModel:
+    """Demonstrations of L + 1 letters of one of several models, with delimiters between.
+
+    The model is one for the whole word, each as likely; it begins anew in every
+    demonstration (Hao et al. 2025, section 2).
+
+    Args:
+        name: What it is called.
+        models: The models.
+        window: L.
+
+    Raises:
+        Refused: If there are none, they differ in their letters or choose them, a letter is
+            the delimiter, or there are too many states.
+    """
+    size = sum(model.size * (window + 1) + 1 for model in models)
+    demand(window > 0, f"{name} has demonstrations of 2 letters or more")
+    demand(size <= LARGEST_MATRIX, f"{name} has more than {LARGEST_MATRIX} states")
+    return mixture(name, [_repeated(model, window) for model in models])
+
+
+def _repeated(model: HiddenMarkovModel, window: int) -> HiddenMarkovModel:
+    """A model that says a delimiter after each L + 1 letters, and then begins anew.
+
+    Its states are those of the model, once for each letter said since then, and one more
+    before the delimiter.
+    """
+    letters, n, own = model.letters, model.size, model.operators
+    demand(DELIMITER not in letters, f"a letter of {model.name} is {DELIMITER}")
+    demand(model.actions is None, f"the letters of {model.name} are chosen")
+    last = n * (window + 1)
+    operators = np.zeros((len(letters) + 1, last + 1, last + 1))
+    for k in range(window):
+        here, following = slice(n * k, n * (k + 1)), slice(n * (k + 1), n * (k + 2))
+        operators[:-1, following, here] = own
+    operators[:-1, last, n * window : last] = own.sum(axis=1)
+    operators[-1, :n, last] = model.start
+    start = np.concatenate([model.start, np.zeros(last + 1 - n)])
+    states = [f"{s} after {k}" for k in range(window + 1) for s in model.states]
+    named = (*states, "end"), (*letters, DELIMITER)
+    return HiddenMarkovModel(model.name, *named, operators, start)
+
+
 # Stationary processes of computational mechanics, by the names that they have there.
 #
 # All start in their stationary law: what is known of the state is only what was said.
@@ -233,6 +282,8 @@ EXAMPLES = {
     "GoldenMean": "no two 0s in a row",
     "mixture:RanHMM3,3@0..3": "one of the four models RanHMM3,3@0 to RanHMM3,3@3, each "
     "as likely, for the whole word",
+    "prompts2:mixture:RanHMM3,3@0..3": "demonstrations of 2 + 1 letters of one of the four "
+    "models, with | between them",
 }
 """An example of each family, with what it is."""
 _NAME = re.compile(
@@ -242,6 +293,7 @@ _NAME = re.compile(
 _MIXTURE = re.compile(
     r"mixture:(?P<family>[^:@]+)@(?P<first>\d{1,9})\.\.(?P<last>\d{1,9})"
 )
+_PROMPTS = re.compile(r"prompts(?P<window>\d{1,9}):(?P<of>(?!prompts).+)")
 
 
 def find_by_name(name: str) -> HiddenMarkovModel | None:
@@ -252,13 +304,13 @@ def find_by_name(name: str) -> HiddenMarkovModel | None:
     """
     if name in PROCESSES:
         return PROCESSES[name]()
-    if (mixed := _MIXTURE.fullmatch(name)) is not None:
-        seeds = range(int(mixed["first"]), int(mixed["last"]) + 1)
-        most = len(seeds) <= LARGEST_MATRIX
-        demand(most, f"{name} has more than {LARGEST_MATRIX} states")
-        models = [find_by_name(f"{mixed['family']}@{seed}") for seed in seeds]
-        known = [model for model in models if model is not None]
-        return mixture(name, known) if len(known) == len(models) else None
+    if (asked := _PROMPTS.fullmatch(name)) is not None:
+        models = _mixed_models(asked["of"])
+        window = int(asked["window"])
+        return None if models is None else prompts(name, models, window)
+    if _MIXTURE.fullmatch(name) is not None:
+        models = _mixed_models(name)
+        return None if models is None else mixture(name, models)
     match = _NAME.fullmatch(name)
     if match is None or match["family"] not in FAMILIES:
         return None
@@ -269,6 +321,20 @@ def find_by_name(name: str) -> HiddenMarkovModel | None:
     if match["alpha"] is not None:
         return None
     return random_model(name, states, letters, int(match["seed"]))
+
+
+def _mixed_models(name: str) -> list[HiddenMarkovModel] | None:
+    """The models of a mixture, or a model alone; None if there are none of the name."""
+    mixed = _MIXTURE.fullmatch(name)
+    names = [name]
+    if mixed is not None:
+        seeds = range(int(mixed["first"]), int(mixed["last"]) + 1)
+        most = len(seeds) <= LARGEST_MATRIX
+        demand(most, f"{name} has more than {LARGEST_MATRIX} states")
+        names = [f"{mixed['family']}@{seed}" for seed in seeds]
+    models = [find_by_name(each) for each in names]
+    known = [model for model in models if model is not None]
+    return known if len(known) == len(models) else None
 
 
 def random_model(name: str, states: int, letters: int, seed: int) -> HiddenMarkovModel:

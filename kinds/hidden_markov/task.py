@@ -1,5 +1,6 @@
 """A hidden Markov model as networks are trained on it: they are to say its beliefs."""
 
+import re
 from dataclasses import dataclass
 from typing import Literal
 
@@ -12,6 +13,7 @@ from krohn.program.errors import KrohnError
 HARD, REVEALED = "Cyclic-HARD", "*"
 """Of these models the next letter is asked after ``*``, where the state is revealed
 (Hu et al. 2024, section 3.3)."""
+_MIXED = re.compile(r"mixture:|prompts(?P<window>\d+):")
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +44,15 @@ class Process:
     def question(self) -> tuple[Literal["belief", "next"], tuple[str, ...] | None]:
         """What the paper asks, and the letters after which the answer counts."""
         hard = self.source.name.startswith(HARD)
-        return ("next", (REVEALED,)) if hard else ("belief", None)
+        mixed = _MIXED.match(self.source.name)
+        after = (REVEALED,) if hard else None
+        return ("next" if hard or mixed else "belief"), after
+
+    @property
+    def window(self) -> int | None:
+        """L, if words are prompts of demonstrations of L + 1 letters; else None."""
+        match = _MIXED.match(self.source.name)
+        return int(match["window"]) if match and match["window"] else None
 
     def draw(self, rng: np.random.Generator, count: int, length: int) -> IntArray:
         """Words ``(count, length)`` that the model says."""

@@ -11,5 +11,6 @@ SLICE = Slice(
             inputs=f"{__name__}.statement_inputs:whole_prompts",
         )
     },
+    parts={"learner in context": f"{__name__}.source_prompts:answer_prompts"},
     readers={("transformer", "context-learner"): f"{__name__}.check"},
 )

@@ -22,12 +22,14 @@ class Process:
         says_letters: Letters are chosen, so that there is no law of the next one.
         approximable: Whether a network that is off by a little may be compiled.
         question: All vectors are asked for.
+        window: Words are no prompts.
     """
 
     source: LinearSystem
     says_letters: bool = False
     approximable: bool = False
     question: tuple[str, None] = ("belief", None)
+    window: None = None
 
     @property
     def entries(self) -> tuple[str, ...]:

@@ -1,7 +1,8 @@
 """From a hidden Markov model or a linear system to a comparison, with its networks."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from krohn.algebra.errors import KrohnError
@@ -22,6 +23,7 @@ from krohn.instruments.compare.comparison.pipeline import (
 from krohn.instruments.compare.measures.baselines import TOKENS
 from krohn.instruments.compare.measures.beliefs import (
     THRESHOLDS,
+    Answers,
     BeliefScores,
     best_window,
     fit,
@@ -49,6 +51,7 @@ from krohn.instruments.compare.training.presets import preset
 from krohn.instruments.compare.training.recipe import Recipe
 from krohn.instruments.compare.training.run import Measure, Run
 from krohn.program.results import to_object
+from krohn.program.slices import part
 from krohn.report import Progress
 
 # The networks of a comparison on a hidden Markov model: trained, compiled, and rules.
@@ -146,6 +149,11 @@ class BeliefQuestion(Question[BeliefMeasurements, BeliefComparison]):
         """The compiled network, or why there is none."""
         report("proving", 0, 1)
         try:
+            if self.task.process.window is not None:
+                raise KrohnError(
+                    "the exact network of prompts is large, and krohn compile makes it; "
+                    "the row in context is what a compiled network says that learns there"
+                )
             return derive_beliefs(self.task, self.length)
         except KrohnError as error:
             return f"There is no compiled network to compare with: {error}"
@@ -180,6 +188,7 @@ class BeliefQuestion(Question[BeliefMeasurements, BeliefComparison]):
             ),
             geometry=_geometry(task, length, network, models, trained),
             origin=sitting.origin([derived] if isinstance(derived, str) else ()),
+            window=task.process.window,
         )
 
 
@@ -290,10 +299,11 @@ def rules(task: BeliefTask, length: int) -> list[BeliefModel]:
     def filter_words(words: Any) -> Any:
         return task.of_beliefs(exact.label(words).truth)
 
-    both = (
+    answerers: list[tuple[str, str, str, Answers]] = [
         ("exact", "exact filter", "Bayes' rule in float64", filter_words),
         ("ngram", "n-gram", reads, window),
-    )
+        *_learner_in_context(task),
+    ]
     return [
         BeliefModel(
             key,
@@ -303,8 +313,19 @@ def rules(task: BeliefTask, length: int) -> list[BeliefModel]:
             None,
             (BeliefSeed(None, scores(answers, task, length, MEASURED, WORDS)),),
         )
-        for key, title, about, answers in both
+        for key, title, about, answers in answerers
     ]
+
+
+def _learner_in_context(task: BeliefTask) -> Iterator[tuple[str, str, str, Answers]]:
+    """What a compiled network that learns in context says of prompts, if they are."""
+    learner, window = part("learner in context"), task.process.window
+    if learner is not None and window is not None and task.asks == "next":
+        letters = len(task.letters) - 1
+        about = (
+            f"InContext{letters},{window}, a network for each number of demonstrations"
+        )
+        yield "context", "in context", about, partial(learner, letters, window)
 
 
 # From a hidden Markov model or a linear system to a comparison.

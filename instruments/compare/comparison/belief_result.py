@@ -117,6 +117,8 @@ class BeliefComparison(Written):
         models: All that is compared.
         geometry: For each kind of network whose beliefs are shown in a triangle.
         origin: How to do it again.
+        window: L, if words are prompts of demonstrations of L + 1 letters, with a
+            delimiter behind each.
     """
 
     name: str
@@ -130,12 +132,17 @@ class BeliefComparison(Written):
     models: tuple[BeliefModel, ...]
     geometry: tuple[Geometry, ...]
     origin: Origin
-    version: int = 1
+    window: int | None = None
+    version: int = 2
     drawing: ClassVar[str] = "draw_belief_page"
 
     def of(self, key: str) -> BeliefModel | None:
         """The result of a model, if it takes part."""
         return next((m for m in self.models if m.key == key), None)
+
+    def further_tables(self) -> list[list[list[str]]]:
+        """Of prompts: by the number of demonstrations, and by the length of the test."""
+        return [] if self.window is None else tables_of_prompts(self, self.window)
 
     def __repr__(self) -> str:
         models = count(len(self.models), "model")
@@ -222,3 +229,47 @@ def _proof_sentence(found: BeliefComparison) -> str:
 
 def _fits(model: BeliefModel) -> str:
     return ", ".join(str(one.scores.fits[0]) for one in model.ones)
+
+
+# Prompts: by the number of demonstrations, and by the length of the test.
+
+
+def tables_of_prompts(found: BeliefComparison, window: int) -> list[list[list[str]]]:
+    """Total variation and accuracy after n demonstrations and j letters of a test.
+
+    Returns:
+        Two tables by n, doubled from column to column, with tests of L letters; and two by
+        j, after as many demonstrations as there is room for. The first row of each has the
+        columns.
+    """
+    segment = window + 2
+    most = (found.length - window) // segment
+    if most < 1:
+        return []
+    counts = sorted({0, most, *(2**i for i in range(most.bit_length()))})
+    by_count = {f"n={n}": n * segment + window for n in counts}
+    by_length = {f"j={j}": most * segment + j for j in range(window + 1)}
+    return [
+        _table_of_prompts(found, title, read)
+        for read in (by_count, by_length)
+        for title in ("total variation", "right, %")
+    ]
+
+
+def _table_of_prompts(
+    found: BeliefComparison, title: str, read: dict[str, int]
+) -> list[list[str]]:
+    """What each model says after so many letters."""
+    rows = [[title, *read]]
+    for model in found.models:
+        scores = [one.scores for one in model.ones]
+        cells = []
+        for t in read.values():
+            if title == "total variation":
+                cells.append(over_seeds([s.errors[t - 1] for s in scores], 2))
+            else:
+                shares = [s.accuracies[t - 1] for s in scores]
+                hits = [None if x is None else 100 * x for x in shares]
+                cells.append(over_seeds(hits, 3))
+        rows.append([model.title, *cells])
+    return rows

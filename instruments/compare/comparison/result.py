@@ -52,6 +52,10 @@ class Written:
         rows: Sequence[Sequence[str]] = self._draw_part("table")
         return rows
 
+    def further_tables(self) -> Sequence[Sequence[Sequence[str]]]:
+        """Tables that follow it, each with its columns in the first row."""
+        return ()
+
     def _draw_part(self, part: str) -> Any:
         return getattr(import_module(f"{PACKAGE}.{self.drawing}"), part)(self)
 

@@ -137,6 +137,8 @@ class BeliefScores:
         fits: ε-fit lengths on these words, for ε = 0.05 and 0.1.
         floor: The mean entropy of the true laws in nats; None if there are no laws.
         excess: Mean cross entropy less the floor; None likewise, or if it is infinite.
+        accuracies: By position the mean probability that the likeliest letter by the
+            outputs comes next; empty if the next letter is not asked for.
     """
 
     error: float
@@ -145,6 +147,7 @@ class BeliefScores:
     fits: tuple[int, int]
     floor: float | None
     excess: float | None
+    accuracies: Errors = ()
 
 
 def scores(
@@ -169,6 +172,11 @@ def scores(
         floor = float(entropies(batch.truth)[asked].mean())
         most = float(excesses(outputs, batch.truth)[asked].mean())
         excess = most if np.isfinite(most) else None
+    accuracies: Errors = ()
+    if task.asks == "next":
+        likeliest = np.nan_to_num(outputs).argmax(axis=-1)[..., None]
+        hits = np.take_along_axis(batch.truth, likeliest, axis=-1)[..., 0]
+        accuracies = by_position(hits, asked)
     near = off[asked] < THRESHOLDS[0]
     return BeliefScores(
         float(off[asked].mean()) if near.size else 0.0,
@@ -177,6 +185,7 @@ def scores(
         (low, high),
         floor,
         excess,
+        accuracies,
     )
 
 

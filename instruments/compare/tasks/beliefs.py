@@ -32,6 +32,8 @@ class Process(Protocol):
         approximable: Whether a network that is off by a little may be compiled.
         entries: The names of the numbers of a belief.
         question: What is asked, and the letters after which the answer counts.
+        window: L, if words are prompts: demonstrations of L + 1 letters, each with a
+            delimiter behind it, the last letter of all; else None.
     """
 
     source: Any
@@ -40,6 +42,7 @@ class Process(Protocol):
     approximable: bool
     entries: tuple[str, ...]
     question: tuple[Asks, tuple[str, ...] | None]
+    window: int | None
 
     def draw(self, rng: np.random.Generator, count: int, length: int) -> IntArray:
         """Words ``(count, length)``."""

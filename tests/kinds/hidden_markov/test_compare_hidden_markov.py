@@ -180,3 +180,40 @@ def test_means_have_intervals_where_seeds_differ() -> None:
     assert over_seeds([0.5]) == "0.5"
     assert over_seeds([0.5, 0.5]) == "0.5"
     assert over_seeds([0.5, None]) == over_seeds([]) == "–"
+
+
+def test_prompts_are_told_by_demonstrations_and_by_letters_of_the_test(
+    compared: Command, tmp_path: Path
+) -> None:
+    """Three demonstrations of three letters, and room for two letters of a test."""
+    page = tmp_path / "prompts.html"
+    asked = "prompts2:mixture:RanHMM3,3@0..1", *TINY[:4], "--jobs", 1, "-T", 15
+    code, out, _ = compared(*asked, "--layers", 1, "--seeds", 1, "-o", page, "--json")
+    assert code == 0
+    found = BeliefComparison.from_object(json.loads(out))
+    assert found.window == 2
+    assert found.task == "the law of the next letter"
+    exact = found.of("exact")
+    assert exact is not None
+    scores = exact.ones[0].scores
+    assert scores.error == 0
+    assert len(scores.accuracies) == 15
+    by_count, right_by_count, by_length, right_by_length = found.further_tables()
+    assert by_count[0] == ["total variation", "n=0", "n=1", "n=2", "n=3"]
+    assert by_length[0] == ["total variation", "j=0", "j=1", "j=2"]
+    titles = [model.title for model in found.models]
+    for table in found.further_tables():
+        assert [row[0] for row in table[1:]] == titles
+    at = titles.index("exact filter") + 1
+    assert set(by_count[at][1:]) == {"0"}
+    shares = [float(scores.accuracies[n * 4 + 1] or 0) for n in range(4)]
+    assert right_by_count[at][1:] == [f"{100 * share:.3g}" for share in shares]
+    assert shares[0] < shares[3]  # it learns which model it is
+    assert right_by_length[at][-1] == right_by_count[at][-1]
+    assert [by_count[i][-1] for i in range(1, at)] == [
+        by_length[i][-1] for i in range(1, at)
+    ]
+    if "in context" in titles:
+        row = by_count[titles.index("in context") + 1]
+        assert float(row[1]) > 0
+    assert "n=3" in page.read_text()

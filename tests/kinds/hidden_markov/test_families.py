@@ -58,6 +58,10 @@ def test_a_mixture_of_names_is_one_of_models(family: str, last: int) -> None:
         ("mixture:RanHMM3,3@4..3", "mixes no models"),
         ("mixture:RanHMM3,3@0..999999999", "more than 256 states"),
         ("mixture:RanHMM1,3@0..3", "needs 2 to"),
+        ("prompts0:Mess3", "demonstrations of 2 letters or more"),
+        ("prompts99:Mess3", "more than 256 states"),
+        ("prompts9999999:mixture:RanHMM3,3@0..3", "more than 256 states"),
+        ("prompts2:mixture:RanHMM3,3@4..3", "mixes no models"),
     ],
 )
 def test_mixtures_that_are_none_are_refused(name: str, said: str) -> None:
@@ -65,8 +69,45 @@ def test_mixtures_that_are_none_are_refused(name: str, said: str) -> None:
         find_by_name(name)
 
 
-def test_a_mixture_of_other_names_is_none() -> None:
-    assert find_by_name("mixture:Grid4@0..3") is None
+@pytest.mark.parametrize(
+    "name", ["mixture:Grid4@0..3", "prompts2:Grid4", "prompts2:prompts2:Mess3"]
+)
+def test_a_mixture_of_other_names_is_none(name: str) -> None:
+    assert find_by_name(name) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "parts", "window"),
+    [
+        ("prompts2:mixture:RanHMM3,3@0..2", [f"RanHMM3,3@{i}" for i in range(3)], 2),
+        ("prompts1:Mess3", ["Mess3"], 1),
+    ],
+)
+def test_prompts_are_demonstrations_of_one_model_that_begins_anew(
+    name: str, parts: list[str], window: int
+) -> None:
+    """By Bayes' rule over the models, each filtered anew in each demonstration."""
+    prompts, models = model(name), [model(part) for part in parts]
+    words = prompts.sample(30, 25, np.random.default_rng(0))[0]
+    assert ((words == 3) == (np.arange(25) % (window + 2) == window + 1)).all()
+    laws = prompts.predict(prompts.filter(words)[0])
+    for word, law in zip(words, laws, strict=True):
+        likely, beliefs = np.ones(len(models)), [one.start for one in models]
+        for t, letter in enumerate(word.tolist()):
+            for i, one in enumerate(models):
+                after = one.start if letter == 3 else one.operators[letter] @ beliefs[i]
+                likely[i] *= after.sum()
+                beliefs[i] = after / after.sum()
+            likely /= likely.sum()
+            says = np.array(
+                [
+                    x.operators.sum(axis=1) @ b
+                    for x, b in zip(models, beliefs, strict=True)
+                ]
+            )
+            full = t % (window + 2) == window
+            right = [0, 0, 0, 1] if full else [*(likely @ says), 0]
+            assert law[t] == pytest.approx(right, abs=1e-12)
 
 
 def test_random_laws_have_the_entropy_floor_of_the_paper() -> None:
