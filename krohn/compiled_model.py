@@ -19,7 +19,8 @@ from krohn.compiler.passes import Observer
 from krohn.compiler.planning import Planning
 from krohn.network import modelfile
 from krohn.network.architecture import is_index, kind_of, parameters
-from krohn.network.modelfile import PLAIN, ModelFile
+from krohn.network.meaning.net import APART
+from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FloatArray, Precision
 from krohn.program.claim import Claim
 from krohn.program.errors import Refused
@@ -222,7 +223,7 @@ class CompiledModel:
             "shows": claimed.shows.value,
             "nonzero": nonzero(file.tensors),
             **({"remark": self.remark} if self.remark else {}),
-            **_masks(shape),
+            **_masks(shape, file.precision),
             "verdict": proof.verdict if proof else None,
             "covers": str(proof.proved) if proof and proof.proved else None,
             "tried": rows_of(self.tried),
@@ -235,7 +236,7 @@ def nonzero(tensors: Mapping[str, FloatArray]) -> int:
     return sum(
         int(np.count_nonzero(t))
         for n, t in tensors.items()
-        if not is_index(n) and not n.startswith((PLAIN, "disguise."))
+        if not is_index(n) and not n.startswith(APART)
     )
 
 
@@ -253,18 +254,16 @@ def rows_of(tried: Iterable[Tried]) -> list[dict[str, Any]]:
     ]
 
 
-def _masks(shape: Any) -> dict[str, Any]:
+def _masks(shape: Any, precision: Precision) -> dict[str, Any]:
     """Of a pruned network: its random weights, and how many of them masks keep."""
-    if not all(getattr(shape, each, None) for each in ("ranks", "entries", "random")):
+    recipe = getattr(shape, "masks", None) or getattr(shape, "random", None)
+    if recipe is None:
         return {}
-    ends = {"hidden": "hidden", "input": "vocabulary", "unembed": "hidden"}
-    outputs = {"hidden": "hidden", "input": "hidden", "unembed": "outputs"}
-    drawn = sum(
-        rank * (getattr(shape, ends[name]) + getattr(shape, outputs[name]))
-        for name, rank in shape.ranks.items()
-    )
-    kept = sum(shape.entries.values())
-    return {"random": {**vars(shape.random), "weights": drawn, "kept": kept}}
+    drawn = sum(rows * columns for rows, columns in shape.sparse.values())
+    kept = sum((getattr(recipe, "entries", None) or shape.entries).values())
+    size = np.dtype(precision.name).itemsize
+    counts = {"weights": drawn, "kept": kept, "bytes": size * drawn}
+    return {"random": {"seed": recipe.seed, "units": recipe.units, **counts}}
 
 
 def model_file(

@@ -73,6 +73,22 @@ def _best(
     return claim, choose(_ways(shown, asked, budget), proved, lambda _: asked.proof)
 
 
+def best_network(machine: Automaton, asked: CompileOptions) -> CompiledNetwork:
+    """The network of the best construction that is proved, as it was made.
+
+    Args:
+        machine: With outputs, if these are shown.
+        asked: What is asked for.
+
+    Raises:
+        CompileError: If there is none.
+    """
+    way = _best(machine, asked, Budget(steps_of(asked.effort)))[1].way
+    if way is None:
+        raise CompileError("no plain network of it can be proved")
+    return way.make()
+
+
 def _check(asked: CompileOptions) -> None:
     """Refuse options that others leave without effect.
 
@@ -144,9 +160,8 @@ def _ways(
         CompileError: If there is none.
     """
     construction = asked.construction.partition(":")[0]
-    if asked.arch != "rnn" and construction == "pruned":
-        raise CompileError(f"pruned is for --arch rnn, not --arch {asked.arch}")
-    if asked.arch != "transformer":
+    brought = find_in_slices("networks", (asked.arch, construction))
+    if asked.arch != "transformer" or brought is not None:
         for built in _without_planning(machine, asked):
             yield Way(built.construction, built.cost, partial(as_it_is, built))
         return

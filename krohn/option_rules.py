@@ -128,7 +128,7 @@ def _searches(values: Values) -> bool:
 def architectures() -> list[str]:
     """The architectures that a machine is compiled to."""
     others = (arch for each in slices().values() for arch, _ in each.networks)
-    return ["transformer", *dict.fromkeys(others)]
+    return [*dict.fromkeys(["transformer", *others])]
 
 
 def one_of_architectures() -> str:

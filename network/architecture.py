@@ -197,6 +197,6 @@ def parameters(architecture: Architecture | Declared) -> int:
     run = kind_of(architecture).sizes(architecture)
     is_disguised = getattr(run, "disguise", None) is not None
     shapes = expected_shapes(
-        replace(run, disguise=None) if is_disguised else run
+        replace(run, disguise=None, masks=None) if is_disguised else run
     ).items()
     return sum(prod(shape) for name, shape in shapes if not is_index(name))

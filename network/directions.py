@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from krohn.network import ModelFileError
+from krohn.network.meaning.net import APART, MASKS
 from krohn.network.modelfile import PLAIN, ModelFile
 from krohn.network.precision import FloatArray
 
@@ -99,8 +100,17 @@ def own_tensors(file: ModelFile) -> Mapping[str, FloatArray]:
 
 def running_tensors(file: ModelFile) -> dict[str, FloatArray]:
     """The tensors that run: without those that only tell what a disguise is."""
-    prefixes = (PLAIN, "disguise.")
-    return {n: t for n, t in file.tensors.items() if not n.startswith(prefixes)}
+    return {n: t for n, t in file.tensors.items() if not n.startswith(APART)}
+
+
+def without_masks(file: ModelFile) -> ModelFile:
+    """A file of the same network that does not say what its matrices are products of."""
+    if getattr(file.architecture, "masks", None) is None:
+        return file
+    stated = file.header["architecture"]
+    bare = {key: value for key, value in stated.items() if key != "masks"}
+    tensors = {n: t for n, t in file.tensors.items() if not n.startswith(MASKS)}
+    return ModelFile({**file.header, "architecture": bare}, tensors, file.precision)
 
 
 def refuse(file: ModelFile, what: str) -> None:
@@ -110,7 +120,9 @@ def refuse(file: ModelFile, what: str) -> None:
         ModelFileError: If the network is disguised.
     """
     if is_disguised(file):
+        pruned = getattr(file.architecture, "masks", None) is not None
+        option = "--construction pruned" if pruned else "--disguise"
         raise ModelFileError(
             f"{what} needs variables with dimensions of their own, and this network is "
-            "disguised; compile it without --disguise"
+            f"disguised; compile it without {option}"
         )

@@ -87,3 +87,14 @@ def affine(at: str, widths: Sequence[int]) -> Shapes:
     pairs = {f"{at}.{j}": pair for j, pair in enumerate(pairwise(widths))}
     biases = {f"{name}.bias": pair[1:] for name, pair in pairs.items()}
     return {**biases, **{f"{name}.weight": pair for name, pair in pairs.items()}}
+
+
+def compressed_rows(
+    matrices: Mapping[str, tuple[int, int]], entries: Mapping[str, int]
+) -> Shapes:
+    """The shapes of sparse matrices: three tensors each, by compressed rows."""
+    shapes: Shapes = {}
+    for name, (rows, _) in matrices.items():
+        shapes[f"{name}.offsets"] = (rows + 1,)
+        shapes[f"{name}.columns"] = shapes[f"{name}.values"] = (entries[name],)
+    return shapes

@@ -88,6 +88,7 @@ NETWORKS: dict[str, Network] = {
     "signs": _row("FlipFlop", length=12, arch="ssm", construction="signs"),
     "selective": _row("FlipFlop", ALL6, arch="ssm", construction="selective"),
     "pruned": _row("C2", ALL6, arch="rnn", construction="pruned"),
+    "pruned Transformer": _row("C2", ALL4, length=4, construction="pruned"),
     "generator": _row("Dyck2,2", ALL6),
     **{kind: _row(name, **how) for kind, (name, how, _) in SOURCES.items()},
     "rewriting": _row("Sorting3", length=24),

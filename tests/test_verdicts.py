@@ -128,6 +128,8 @@ READERS = {
     "verify/checker/network.py": "whether a machine is stated whole",
     "architectures/gpt2/check.py": "the header of a GPT-2, which it completes",
     "architectures/disguise/check.py": "makes the header of the plain network",
+    "architectures/pruned/check_masks.py": "makes the header of a network without masks",
+    "network/directions.py": "makes the same",
     "instruments/formal/comparing.py": "stands alone, without the project",
     # Who writes headers: from that of another file.
     "architectures/disguise/build.py": "a header",

@@ -29,6 +29,7 @@ from krohn.compiled_model import CompiledModel
 from krohn.loading import file_of
 from krohn.machine_verification import LONGEST_SAMPLE, SCORES
 from krohn.network import ExportError, modelfile
+from krohn.network.directions import without_masks
 from krohn.network.model import Model
 from krohn.network.modelfile import ModelFile
 from krohn.program.claim import Claim
@@ -319,6 +320,7 @@ def export(
             needed for it is not installed.
     """
     file = file_of(model) or modelfile.read(cast("str | Path", model))
+    file = without_masks(file)
     home = destination(to)
     if why := of_file(file).stays:
         raise ExportError(f"this network does not go to {home.title}: {why}")

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from krohn.program.architecture import Architecture, Shapes
+from krohn.program.architecture import Architecture, Shapes, compressed_rows
 from krohn.program.errors import demand
 from krohn.program.stated import Count, Part, Size
 
@@ -72,15 +72,12 @@ class Rnn(Architecture):
 
     @property
     def shapes(self) -> Shapes:
-        """A sparse matrix is three tensors, by compressed rows."""
+        """A sparse matrix is three tensors."""
         shapes: Shapes = {"hidden.start": (self.hidden,), "hidden.bias": (self.hidden,)}
         shapes["unembed.bias"] = (self.outputs,)
         if self.entries is None:
             return shapes | {f"{name}.weight": x for name, x in self._ends.items()}
-        for name, (rows, _) in self.sparse.items():
-            shapes[f"{name}.offsets"] = (rows + 1,)
-            shapes[f"{name}.columns"] = shapes[f"{name}.values"] = (self.entries[name],)
-        return shapes
+        return shapes | compressed_rows(self.sparse, self.entries)
 
     @property
     def _ends(self) -> dict[str, tuple[int, int]]:

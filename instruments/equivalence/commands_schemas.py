@@ -25,6 +25,7 @@ class TwoNetworks(TypedDict):
         renamed: If they are one function up to names: which names differ.
         shared: The tensors that are equal, byte by byte.
         others: How many tensors are not.
+        matrices: The masked random matrices among them.
         random: Whether both are masks of one random network.
     """
 
@@ -42,6 +43,7 @@ class TwoNetworks(TypedDict):
     renamed: list[tuple[str, str]] | None
     shared: list[str]
     others: int
+    matrices: list[str]
     random: bool
     digests: tuple[Digest, Digest]
 

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from krohn.kinds.counting.commands_text import print_words
+from krohn.network.architecture import is_index
 from krohn.program.quoting import on_a_terminal
 from krohn.program.word_texts import join_letters
 from krohn.program.wording import at_most
@@ -61,8 +62,11 @@ def twins(found: "Twins") -> None:
         print(f"  {name}: {about}; {answers.rsplit('; ')[-1]}")
     every = len(found.shared) + found.others
     print(f"  {len(found.shared)} of {every} tensors are the same, byte by byte")
+    for name in found.matrices:
+        print(f"    {name}, a random matrix")
     for name in found.shared:
-        print(f"    {name}")
+        if name.rpartition(".")[0] not in found.matrices and not is_index(name):
+            print(f"    {name}")
     if found.random:
         print("  both are masks of one random network")
 

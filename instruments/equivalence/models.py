@@ -9,7 +9,7 @@ import numpy as np
 
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.errors import KrohnError
-from krohn.architectures.pruned.build import is_random
+from krohn.architectures.pruned.build_masks import is_random
 from krohn.foreign import own_machine, source_name
 from krohn.instruments.equivalence.claims import (
     check_alike,
@@ -55,6 +55,7 @@ class Twins:
             pairs. None if they are not.
         shared: The tensors that are equal byte by byte.
         others: How many tensors are in both and differ, or in one of them alone.
+        matrices: The masked random matrices of which all tensors are shared.
         random: If both are masks of one random network.
     """
 
@@ -72,6 +73,7 @@ class Twins:
     renamed: tuple[tuple[str, str], ...] | None
     shared: tuple[str, ...]
     others: int
+    matrices: tuple[str, ...]
     random: bool
 
     def to_object(self) -> dict[str, Any]:
@@ -240,9 +242,13 @@ def _tensors(left: ModelFile, right: ModelFile) -> dict[str, Any]:
         for name in sorted(mine.keys() & yours.keys())
         if same_format and _equal(mine[name], yours[name])
     )
+    named = sorted(_factors(left).items() & _factors(right).items())
+    whole = ({n for n in mine if n.rpartition(".")[0] == name} for name, _ in named)
+    matrices = zip(named, whole, strict=True)
     return {
         "shared": shared,
         "others": len(mine.keys() | yours.keys()) - len(shared),
+        "matrices": tuple(name for (name, _), each in matrices if each <= {*shared}),
         "random": _one_random(left, right),
     }
 
@@ -252,12 +258,19 @@ def _equal(one: np.ndarray[Any, Any], other: np.ndarray[Any, Any]) -> bool:
     return one.shape == other.shape and one.tobytes() == other.tobytes()
 
 
+def _factors(file: ModelFile) -> Mapping[str, tuple[int, int]]:
+    """Rows and columns of each masked random matrix of a network; none if it has none."""
+    shape: Any = file.architecture
+    masked = getattr(shape, "masks", None) or getattr(shape, "random", None)
+    return shape.sparse if masked else {}
+
+
 def _one_random(left: ModelFile, right: ModelFile) -> bool:
     """Whether all weights of both are those of one random network."""
-    shapes: list[Mapping[str, Any]] = [f.header["architecture"] for f in (left, right)]
-    drawn = [(s.get("random"), s.get("hidden"), s["dtype"]) for s in shapes]
-    if drawn[0] != drawn[1] or drawn[0][0] is None:
+    if not _factors(left) or _factors(left) != _factors(right):
         return False
-    return all(
+    shapes: list[Mapping[str, Any]] = [f.header["architecture"] for f in (left, right)]
+    drawn = [((s.get("masks") or s["random"])["seed"], s["dtype"]) for s in shapes]
+    return drawn[0] == drawn[1] and all(
         is_random(s, f.tensors) for s, f in zip(shapes, (left, right), strict=True)
     )

@@ -52,12 +52,14 @@ class Masks(TypedDict):
         units: Its units for each input.
         weights: How many weights were drawn.
         kept: How many of them are kept.
+        bytes: The size of all that were drawn, in the format of the network.
     """
 
     seed: int
     units: int
     weights: int
     kept: int
+    bytes: int
 
 
 class Compiled(Sizes, Remarks):

@@ -190,7 +190,8 @@ def print_compiled_network(result: dict[str, Any], model: "CompiledModel") -> No
     if "random" in result:
         masks = result["random"]
         out.print(
-            f"  masks keep {masks['kept']:,} of {masks['weights']:,} random weights "
+            f"  masks keep {masks['kept']:,} of {masks['weights']:,} random weights, "
+            f"{masks['bytes'] / 10**6:.1f} MB "
             f"({masks['units']} units for each input, seed {masks['seed']})"
         )
     about(out, model.claim)

@@ -13,6 +13,7 @@ KIND = declare(
             {"heads": block.heads, "mlp": list(block.mlp)}
             for block in transformer.blocks
         ],
+        sparse_of=lambda transformer: transformer.sparse,
         program=True,
     )
 )

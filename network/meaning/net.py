@@ -19,8 +19,9 @@ AS_A_WHOLE = (
     "it reads a word as a whole, and not letter by letter: heads see what comes later"
 )
 """Why a Transformer is not read letter by letter."""
-APART = ("plain.", "disguise.")
-"""Prefixes of the tensors that a disguised network carries and does not run."""
+MASKS = "masks."
+APART = ("plain.", "disguise.", MASKS)
+"""Prefixes of the tensors that a disguised or pruned network carries, and does not run."""
 
 
 @dataclass(frozen=True)

@@ -1,12 +1,18 @@
 """Transformers: blocks of heads and an MLP on a residual stream."""
 
 from dataclasses import dataclass, replace
+from math import prod
 from typing import Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from krohn.program.architecture import Architecture, Shapes, affine
+from krohn.program.architecture import (
+    Architecture,
+    Shapes,
+    affine,
+    compressed_rows,
+)
 from krohn.program.attention import BACKWARD, Attention, Sight, Softmax
 from krohn.program.errors import demand
 from krohn.program.stated import Count, Part, Size, Sizes
@@ -118,6 +124,26 @@ class Disguise(Part):
 
 
 @dataclass(frozen=True)
+class Masks(Part):
+    """Masked random matrices, whose products are the matrices of a network.
+
+    docs/architectures/pruned.md says how.
+
+    Attributes:
+        seed: Of the random matrices.
+        units: For each row of a matrix, or for each column, how many numbers stand
+            between its two factors.
+        fixed: The factor that is masked alike whatever the network computes.
+        entries: How many numbers of each factor are kept.
+    """
+
+    seed: Count
+    units: Size
+    fixed: Literal["left", "right"]
+    entries: dict[str, Count]
+
+
+@dataclass(frozen=True)
 class Transformer(Architecture):
     """Embeddings of tokens and positions, blocks, and a linear read-out."""
 
@@ -131,6 +157,7 @@ class Transformer(Architecture):
     blocks: tuple[Block, ...]
     strict: bool = False
     disguise: Disguise | None = None
+    masks: Masks | None = None
 
     @property
     def version(self) -> int:
@@ -142,6 +169,7 @@ class Transformer(Architecture):
         """A block that is not strict has a residual mask."""
         d, shapes = self.d_model, self._shapes
         if self.disguise is None:
+            demand(self.masks is None, "masks need a plain network beside them")
             return shapes
         disguise, own = self.disguise, (self.disguise.d_model, self.disguise.blocks)
         heads = tuple(block.heads for block in self.blocks)
@@ -149,15 +177,46 @@ class Transformer(Architecture):
         right = tuple(map(len, disguise.heads)), tuple(map(len, disguise.units))
         demand(right == (heads, units), "a disguise is of another network")
         demand(len(disguise.blocks) == len(heads), "a disguise is of another network")
-        plain = replace(self, d_model=own[0], blocks=own[1], disguise=None).shapes
+        bare = replace(self, d_model=own[0], blocks=own[1], disguise=None, masks=None)
+        plain = bare.shapes
         both = disguise.d_model + disguise.waste
         shapes |= {f"plain.{name}": shape for name, shape in plain.items()}
+        if self.masks is not None:
+            shapes |= compressed_rows(self.sparse, self.masks.entries)
         for b, (own_block, block) in enumerate(
             zip(disguise.blocks, self.blocks, strict=True)
         ):
             turn = block.heads, own_block.d_qk, block.d_qk
             shapes |= {f"disguise.blocks.{b}.attention": turn} if block.heads else {}
         return {**shapes, "disguise.directions": (both, d)}
+
+    @property
+    def maps(self) -> dict[str, tuple[int, int]]:
+        """Rows and columns of each matrix; a bias is its last row, heads lie in a row."""
+        maps = dict[str, tuple[int, int]]()
+        matrices = ((n, s) for n, s in self._shapes.items() if len(s) > 1)
+        for name, (*heads, rows, columns) in matrices:
+            if name.endswith(".out"):
+                maps[name] = prod(heads) * rows, columns
+                continue
+            more = int(name.endswith(".weight"))
+            maps[name.removesuffix(".weight")] = rows + more, prod(heads) * columns
+        return maps
+
+    @property
+    def sparse(self) -> dict[str, tuple[int, int]]:
+        """Rows and columns of each factor of a matrix, if they have any."""
+        if self.masks is None:
+            return {}
+        units, by_row = self.masks.units, self.masks.fixed == "left"
+        shapes = dict[str, tuple[int, int]]()
+        for name, (rows, columns) in self.maps.items():
+            rank = units * (rows if by_row else columns)
+            shapes[f"masks.{name}.left"] = rows, rank
+            shapes[f"masks.{name}.right"] = rank, columns
+        named = self.masks.entries.keys() == shapes.keys()
+        demand(named, "'entries' does not name each masked matrix")
+        return shapes
 
     @property
     def _shapes(self) -> Shapes:

@@ -9,15 +9,29 @@ import krohn
 from krohn.algebra import zoo
 from krohn.algebra.errors import KrohnError
 from krohn.architectures.pruned import build as pruned
-from krohn.architectures.pruned.build import (
+from krohn.architectures.pruned.build_masks import (
+    Choice,
+    Masked,
+    choice,
     layer,
     mask_for,
     nearest_subset,
 )
 from krohn.compiler import CompileError
-from krohn.network.precision import PRECISIONS
+from krohn.network.precision import PRECISIONS, FloatArray, Precision
 
 FLOAT64, FLOAT32 = PRECISIONS["float64"], PRECISIONS["float32"]
+
+
+def masked(
+    target: FloatArray, units: int, precision: Precision, near: float | None = None
+) -> Masked:
+    """The masks of random layers of seed 5."""
+
+    def draw(side: str, shape: tuple[int, int]) -> FloatArray:
+        return layer(f"test.{side}", 5, *shape, precision)
+
+    return mask_for(draw, target, units, near)
 
 
 def test_of_few_numbers_the_nearest_sum_is_found() -> None:
@@ -64,7 +78,7 @@ def test_random_products_hit_a_target_as_often_as_measured_before(
 def test_a_masked_random_map_is_the_linear_one_on_what_is_not_negative() -> None:
     generator = np.random.default_rng(3)
     target = generator.uniform(-1, 1, (3, 3))
-    found = mask_for("test", 5, target, 56, FLOAT64)
+    found = masked(target, 56, FLOAT64)
     left, right = found.left.dense(), found.right.dense()
     assert found.off <= 1e-3
     assert np.abs(left @ right - target).max() == pytest.approx(found.off, abs=1e-12)
@@ -77,11 +91,11 @@ def test_a_masked_random_map_is_the_linear_one_on_what_is_not_negative() -> None
 
 def test_what_is_kept_is_what_was_drawn_and_the_seed_says_what_that_was() -> None:
     target = np.array([[0.5, -1.0]])
-    found = mask_for("test", 5, target, 24, FLOAT32)
+    found = masked(target, 24, FLOAT32)
     drawn = layer("test.right", 5, *found.right.shape, FLOAT32)
     at = found.right.rows, found.right.columns
     assert np.array_equal(found.right.values, drawn[at])
-    again = mask_for("test", 5, target, 24, FLOAT32)
+    again = masked(target, 24, FLOAT32)
     assert np.array_equal(again.right.values, found.right.values)
     other = layer("test.right", 6, *found.right.shape, FLOAT32)
     assert not np.intersect1d(drawn, other).size
@@ -118,21 +132,26 @@ def test_the_rnn_that_is_looked_for_is_the_machine_and_hands_no_error_on(
         ("pruned:seed=x", "seed and units"),
         ("pruned:units=0", "units are from 1"),
         ("pruned:", "seed and units"),
+        ("pruned:fixed=middle", "fixed=left or fixed=right"),
+        ("pruned:fixed=left,fixed=right", "fixed=left or fixed=right"),
     ],
 )
 def test_bad_choices_are_refused(construction: str, reason: str) -> None:
     with pytest.raises(CompileError, match=reason):
-        pruned.choice(construction)
+        choice(construction)
 
 
 def test_choices_are_read() -> None:
-    assert pruned.choice("pruned") == (0, None)
-    assert pruned.choice("pruned:seed=3,units=28") == (3, 28)
-    assert pruned.choice("elman") is None
+    assert choice("pruned") == Choice()
+    assert choice("pruned:seed=3,units=28") == Choice(3, 28)
+    assert choice("pruned:fixed=right,units=28") == Choice(0, 28, "right")
+    assert choice("elman") is None
 
 
-def test_pruned_networks_are_rnns_and_too_few_units_are_said() -> None:
-    with pytest.raises(KrohnError, match="pruned is for arch='rnn'"):
-        krohn.compile("C2", 4, construction="pruned")
+def test_no_pruned_gru_and_too_few_units_are_said() -> None:
+    with pytest.raises(
+        KrohnError, match="a GRU is built by 'saturated', not by 'pruned'"
+    ):
+        krohn.compile("C2", arch="gru", construction="pruned")
     with pytest.raises(KrohnError, match="there is one with construction='pruned'"):
         krohn.compile("C2", construction="pruned:seed=4,units=8", arch="rnn")

@@ -104,7 +104,12 @@ def open_model(data: bytes | Files) -> Model:
 
 
 def strip_disguise(model: Model) -> Model:
-    """The network that a file is proved by: in a disguised one a plain one beside it."""
+    """The network that a file is proved by: in a disguised one a plain one beside it.
+
+    Of a pruned Transformer masks are taken off first.
+    """
+    if getattr(model.claim.architecture, "masks", None) is not None:
+        model = rule("masks").take_off(model)
     if getattr(model.claim.architecture, "disguise", None) is None:
         return model
     plain: Model = rule("disguise").plain(model)

@@ -13,7 +13,7 @@ import krohn
 from krohn import cli
 from krohn.algebra import zoo
 from krohn.algebra.errors import KrohnError
-from krohn.architectures.pruned.build import is_random
+from krohn.architectures.pruned.build_masks import is_random
 from krohn.architectures.pruned.check import open_network
 from krohn.compiled_model import CompiledModel
 from krohn.foreign import own_machine

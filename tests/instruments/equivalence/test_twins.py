@@ -51,6 +51,7 @@ def test_two_functions_share_a_layer_of_one_random_network() -> None:
     one, other = pruned("C2"), pruned("other")
     found = krohn.twins(one, other)
     assert found.verdict == "refuted"
+    assert "hidden.left" in found.matrices
     assert found.word is not None
     assert len(found.word) == 1
     assert found.says is not None
