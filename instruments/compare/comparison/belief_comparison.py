@@ -1,9 +1,12 @@
 """From a hidden Markov model or a linear system to a comparison, with its networks."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
+
+import numpy as np
 
 from krohn.algebra.errors import KrohnError
 from krohn.compilation import compile as compile_source
@@ -302,7 +305,7 @@ def rules(task: BeliefTask, length: int) -> list[BeliefModel]:
     answerers: list[tuple[str, str, str, Answers]] = [
         ("exact", "exact filter", "Bayes' rule in float64", filter_words),
         ("ngram", "n-gram", reads, window),
-        *_learner_in_context(task),
+        *_learner_in_context(task, length),
     ]
     return [
         BeliefModel(
@@ -317,14 +320,17 @@ def rules(task: BeliefTask, length: int) -> list[BeliefModel]:
     ]
 
 
-def _learner_in_context(task: BeliefTask) -> Iterator[tuple[str, str, str, Answers]]:
-    """What a compiled network that learns in context says of prompts, if they are."""
+def _learner_in_context(
+    task: BeliefTask, length: int
+) -> Iterator[tuple[str, str, str, Answers]]:
+    """What a compiled network that learns in context says of prompts, if there is one."""
     learner, window = part("learner in context"), task.process.window
-    if learner is not None and window is not None and task.asks == "next":
-        letters = len(task.letters) - 1
-        about = (
-            f"InContext{letters},{window}, a network for each number of demonstrations"
-        )
+    if learner is None or window is None or task.asks != "next":
+        return
+    letters = len(task.letters) - 1
+    about = f"InContext{letters},{window}, a network for each number of demonstrations"
+    with suppress(KrohnError):  # there are none of these sizes
+        learner(letters, window, np.zeros((1, length), np.int64))
         yield "context", "in context", about, partial(learner, letters, window)
 
 

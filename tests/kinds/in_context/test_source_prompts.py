@@ -4,9 +4,12 @@ import numpy as np
 import pytest
 
 import krohn
+from krohn.instruments.compare.comparison import belief_comparison
+from krohn.instruments.compare.tasks.beliefs import belief_task
 from krohn.kinds.in_context.source import Prompt, find_by_name
 from krohn.kinds.in_context.source_prompts import STEPS, answer_prompts
 from krohn.network.running_file import plain_network, run_on
+from krohn.program.errors import Refused
 
 
 @pytest.mark.parametrize(("window", "count"), [(1, 1), (1, 5), (2, 3)])
@@ -41,3 +44,12 @@ def test_elsewhere_it_says_what_needs_no_demonstration() -> None:
     for t, right in ((0, alike), (1, ends), (2, alike), (4, ends), (5, alike)):
         assert laws[t].tolist() == right
     assert laws[3].tolist() not in (alike, ends)
+
+
+def test_sizes_of_which_there_is_no_network_are_refused_before_any_word() -> None:
+    with pytest.raises(Refused, match="at most 256 features"):
+        answer_prompts(60, 5, np.zeros((1, 40), np.int64))
+    for name, rows in (("prompts5:RanHMM2,60@1", 0), ("prompts2:Mess3", 1)):
+        task = belief_task(name)
+        assert task is not None
+        assert len(list(belief_comparison._learner_in_context(task, 40))) == rows

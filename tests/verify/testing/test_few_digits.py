@@ -89,6 +89,13 @@ def test_a_recurrent_network_of_units_needs_one_digit() -> None:
     assert digits == FewestDigits(24, 8, 1, False, None)
 
 
+def test_what_rounding_holds_needs_just_its_own_format() -> None:
+    """A state space model keeps a bit by the rounding of float32, which is its proof."""
+    model = krohn.compile("FlipFlop", arch="ssm")
+    assert fewest(model, 24, sample=4) == FewestDigits(24, 4, 24, False, None)
+    assert fewest(model, 53, sample=4) == FewestDigits(53, 4, None, False, None)
+
+
 def test_the_command_says_it_beside_a_proof(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
