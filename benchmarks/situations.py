@@ -48,7 +48,7 @@ CASES = (
 def measured(model: CompiledModel, steps: int, count: int = WORDS) -> float:
     """The largest error that is found on words that the model can say, so many at once."""
     source = HiddenMarkovModel.from_wire(model.file.header["source"])
-    length = min(model.file.header["claim"]["length"], 120)
+    length = min(model.file.header["claim"]["length"] or 120, 120)
     runner, random = Model(model.file), np.random.default_rng(0)
     words = source.sample(count, length, random)[0]
     found = _errors(runner, source, words)

@@ -191,7 +191,7 @@ class Wiring(NamedTuple):
         return {"hidden": width, "vocabulary": letters, "outputs": len(self.logits)}
 
 
-def elman(machine: Automaton, precision: Precision) -> Network:
+def elman(wiring: Wiring, precision: Precision) -> Network:
     """h_t = ReLU(W h_{t-1} + U x_t − 1): a unit for each rectangle.
 
     A unit is 1 when the state *before* the letter is in its P and the letter in its L. All
@@ -202,31 +202,6 @@ def elman(machine: Automaton, precision: Precision) -> Network:
     W is a product: from the units to the state that they lead to, and from there to the
     units of that state. Wide networks hold its two factors instead, and no zeros.
     """
-    return _network(Wiring.of(machine), precision)
-
-
-def speaking(machine: Automaton, vectors: FloatArray, precision: Precision) -> Network:
-    """The recurrent network of a machine that says a vector of each state.
-
-    Args:
-        machine: Without outputs.
-        vectors: ``(states or fewer, n)``: the vectors. A last state beyond these says 0,
-            and is silent if no letter leaves it.
-        precision: The format.
-    """
-    count, size = vectors.shape
-    wiring = Wiring.of(machine, count)
-    all_vectors = np.vstack([precision.normal(vectors), np.zeros((1, size))])
-    whole = all_vectors[wiring.matrices["unembed.weight"].columns]
-    rows, columns = whole.nonzero()
-    readout = replace(
-        Sparse.of(whole.shape, rows, columns, 1.0), values=whole[rows, columns]
-    )
-    matrices = {**wiring.matrices, "unembed.weight": readout}
-    return _network(Wiring(matrices, wiring.start, np.zeros(size)), precision)
-
-
-def _network(wiring: Wiring, precision: Precision) -> Network:
     width = len(wiring.start)
     tensors = {
         "hidden.start": wiring.start,
@@ -279,35 +254,24 @@ def steepness(precision: Precision) -> float:
     return float(2.0 ** np.ceil(log2(2 * precision.accumulator_digits * log(2))))
 
 
-def lstm(machine: Automaton, precision: Precision) -> Network:
+def lstm(wiring: Wiring, precision: Precision) -> Network:
     """C = σ(−K)·c + σ(K·s)·tanh(K), h = σ(K)·tanh(c): tanh 1 if the input gate is open.
 
     s is ½ for the unit whose state was before and whose letter it is, and −½ or less for
     all others. Nothing is kept but by the unit that is turned on, so no noise adds up.
     """
-    wiring, width, k = *_wiring_of(machine), steepness(precision)
+    width, k = len(wiring.start), steepness(precision)
     tensors, none = {"start.cell": wiring.start}, np.zeros(width)
     always = [none, np.full(width, -k), np.full(width, k), np.full(width, k)]
     return _gated_network("lstm", wiring, precision, always, [none] * 4, tensors)
 
 
-def gru(machine: Automaton, precision: Precision) -> Network:
+def gru(wiring: Wiring, precision: Precision) -> Network:
     """N = tanh(σ(K·s)·1), h = (1 − σ(−K))·n + σ(−K)·h: the reset gate says who is on."""
-    wiring, width, k = *_wiring_of(machine), steepness(precision)
+    width, k = len(wiring.start), steepness(precision)
     none = np.zeros(width)
     always, inside = [none, np.full(width, -k), none], [none, none, np.ones(width)]
     return _gated_network("gru", wiring, precision, always, inside, {})
-
-
-def _wiring_of(machine: Automaton) -> tuple[Wiring, int]:
-    wiring = Wiring.of(machine)
-    width = len(wiring.start)
-    if width > WIDEST:
-        raise CompileError(
-            f"{machine.name} needs {width:,} units, and LSTMs and GRUs have at most "
-            f"{WIDEST:,}; use --arch rnn, which stores no zeros"
-        )
-    return wiring, width
 
 
 def _gated_network(
@@ -347,19 +311,75 @@ def _above(matrix: FloatArray, rows: int) -> FloatArray:
 # By architecture.
 
 
-RECURRENT: dict[str, tuple[str, Callable[[Automaton, Precision], Network]]] = {
-    "rnn": (NAME, elman),
-    "lstm": (SATURATED, lstm),
-    "gru": (SATURATED, gru),
+class Cell(NamedTuple):
+    """How a recurrent network of a machine is made.
+
+    Attributes:
+        construction: What it is called.
+        network: From the wiring and the format to the network, for words of every length.
+        on: The state of a unit that is on; of one that is off it is nearly 0.
+    """
+
+    construction: str
+    network: Callable[[Wiring, Precision], Network]
+    on: float
+
+
+CELLS = {
+    "rnn": Cell(NAME, elman, 1.0),
+    "lstm": Cell(SATURATED, lstm, ON),
+    "gru": Cell(SATURATED, gru, ON),
 }
-"""By architecture the construction of machines, by its name; there is no longest word."""
+"""By architecture."""
 
 
 def compile_rnn(
     machine: Automaton, precision: Precision, arch: str = "rnn"
 ) -> CompiledNetwork:
     """The recurrent network of a machine."""
-    name, network = RECURRENT[arch]
-    return CompiledNetwork(
-        name, network(machine_of_states(machine), precision), {}, None
+    network = _network(
+        machine.name, Wiring.of(machine_of_states(machine)), precision, arch
     )
+    return CompiledNetwork(CELLS[arch].construction, network, {}, None)
+
+
+def speaking(
+    machine: Automaton, vectors: FloatArray, precision: Precision, arch: str
+) -> CompiledNetwork:
+    """The recurrent network of a machine that says a vector of each state.
+
+    Args:
+        machine: Without outputs.
+        vectors: ``(states or fewer, n)``: the vectors. A last state beyond these says 0,
+            and is silent if no letter leaves it.
+        precision: The format.
+        arch: ``"rnn"``, ``"lstm"`` or ``"gru"``.
+    """
+    count, size = vectors.shape
+    wiring = Wiring.of(machine, count)
+    normal = precision.normal(vectors / CELLS[arch].on)
+    all_vectors = np.vstack([normal, np.zeros((1, size))])
+    whole = all_vectors[wiring.matrices["unembed.weight"].columns]
+    rows, columns = whole.nonzero()
+    readout = replace(
+        Sparse.of(whole.shape, rows, columns, 1.0), values=whole[rows, columns]
+    )
+    matrices = {**wiring.matrices, "unembed.weight": readout}
+    wiring = Wiring(matrices, wiring.start, np.zeros(size))
+    network = _network(machine.name, wiring, precision, arch)
+    return CompiledNetwork(CELLS[arch].construction, network, {}, None)
+
+
+def _network(name: str, wiring: Wiring, precision: Precision, arch: str) -> Network:
+    """The network, if its architecture can be so wide.
+
+    Raises:
+        CompileError: If it cannot.
+    """
+    width = len(wiring.start)
+    if arch != "rnn" and width > WIDEST:
+        raise CompileError(
+            f"{name} needs {width:,} units, and LSTMs and GRUs have at most "
+            f"{WIDEST:,}; use --arch rnn, which stores no zeros"
+        )
+    return CELLS[arch].network(wiring, precision)

@@ -20,11 +20,14 @@ SLICE = Slice(
     readers={
         ("transformer", "hidden-markov"): f"{__name__}.check",
         ("rnn", "hidden-markov"): f"{__name__}.check_recurrent",
+        ("lstm", "hidden-markov"): f"{__name__}.check_gated",
+        ("gru", "hidden-markov"): f"{__name__}.check_gated",
     },
     rules={"normaliser": f"{__name__}.check_normaliser"},
     finders={
         f"{__name__}.check": f"{__name__}.find:refinement",
         f"{__name__}.check_recurrent": f"{__name__}.find:simulation",
+        f"{__name__}.check_gated": f"{__name__}.find:boxes",
     },
     tasks={"beliefs": f"{__name__}.task:process"},
     parts={
@@ -35,5 +38,5 @@ SLICE = Slice(
         "HiddenMarkovModel": f"{__name__}.source_model",
         "hidden_markov": f"{__name__}.commands_objects",
     },
-    uses=("architectures.recurrent", "kinds.linear_systems"),
+    uses=("architectures.gated", "architectures.recurrent", "kinds.linear_systems"),
 )

@@ -18,11 +18,8 @@ from krohn.compiler.machine_programs import letter_itself, say_vectors, vectors_
 from krohn.compiler.pipeline import Options
 from krohn.compiler.planning import planning
 from krohn.kinds.hidden_markov.source import HiddenMarkovModel
-from krohn.kinds.hidden_markov.source_beliefs import (
-    Beliefs,
-    Contexts,
-    reachable,
-)
+from krohn.kinds.hidden_markov.source_beliefs import Beliefs, reachable
+from krohn.kinds.hidden_markov.source_contexts import ContextMachine, Contexts
 from krohn.program import (
     Map,
     Operation,
@@ -34,11 +31,13 @@ from krohn.program import (
     Vectors,
     table,
 )
-from krohn.program.domains import joint
+from krohn.program.domains import FloatArray, joint
 
 # Finitely many beliefs: the machine of the beliefs, by any of its networks.
 
-NAME = "beliefs"
+NAME, CONTEXTS = "beliefs", "contexts"
+MACHINES = {NAME: "machine", CONTEXTS: "contexts"}
+"""Under which name a file states a machine of situations."""
 MOST_BELIEFS = 1000
 MOST_PARAMETERS = 50_000_000
 
@@ -80,23 +79,53 @@ def networks(
         raise CompileError(known.reasons())
 
 
-def recurrent(model: HiddenMarkovModel, options: Options) -> CompiledNetwork:
-    """The RNN of the beliefs, for words of every length; impossible words turn it off.
+def recurrent(model: HiddenMarkovModel, options: Options, arch: str) -> CompiledNetwork:
+    """The recurrent network of the beliefs, for words of every length.
 
     Raises:
         CompileError: If there are too many beliefs.
     """
     beliefs = _few(model)
-    following, count = beliefs.following, len(beliefs.weights)
-    states = (*(f"belief{i}" for i in range(count)), "impossible")
+    return _recurrent(NAME, model, beliefs.following, beliefs.laws, options, arch)
+
+
+def context_network(
+    model: HiddenMarkovModel, contexts: ContextMachine, options: Options, arch: str
+) -> CompiledNetwork:
+    """The recurrent network of a machine of contexts, for words of every length."""
+    machine = contexts.following, contexts.laws
+    return _recurrent(CONTEXTS, model, *machine, options, arch)
+
+
+def _recurrent(
+    name: str,
+    model: HiddenMarkovModel,
+    following: IntArray,
+    laws: FloatArray,
+    options: Options,
+    arch: str,
+) -> CompiledNetwork:
+    """The network that says the law of each state; impossible words turn it off.
+
+    Args:
+        name: What the states are, as the file says it.
+        model: The model.
+        following: ``(letters, states)``: where a letter leads from each; -1 for nowhere.
+        laws: ``(states, n)``.
+        options: The format.
+        arch: The architecture.
+    """
+    count = len(laws)
+    states = (*(f"{name}{i}" for i in range(count)), "impossible")
     complete = np.where(following < 0, count, following)
     complete = np.hstack([complete, np.full((len(complete), 1), count)])
     machine = Automaton(Semiautomaton(complete, model.letters, states), name=model.name)
-    network = speaking(machine, beliefs.laws, options.precision)
+    built = speaking(machine, laws, options.precision, arch)
     program: dict[str, object] = {
-        "machine": {"start": 0, "transitions": following.tolist()}
+        MACHINES[name]: {"start": 0, "transitions": following.tolist()}
     }
-    return CompiledNetwork(f"{NAME}-elman", network, program, None)
+    construction = f"{name}-{built.construction}"
+    return replace(built, construction=construction, program=program)
 
 
 def _few(model: HiddenMarkovModel) -> Beliefs:

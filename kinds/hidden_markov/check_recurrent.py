@@ -1,9 +1,9 @@
 """RNNs of hidden Markov models: after each letter a belief is said, up to an error.
 
-Theorem W8d of docs/proofs/beliefs.md.
+Theorems W8d and W8e of docs/proofs/beliefs.md.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,32 +28,32 @@ from krohn.verify.checker.arithmetic import (
 )
 from krohn.verify.checker.established import Established
 from krohn.verify.checker.model_file import Machine, Model
-from krohn.verify.checker.simulation import check_simulation
+from krohn.verify.checker.simulation import Reader, check_simulation
 from krohn.verify.checker.sparse_matrix import Sparse
 
 
 @dataclass(frozen=True)
 class Beliefs:
-    """The machine of situations that possible words lead to, and the belief of each.
+    """The machine of situations that possible words lead to, and the beliefs of each.
 
     Attributes:
         machine: It leads to -1 where no possible word leads.
-        laws: ``(states, n)``: NaN where no possible word leads.
+        laws: ``(states, n)``: between which entries beliefs are.
         off: How far an entry of these can be from the true one.
         count: How many there are.
     """
 
     machine: Machine
-    laws: FloatArray
+    laws: Interval
     off: float
     count: int
 
 
 @dataclass(frozen=True)
 class Says(Network):
-    """An RNN that says beliefs, with the law of each situation."""
+    """An RNN that says beliefs, with the laws of each situation."""
 
-    laws: FloatArray
+    laws: Interval
 
     def follow(
         self, at: IntArray, rights: Sequence[IntArray]
@@ -64,14 +64,15 @@ class Says(Network):
         off = self.off(hidden.some(possible), self.laws[rights[1][possible]])
         return self.hand_on(hidden), -off.high
 
-    def off(self, hidden: Sparse, laws: FloatArray) -> Interval:
+    def off(self, hidden: Sparse, laws: Interval) -> Interval:
         """``(rows, n)``: how far what is said can be from laws."""
         form, size = self.form, len(self.logits)
+        shape = hidden.shape[0], size
         of, at = self.readout.entries(hidden.columns)
         terms = hidden.values[of] * self.readout.values[at]
         place = hidden.rows[of] * size + self.readout.columns[at]
         summed, absolute, count = (
-            np.bincount(place, part, laws.size).reshape(laws.shape).astype(np.float64)
+            np.bincount(place, part, shape[0] * size).reshape(shape).astype(np.float64)
             for part in (terms, np.abs(terms), np.ones(len(terms)))
         )
         most = count.max(initial=0) + self.logits.any()
@@ -92,32 +93,67 @@ def follow_beliefs(model: Model) -> Beliefs:
     Raises:
         Refused: If it states none, or makes another claim.
     """
-    demand(model.length is None, "an RNN has no longest word")
+    demand(model.length is None, "a recurrent network has no longest word")
     source = StatedHiddenMarkov.from_wire(model.source)
     machine = situations.followed_by(model)
-    demand(machine is not None, "the file states no situations")
-    assert machine is not None
-    count, size = machine.transitions.shape[1], len(source.start)
-    demand(count * size <= situations.MOST_NUMBERS, "too many beliefs to be listed")
-    law = situations.beliefs(source, machine, {(q,): q for q in range(count)})
-    laws = np.full((count + 1, size), np.nan)  # the last one for -1
-    laws[law.value] = law.belief
-    ways = machine.transitions
-    possible = np.where(np.isnan(laws[ways, 0]), -1, ways)
-    walked = Machine(machine.start, possible, np.arange(count))
-    return Beliefs(walked, laws, law.off, len(law.value))
+    contexts = situations.followed_by(model, "contexts")
+    demand((machine is None) != (contexts is None), "one machine has to be stated")
+    if contexts is not None:
+        from krohn.kinds.hidden_markov.check_contexts import (
+            context_beliefs,  # no other proof rests on it
+        )
+
+        machine, law = contexts, context_beliefs(source, contexts)
+    else:
+        assert machine is not None
+        count = machine.transitions.shape[1]
+        few = count * len(source.start) <= situations.MOST_NUMBERS
+        demand(few, "too many beliefs to be listed")
+        law = situations.beliefs(source, machine, {(q,): q for q in range(count)})
+    return _box(machine, law)
 
 
-def says(network: Network, beliefs: Beliefs) -> Says:
-    """The network beside the beliefs.
+def _box(machine: Machine, law: situations.Law) -> Beliefs:
+    """The least and the largest entries of the beliefs of each state, if it has any."""
+    count = machine.transitions.shape[1] + 1  # the last one is for -1
+    low = np.full((count, law.belief.shape[1]), np.inf)
+    high, known = -low, np.zeros(count, np.bool_)
+    np.minimum.at(low, law.value, law.belief)
+    np.maximum.at(high, law.value, law.belief)
+    known[law.value] = True
+    ways = np.where(known[machine.transitions], machine.transitions, -1)
+    walked = Machine(machine.start, ways, np.arange(count - 1))
+    return Beliefs(walked, Interval(low, high), law.off, int(known.sum()))
+
+
+def says(model: Model, beliefs: Beliefs, said: Any = None) -> Says:
+    """The network of a file beside the beliefs, with the nodes of evidence, if any."""
+    return Says(**vars(open_network(model, said)), laws=beliefs.laws)
+
+
+def prove_beliefs(
+    model: Model, said: Any, says: Callable[[Model, Beliefs, Any], Reader[Any]]
+) -> Established:
+    """The error that can be shown of a recurrent network.
+
+    Args:
+        model: The network.
+        said: The evidence.
+        says: The network of a file beside beliefs; ``follow`` says how far outputs are off.
 
     Raises:
-        Refused: If it has other letters or outputs.
+        Refused: If the network says no beliefs.
     """
-    letters, size = len(beliefs.machine.transitions), beliefs.laws.shape[1]
-    demand(len(network.logits) == size, "another number of outputs")
-    demand(network.letters.shape[1] == letters, "other letters")
-    return Says(**vars(network), laws=beliefs.laws)
+    beliefs = follow_beliefs(model)
+    network = says(model, beliefs, evidence := said["simulation"])
+    demand(network.reads == len(beliefs.machine.transitions), "other letters")
+    outputs = model.tensors["unembed.bias"].shape
+    demand(outputs == beliefs.laws.shape[1:], "another number of outputs")
+    pairs, least = check_simulation(network, evidence, beliefs.machine)
+    error = Interval.of(max(off := -least, 0.0)) + beliefs.off
+    demand(np.isfinite(off), "an output has no bound")
+    facts = {"argument": "hidden states", "situations": beliefs.count, "pairs": pairs}
+    return Established(model.format, PossibleWords(None), facts, error.most)
 
 
 def check_claim(model: Model, said: Any, machine: Machine | None) -> Established:
@@ -126,10 +162,4 @@ def check_claim(model: Model, said: Any, machine: Machine | None) -> Established
     Raises:
         Refused: If the network says no beliefs.
     """
-    beliefs = follow_beliefs(model)
-    network = says(open_network(model, evidence := said["simulation"]), beliefs)
-    pairs, least = check_simulation(network, evidence, beliefs.machine)
-    error = Interval.of(max(off := -least, 0.0)) + beliefs.off
-    demand(np.isfinite(off), "an output has no bound")
-    facts = {"argument": "hidden states", "situations": beliefs.count, "pairs": pairs}
-    return Established(model.format, PossibleWords(None), facts, error.most)
+    return prove_beliefs(model, said, says)

@@ -4,6 +4,7 @@ Theorems W8 to W8b of docs/proofs/beliefs.md: the beliefs of a machine, exactly;
 combinations of the beliefs that the last letters leave.
 """
 
+from collections.abc import Sequence
 from fractions import Fraction
 from math import gcd
 from typing import TYPE_CHECKING, NamedTuple
@@ -104,11 +105,11 @@ def _ray(vector: list[int]) -> list[int]:
     return ray
 
 
-def followed_by(model: Model) -> Machine | None:
+def followed_by(model: Model, name: str = "machine") -> Machine | None:
     """The machine of situations that a file states; None if it states none."""
-    if model.claim.kind != StatedHiddenMarkov.kind or "machine" not in model.program:
+    if model.claim.kind != StatedHiddenMarkov.kind or name not in model.program:
         return None
-    return machine_of(model.program["machine"], len(model.claim.letters), least=-1)
+    return machine_of(model.program[name], len(model.claim.letters), least=-1)
 
 
 def window(program: Statement, output: Channel, source: StatedHiddenMarkov) -> Law:
@@ -127,12 +128,17 @@ def window(program: Statement, output: Channel, source: StatedHiddenMarkov) -> L
         columns = (product @ source.start)[:, :, None] if length < seen else product
         bos = np.full((len(words), max(width - length, 0)), letters)
         value = output.table([*np.hstack([words[:, :width], bos]).T])
-        vertices.append(_vertices(value, columns))
+        vertices.append(vertices_of(value, columns))
         if length < seen:  # the letter before stands on the right
             product = product[:, None] @ source.operators
             product = product.each(lambda x: x.reshape(-1, size, size))
             before = np.tile(np.arange(letters), len(words))[:, None]
             words = np.hstack([np.repeat(words, letters, axis=0), before])
+    return law_of(vertices)
+
+
+def law_of(vertices: Sequence[tuple[IntArray, Interval]]) -> Law:
+    """All of some vertices, each with the value of the output."""
     value = np.concatenate([values for values, _ in vertices])
     demand(len(value) > 0, "no word is possible")
     every = Interval(
@@ -151,8 +157,7 @@ def _count_letters(program: Statement, width: int, source: StatedHiddenMarkov) -
             the range of float64.
     """
     size, letters = len(source.start), program.letters
-    least, most = _range(source)
-    grows = max(most + np.log2(size), -least)
+    grows = growth(source)
     demand(width * grows <= FARTHEST, "products of letters could leave the range")
     demand(letters**width * size * size <= MOST_NUMBERS, "too many words of a window")
     seen = width
@@ -180,14 +185,16 @@ def _back(program: Statement, name: str) -> int:
     return by
 
 
-def _range(source: StatedHiddenMarkov) -> tuple[float, float]:
-    """The binary logarithms of the least and the largest number that is not 0."""
+def growth(source: StatedHiddenMarkov) -> float:
+    """Each letter more changes no entry that is not 0 by more than this, in log2."""
     numbers = np.concatenate([source.operators.ravel(), source.start])
     exponents = np.log2(numbers[numbers > 0])
-    return min(float(exponents.min()), 0.0) - 1, max(float(exponents.max()), 0.0) + 1
+    least = min(float(exponents.min()), 0.0) - 1
+    most = max(float(exponents.max()), 0.0) + 1
+    return max(most + float(np.log2(len(source.start))), -least)
 
 
-def _vertices(value: IntArray, columns: Interval) -> tuple[IntArray, Interval]:
+def vertices_of(value: IntArray, columns: Interval) -> tuple[IntArray, Interval]:
     """The columns of some matrices that are not 0, made to sum to 1.
 
     What is not 0 is at least 2^-900.

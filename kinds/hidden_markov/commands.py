@@ -1,12 +1,10 @@
 """Hidden Markov models in the commands: networks that say the belief after each letter."""
 
-import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from itertools import islice
-from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NotRequired
 
@@ -14,6 +12,7 @@ import numpy as np
 
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.errors import KrohnError
+from krohn.architectures.recurrent.build import CELLS
 from krohn.compile_options import CompileOptions
 from krohn.compiled_model import (
     BY_NEED,
@@ -25,13 +24,9 @@ from krohn.compiled_model import (
     rows_of,
     there_is,
 )
-from krohn.compiler import CompileError, Unsuited
-from krohn.compiler.compiled_network import CompiledNetwork
-from krohn.compiler.pipeline import Options
+from krohn.compiler import CompileError
 from krohn.kinds.hidden_markov import (
     build_attention_products as attention_products,
-    build_beliefs as beliefs,
-    build_normalised as normalised,
     source as hidden_markov,
     source_arrays,
     source_files as files,
@@ -39,14 +34,21 @@ from krohn.kinds.hidden_markov import (
 )
 from krohn.kinds.hidden_markov.commands_facts import (
     belief_machine,
-    does_not_forget,
+    facts,
+    recurrent_facts,
     truncation_remark,
 )
 from krohn.kinds.hidden_markov.commands_machines import as_model
+from krohn.kinds.hidden_markov.commands_networks import (
+    CONSTRUCTIONS,
+    NEEDS,
+    RECURRENT,
+    TRIES,
+    Wanted,
+)
 from krohn.kinds.hidden_markov.commands_types import Chain
 from krohn.kinds.hidden_markov.source import HiddenMarkovModel
-from krohn.kinds.hidden_markov.source_beliefs import contexts
-from krohn.kinds.hidden_markov.source_structure import Structure
+from krohn.kinds.hidden_markov.source_contexts import ROOM, grow_contexts
 from krohn.kinds.hidden_markov.source_truncation import (
     MOST_SHARE,
     Truncated,
@@ -54,14 +56,14 @@ from krohn.kinds.hidden_markov.source_truncation import (
     truncations,
 )
 from krohn.kinds.hidden_markov.statement import StatedHiddenMarkov
-from krohn.network.architecture import kind_of, parameters
+from krohn.network.architecture import kind_of
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import PRECISIONS, FloatArray
 from krohn.network.reading import Opened
 from krohn.program.domains import IntArray
-from krohn.program.errors import Refused
 from krohn.program.slices import families, family_examples, family_source, find
 from krohn.program.word_texts import write_letter
+from krohn.program.wording import at_most
 from krohn.report import Progress
 from krohn.schemas.parts import Dtype, Sizes, Tried
 from krohn.source_kinds.base import (
@@ -74,22 +76,17 @@ from krohn.source_kinds.base import (
 )
 from krohn.source_kinds.kind import Answers, Example, few
 from krohn.source_kinds.real_outputs import Reference, outputs, simulate_words
-from krohn.verify.checker.established import Established
-from krohn.verify.proof import shown_of
-from krohn.verify.search.find import MARGIN
 from krohn.verify.testing.simulation_result import Simulation
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-TRIES, SAMPLED = 4, 2000
-"""How often a window is made finer; how long words are that are run through a network that
-is for all lengths."""
+SAMPLED = 2000
+"""How long words are that are run through a network that is for all lengths."""
 LIKELY, SMALL = 8, 5e-5
 """How many entries of a law are printed, and the least of these."""
-NEEDS = "a Transformer of a hidden Markov model needs the longest length"
-SLIGHT = 1e-3
-"""An error for which no wider format is tried where none is asked for."""
+LARGEST_ERROR = 0.25
+"""The largest error of contexts that a refusal offers."""
 
 
 class UncompiledModelFacts(Chain):
@@ -242,7 +239,10 @@ class HiddenMarkovModels(ReadableKind[HiddenMarkovModel]):
             wider = replace(asked, formats=("float64",))
             yield iter([Alternative(source, wider, "--dtype float64")])
         if asked.within is not None:
-            looser = (replace(asked, within=each) for each in larger(asked.within))
+            errors = larger(asked.within)
+            if asked.arch != "transformer":
+                errors = _least_error(source, asked.within)
+            looser = (replace(asked, within=each) for each in errors)
             yield (
                 Alternative(source, each, f"--within {each.within:g}")
                 for each in looser
@@ -292,30 +292,30 @@ class HiddenMarkovModels(ReadableKind[HiddenMarkovModel]):
         """
         if how.within is not None and not 0 < how.within < 1:
             raise CompileError(f"--within is between 0 and 1, not {how.within}")
-        if how.arch != "transformer":
-            how.choose_construction({"rnn": beliefs.NAME})
+        known = CONSTRUCTIONS
+        if how.arch == "transformer":
+            how.longest(NEEDS)
+        else:
+            how.choose_construction(dict.fromkeys(CELLS, how.construction))
+            known = RECURRENT
             if how.length is not None:
                 raise CompileError(
-                    "-T is for Transformers; an RNN of finitely many beliefs is for words "
+                    "-T is for Transformers; a recurrent network of beliefs is for words "
                     "of every length"
                 )
-            return {beliefs.NAME: _recurrent}
-        how.longest(NEEDS)
         if how.construction == "auto":
-            return CONSTRUCTIONS
-        if how.construction not in CONSTRUCTIONS:
-            known = " or ".join(["auto", *CONSTRUCTIONS])
+            return known
+        if how.construction not in known:
+            names = " or ".join(["auto", *known])
             raise CompileError(
-                f"--construction takes {known}, not {how.construction!r}"
+                f"--construction takes {names}, not {how.construction!r}"
             )
-        return {how.construction: CONSTRUCTIONS[how.construction]}
+        return {how.construction: known[how.construction]}
 
     def describe_source(
         self, source: HiddenMarkovModel, asked: CompileOptions
     ) -> dict[str, Any]:
         """The facts of a hidden Markov model, and its network if there is one."""
-        from krohn.kinds.hidden_markov.commands_facts import facts
-
         network = self._network(source, asked)
         return {
             "name": source.name,
@@ -324,6 +324,7 @@ class HiddenMarkovModels(ReadableKind[HiddenMarkovModel]):
             "size": source.size,
             "letters": len(source.letters),
             **facts(source, network["construction"], asked.within),
+            "recurrent": recurrent_facts(source, asked.within),
             "length": asked.length,
             **network,
         }
@@ -441,217 +442,11 @@ class HiddenMarkovModels(ReadableKind[HiddenMarkovModel]):
         )
 
 
-@dataclass(frozen=True)
-class Wanted:
-    """A network in one of the formats that are tried.
-
-    Attributes:
-        kind: The kind of the source.
-        source: The model.
-        asked: What is asked for.
-        options: How to lower it.
-        widest: Whether no wider format is tried.
-    """
-
-    kind: HiddenMarkovModels
-    source: HiddenMarkovModel
-    asked: CompileOptions
-    options: Options
-    widest: bool
-
-    @property
-    def longest(self) -> int:
-        """T of a Transformer."""
-        return self.asked.longest(NEEDS)
-
-    def check_network(self, built: CompiledNetwork) -> Established:
-        """The facts that the checker shows of a network.
-
-        Raises:
-            Refused: If that is no error.
-        """
-        claim = {"length": self.asked.length, "error": sys.float_info.max}
-        file = self.kind.file(self.source, built, claim, self.options)
-        return shown_of(file)
-
-    def check_error(self, error: float) -> None:
-        """Nothing, if an error is one that a belief may have.
-
-        Raises:
-            CompileError: If it is larger.
-        """
-        if self.asked.within is not None:
-            if error > self.asked.within:
-                raise CompileError(f"it is off by {error:.2g}")
-        elif error > SLIGHT and not self.widest:
-            raise CompileError(
-                f"it is off by {error:.2g}; where no --within is given, a wider format is "
-                f"taken from {SLIGHT:g} on"
-            )
-
-    def near_enough(self, built: CompiledNetwork) -> Built:
-        """The network with its claim.
-
-        Raises:
-            Refused: If there is none.
-            CompileError: If its error is larger than it may be.
-        """
-        shown = self.check_network(built)
-        self.check_error(shown.error * MARGIN)
-        return self.add_claim(built, shown)
-
-    def add_claim(self, built: CompiledNetwork, shown: Established) -> Built:
-        """The network with its claim."""
-        model = {}
-        if isfinite(shown.model):
-            model = {"model_error": shown.model * MARGIN}
-        length, error = self.asked.length, shown.error * MARGIN
-        return built, {"length": length, "error": error, **model}
-
-
-def _beliefs(asked: Wanted) -> Built:
-    """The best network of finitely many beliefs that can be proved.
-
-    Raises:
-        CompileError: If there is none, or its error is larger than it may be.
-    """
-    networks = beliefs.networks(asked.source, asked.longest, asked.options)
-    ways = (Way(b.construction, b.cost, partial(as_it_is, b)) for b in networks)
-    choice = choose(ways, asked.near_enough)
-    if choice.found is None:
-        raise CompileError(f"no network is proved ({reasons(choice.tried)})")
-    built, claim = choice.found
-    return replace(built, tried=choice.tried), claim
-
-
-def _recurrent(asked: Wanted) -> Built:
-    """The RNN of finitely many beliefs, for words of every length.
-
-    Raises:
-        CompileError: If there are too many beliefs, or its error is larger than it may be.
-        Refused: If it cannot be proved.
-    """
-    built = beliefs.recurrent(asked.source, asked.options)
-    claim = asked.kind.prove_claim(asked.source, built, {"length": None}, asked.options)
-    asked.check_error(claim["error"])
-    return built, claim
-
-
-def _window(asked: Wanted) -> Built:
-    """A window whose contexts leave so much of the error as the network needs.
-
-    Raises:
-        CompileError: If there are too many contexts, or the format is too coarse; with the
-            least error that was reached.
-        Refused: If nothing is proved of one.
-    """
-    within = asked.asked.within
-    if within is None:
-        raise Unsuited(
-            "the last letters determine the belief up to an error only, and --within "
-            "allows none"
-        )
-    target, beside, model, reached = within, 0.0, 0.0, dict[float, str]()
-    for _ in range(TRIES):
-        window = contexts(asked.source, target)
-        finest = window.error > target
-        if reached and finest and window.error + beside > within:
-            break  # none is nearer, and what is beside contexts stays about the same
-        if window.error > within and not reached:
-            pasts = does_not_forget(Structure(asked.source))
-            raise Unsuited(
-                f"{asked.source.name} does not forget fast enough: "
-                f"{window.description} still "
-                f"leave an error of {window.error:.2g}"
-                + (f"; {pasts}" if pasts else "")
-            )
-        _check_smallest(asked, beliefs.least_parameters(asked.source, window))
-        built = beliefs.window_network(
-            asked.source, window, asked.longest, asked.options
-        )
-        assert built.cost is not None
-        _check_smallest(asked, built.cost.parameters)
-        shown = asked.check_network(built)
-        if shown.error * MARGIN <= within:
-            return asked.add_claim(built, shown)
-        model, beside = shown.model, shown.error - window.error
-        rounded = shown.error - model
-        reached[shown.error] = (
-            f"the nearest window is off by {shown.error:.3g}: {window.description} leave "
-            f"{window.error:.3g} as the compiler bounds it, {model:.3g} as the checker "
-            f"does in {asked.options.precision.name}; roundings add {rounded:.2g}"
-        )
-        if finest or rounded >= within:
-            break
-        target *= 0.95 * within / shown.error
-    # Where roundings are not what is too much, a wider format does not help.
-    refused = Unsuited if model > within and finest else CompileError
-    raise refused(reached[min(reached)])
-
-
-def _check_smallest(asked: Wanted, needed: int) -> None:
-    """Refuse a window where heads that multiply are as near with fewer parameters.
-
-    Args:
-        asked: What is asked for; a window by name is not refused.
-        needed: Parameters of the window, at least.
-
-    Raises:
-        Unsuited: If they are.
-    """
-    if asked.asked.construction != "auto":
-        return
-    try:
-        other = _by_heads(asked)
-        size = parameters(other.network.architecture)
-        if size >= needed:
-            return
-        asked.near_enough(other)
-    except (CompileError, Refused):
-        return
-    raise Unsuited(
-        f"it would need {needed:,} parameters or more, and {attention_products.NAME} is as "
-        f"near with {size:,}"
-    )
-
-
-def _products(
-    network: Callable[[HiddenMarkovModel, int, Options], CompiledNetwork],
-    asked: Wanted,
-) -> Built:
-    """Products of operators.
-
-    Raises:
-        CompileError: If the construction does not serve, or the error is larger than it
-            may be.
-        Refused: If nothing is proved of them.
-    """
-    return asked.near_enough(network(asked.source, asked.longest, asked.options))
-
-
-def _attention_products(asked: Wanted) -> Built:
-    """The same by heads, as small as the error allows.
-
-    Raises:
-        CompileError: As `_products`.
-        Refused: As `_products`.
-    """
-    return asked.near_enough(_by_heads(asked))
-
-
-def _by_heads(asked: Wanted) -> CompiledNetwork:
-    within = asked.asked.within
-    arguments = asked.source, asked.longest, asked.options, within
-    return attention_products.network(*arguments)
-
-
-CONSTRUCTIONS: dict[str, Callable[[Wanted], Built]] = {
-    beliefs.NAME: _beliefs,
-    beliefs.WINDOW: _window,
-    normalised.NAME: partial(_products, normalised.normalised_network),
-    attention_products.NAME: _attention_products,
-}
-"""By the order in which they are tried."""
+def _least_error(source: HiddenMarkovModel, within: float) -> Iterator[float]:
+    """The least error of as many contexts as there may be, if it is small."""
+    least = float(at_most(grow_contexts(source, within).error / ROOM, 2))
+    if within < least <= LARGEST_ERROR:
+        yield least
 
 
 def _in_range(source: HiddenMarkovModel, asked: CompileOptions) -> bool:
@@ -662,7 +457,7 @@ def _in_range(source: HiddenMarkovModel, asked: CompileOptions) -> bool:
 
 def _only_multiplied(asked: CompileOptions) -> CompileOptions:
     """The same by heads that multiply, where these may serve, in the widest format."""
-    auto = asked.construction == "auto"
+    auto = asked.construction == "auto" and asked.arch == "transformer"
     construction = attention_products.NAME if auto else asked.construction
     return replace(asked, construction=construction, formats=asked.formats[-1:])
 

@@ -16,11 +16,24 @@ from krohn.kinds.hidden_markov import (
     build_attention_products as attention_products,
     build_normalised as normalised,
 )
-from krohn.kinds.hidden_markov.build_beliefs import WINDOW
+from krohn.kinds.hidden_markov.build_beliefs import (
+    CONTEXTS,
+    MOST_BELIEFS,
+    NAME,
+    WINDOW,
+)
+from krohn.kinds.hidden_markov.commands_types import RecurrentFacts
 from krohn.kinds.hidden_markov.source import HiddenMarkovModel
 from krohn.kinds.hidden_markov.source_beliefs import (
     Beliefs,
     reachable,
+)
+from krohn.kinds.hidden_markov.source_contexts import (
+    ROOM,
+    Contexts,
+    Suffixes,
+    context_machine,
+    grow_contexts,
 )
 from krohn.kinds.hidden_markov.source_structure import (
     Structure,
@@ -274,6 +287,15 @@ def does_not_forget(structure: Structure) -> str | None:
     )
 
 
+def too_slow(model: HiddenMarkovModel, contexts: Contexts | Suffixes) -> str:
+    """The sentence that last letters leave too large an error."""
+    pasts = does_not_forget(Structure(model))
+    return (
+        f"{model.name} does not forget fast enough: {contexts.description} still leave an "
+        f"error of {at_most(contexts.error, 2)}" + (f"; {pasts}" if pasts else "")
+    )
+
+
 def _of_products(structure: Structure, made: str | None) -> str:
     """The depth that products of operators have, and whether they are compiled."""
     sums = "" if structure.linear else " and made to sum to 1"
@@ -294,6 +316,42 @@ def _of_machine(model: HiddenMarkovModel, beliefs: Beliefs) -> Iterator[str]:
     kind = classify(find(machine, budget), budget)
     yield f"an exact machine: its beliefs are {len(beliefs.weights)} states"
     yield from by_groups(kind, "the groups of this machine", "this machine")
+
+
+# The RNNs that are for words of every length.
+
+
+ERRORS = (0.1, 0.05, 0.01, 0.001)
+"""The errors for which contexts are counted."""
+
+
+def recurrent_facts(
+    model: HiddenMarkovModel, within: float | None
+) -> list[RecurrentFacts]:
+    """The RNN of finitely many beliefs; or those of contexts, by error.
+
+    Args:
+        model: The model.
+        within: An error to be looked at beside the usual ones.
+    """
+    beliefs = reachable(model, MOST_BELIEFS)
+    if beliefs is not None:
+        states = len(beliefs.weights)
+        return [
+            RecurrentFacts(rnn_of=NAME, rnn_error=0.0, contexts=None, states=states)
+        ]
+    rows, wanted = list[RecurrentFacts](), {*ERRORS, *([within] if within else [])}
+    for error in sorted(wanted, reverse=True):
+        suffixes = grow_contexts(model, error * ROOM)
+        if suffixes.error > error * ROOM:
+            break
+        states = len(context_machine(suffixes, error * ROOM).laws)
+        size = len(suffixes.leaves)
+        row = RecurrentFacts(
+            rnn_of=CONTEXTS, rnn_error=error, contexts=size, states=states
+        )
+        rows.append(row)
+    return rows
 
 
 # What a network of a truncation says of the model.

@@ -152,7 +152,11 @@ def zoo(rows: list[dict[str, Any]], families: list[dict[str, Any]]) -> None:
 
 def facts(found: dict[str, Any]) -> None:
     """Print the facts of a source that is no machine, a line each, then its networks."""
-    listed = {name: found[name] for name in ("units", "networks") if _rows(found, name)}
+    listed = {
+        name: found[name]
+        for name in ("units", "networks", "recurrent")
+        if _rows(found, name)
+    }
     table = new_table("fact", "value")
     for name, fact in found.items():
         if name not in (*listed, "tried", "proved"):
@@ -180,6 +184,7 @@ LABELS = {
     "mlp_width": "MLP width",
     "rnn_width": "RNN width",
     "rnn_error": "RNN error",
+    "rnn_of": "RNN of",
     "beliefs": "reachable beliefs",
     "forgets_after": "forgets after letters",
     "looked_at": "searched up to",

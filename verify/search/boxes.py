@@ -113,6 +113,9 @@ class Boxes:
             at, letter = waiting[some[row // count]], row % count
             if letter == 0:
                 self.edges[at] = []
+            if state < 0:  # nothing is claimed of what is impossible
+                self.edges[at].append(-1)
+                continue
             here = Interval(boxes.low[row], boxes.high[row])
             if (new := self.enter(here, state, (at, letter))) is not None:
                 yield new

@@ -10,11 +10,8 @@ from hypothesis import given, settings, strategies as st
 
 import krohn
 from krohn.kinds.hidden_markov.source import HiddenMarkovModel
-from krohn.kinds.hidden_markov.source_beliefs import (
-    IMPOSSIBLE,
-    contexts,
-    reachable,
-)
+from krohn.kinds.hidden_markov.source_beliefs import IMPOSSIBLE, reachable
+from krohn.kinds.hidden_markov.source_contexts import contexts
 from krohn.program.errors import Refused
 
 
