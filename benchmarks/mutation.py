@@ -105,6 +105,7 @@ JOBS = (
     job("Parity8@2,3,7", "parity-selected", 8),
     job("Parity8@2,3,7", "parity", 8),
     job("Parity8@2,3,7", "parity-table", 8),
+    job("Parity8@2,3,7", "parity-sawtooth", 8),
     job("ParityTree2,2", "parity-tree", 4),
     job("D6", "semidirect-car", 8),
     job("A4", "wreath", 8),

@@ -46,7 +46,7 @@ ARCHITECTURES = (Gpt, EfficientGpt, Lstm, Rnn, RecurrentLayer)
 SLOW_SCRIPTS = {
     *("counting", "shallow", "gpt2", "attention_rates", "chains_of_thought"),
     *("depth_records", "trusted", "margins", "arithmetic", "tightness"),
-    "grammar_sizes",
+    *("grammar_sizes", "sawtooth"),
 }
 SLOW = ("-T 1024 ", "-T 4096 ", "Dyck10,2", "C2 -T 1380")
 # The networks of these machines are small enough to be made again in a quick test.

@@ -2,8 +2,10 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import reduce
 from itertools import product
 from math import prod
+from operator import add
 
 import numpy as np
 
@@ -24,12 +26,14 @@ from krohn.program import (
     Map,
     MarkedSum,
     Operation,
+    Piecewise,
     Position,
     PrefixSum,
     Program,
     Row,
     table,
 )
+from krohn.program.expressions import MOST_TERMS, argument, rectify
 
 LARGEST_TABLE = 2**16
 BOTH = {row: min(row) for row in product((0, 1), repeat=2)}
@@ -94,6 +98,27 @@ def by_table(machine: Automaton, length: int) -> Program:
     return _program(machine, layers, operations)
 
 
+def sawtooth(machine: Automaton, length: int) -> Program:
+    """The parity of letters that a head selects, by k ReLUs instead of steps.
+
+    s − 2·ReLU(s − 1) + 2·ReLU(s − 2) − … has no plateau: what a sum is off is passed on,
+    and nothing takes it away.
+
+    Raises:
+        CompileError: If words of some length reach other than one state or two that all
+            letters keep apart, or no position counts, or too many do.
+    """
+    layers = layered_parity(machine, length)
+    operations, sums = _marked_sums(length, kinds(layers))
+    most = sum(len(places) for _, places in kinds(layers))
+    if most > MOST_TERMS:
+        raise CompileError(f"a sawtooth has at most {MOST_TERMS} teeth, not {most}")
+    total = reduce(add, map(argument, range(len(sums))))
+    teeth = (rectify(total - s) * (2 * (-1) ** s) for s in range(1, most))
+    function = Piecewise(reduce(add, teeth, total))
+    return _program(machine, layers, {**operations, "parity": Map(function, sums)})
+
+
 def _program(
     machine: Automaton, found: LayeredParity, operations: dict[str, Operation]
 ) -> Program:
@@ -119,14 +144,25 @@ def sum_channels(
     length: int, summands: Sequence[Summand], suffix: str = ""
 ) -> dict[str, Operation]:
     """A sum over the positions of each summand, and the parity of all sums."""
-    if not summands:
-        raise CompileError(
-            "no letter counts at any position; there is nothing to select"
-        )
     if prod(len(places) + 1 for _, places in summands) > LARGEST_TABLE:
         raise CompileError(
             f"a table of {len(summands)} sums would have more than {LARGEST_TABLE} rows; "
             "the construction parity adds them up"
+        )
+    operations, sums = _marked_sums(length, summands, suffix)
+    grid = product(*(range(len(places) + 1) for _, places in summands))
+    parities: dict[Row, int] = {row: sum(row) % 2 for row in grid}
+    operations[f"parity{suffix}"] = Map(table(parities), sums)
+    return operations
+
+
+def _marked_sums(
+    length: int, summands: Sequence[Summand], suffix: str = ""
+) -> tuple[dict[str, Operation], tuple[str, ...]]:
+    """A sum over the positions of each summand, and the names of the sums."""
+    if not summands:
+        raise CompileError(
+            "no letter counts at any position; there is nothing to select"
         )
     operations: dict[str, Operation] = {}
     for i, (kind, places) in enumerate(summands):
@@ -137,11 +173,7 @@ def sum_channels(
             f"counts{i}{suffix}": Position(tuple(marks)),
             f"sum{i}{suffix}": MarkedSum(f"bit{i}{suffix}", f"counts{i}{suffix}"),
         }
-    grid = product(*(range(len(places) + 1) for _, places in summands))
-    parities: dict[Row, int] = {row: sum(row) % 2 for row in grid}
-    sums = tuple(f"sum{i}{suffix}" for i in range(len(summands)))
-    operations[f"parity{suffix}"] = Map(table(parities), sums)
-    return operations
+    return operations, tuple(f"sum{i}{suffix}" for i in range(len(summands)))
 
 
 def _increments(found: LayeredParity) -> dict[str, Operation]:

@@ -201,6 +201,7 @@ ON_REQUEST = {
     **{f"{SCAN}{radix}": _scan_of_radix(radix) for radix in (3, 5, 10)},
     # What the thesis builds, to compare with.
     "parity-table": Construction(f"{_AT}.parity:by_table"),
+    "parity-sawtooth": Construction(f"{_AT}.parity:sawtooth"),
     "semidirect": Construction(
         f"{_AT}.thesis.extensions:semidirect", check=check_permutes
     ),

@@ -35,6 +35,7 @@ SERVED: dict[str, dict[str, int]] = {
     "parity": {"Parity4@1,3": 6},
     "parity-selected": {"Parity4@1,3": 6},
     "parity-table": {"Parity4@1,3": 6},
+    "parity-sawtooth": {"Parity4@1,3": 6},
     "parity-tree": {"ParityTree2,2": 6},
     "product": {"C2xC2": 4, "C2xC3": 3},
     "gridworld": {"Grid2": 6, "Grid4": 6},

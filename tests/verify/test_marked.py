@@ -119,25 +119,6 @@ def test_marks_that_the_tensors_do_not_have_are_refused() -> None:
     assert "'counts0' is embedded wrongly" in proof.reason
 
 
-def with_sawtooth(model: ModelFile, marked: int) -> ModelFile:
-    """ReLU(s) − 2·ReLU(s − 1) + 2·ReLU(s − 2) − … in the place of steps."""
-    reads, shows = np.zeros((2, marked, len(model.tensors["embed.token"][0])))
-    reads[:, place(model, "sum0")] = 1.0
-    shows[:, place(model, "parity")] = 2.0 * (-1.0) ** np.arange(marked)
-    shows[0] /= 2
-    mlp = {
-        "0.weight": reads.T,
-        "0.bias": -np.arange(float(marked)),
-        "1.weight": shows,
-        "1.bias": np.zeros(reads.shape[1]),
-    }
-    tensors = {f"blocks.0.mlp.{name}": array for name, array in mlp.items()}
-    shape = model.header["architecture"]
-    blocks = [{**shape["blocks"][0], "mlp": [marked]}]
-    header = {**model.header, "architecture": {**shape, "blocks": blocks}}
-    return replace(model, header=header, tensors={**model.tensors, **tensors})
-
-
 @pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("dtype", "marked", "verdict"),
@@ -153,10 +134,29 @@ def test_a_sawtooth_has_no_plateau_and_passes_noise(
     """Steps are proved in all of these cases: they take the noise of the sum away."""
     support = ",".join(str(100 - i) for i in reversed(range(marked)))
     machine = zoo.machine(f"Parity100@{support}")
-    steps = krohn.compile(
-        machine, 100, "parity-selected", dtype=dtype, observe="outputs"
+    steps, teeth = (
+        krohn.compile(machine, 100, form, dtype=dtype, observe="outputs", proof=False)
+        for form in ("parity-selected", "parity-sawtooth")
     )
-    assert steps.proof is not None
-    assert steps.proof.verdict == "verified"
-    proof = prove(with_sawtooth(steps.file, marked), machine)
-    assert proof.verdict == verdict
+    assert prove(steps.file, machine).verdict == "verified"
+    assert teeth.summary()["mlp_width"] == marked
+    assert prove(teeth.file, machine).verdict == verdict
+
+
+@pytest.mark.parametrize(
+    ("tensor", "index", "value"),
+    [
+        ("blocks.0.mlp.0.weight", (SUM, 1), 2.0),
+        ("blocks.0.mlp.0.bias", (2,), -1.5),
+        ("blocks.0.mlp.1.weight", (1, -1), 0.0),
+        ("blocks.0.mlp.1.bias", (-1,), 0.25),
+    ],
+)
+def test_a_sawtooth_with_a_wrong_tooth_is_refused(
+    tensor: str, index: tuple[int, ...], value: float
+) -> None:
+    teeth = krohn.compile(PARITY, 8, "parity-sawtooth", observe="outputs").file
+    column = place(teeth, "parity")
+    at = tuple(column if i == -1 else i for i in index)
+    assert teeth.tensors[tensor][at] != value
+    assert prove(with_entries(teeth, tensor, at, value), PARITY).verdict != "verified"
