@@ -113,6 +113,8 @@ def positions(program: Program, options: Options) -> Positions:
     ratings = (
         max(program.domains.get(op.rating, (0,))) for op in _of_wire(program, "best")
     )
+    backs = [op.by for op in _of_wire(program, "shift-by")]
+    given = all(program.operations[by].wire == "position" for by in backs)
     ordered = {kind for kind in fetched if "index" in Lowering.of[kind].features}
     return Positions(
         length=program.length,
@@ -124,6 +126,9 @@ def positions(program: Program, options: Options) -> Positions:
         ),
         uniform=options.uniform,
         marks=tuple(dict.fromkeys(marks)),
+        distances=tuple(
+            dict.fromkeys(by_position(program, by) for by in backs if given)
+        ),
         blocks=tuple(dict.fromkeys(blocks)),
         best_rating=max(ratings, default=0),
         spread=not options.uniform

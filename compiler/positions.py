@@ -250,8 +250,8 @@ def feature_scale(precision: Precision) -> float:
 
 
 FEATURES = (
-    *("one", "bos", "code", "index", "square", "count", "marked", "bits", "block"),
-    "asked",
+    *("one", "bos", "code", "index", "square", "lift", "count", "marked", "bits"),
+    *("block", "asked"),
 )
 """All of them, in the order in which they lie."""
 
@@ -271,6 +271,8 @@ class Positions:
         marks: The flags, position by position, by which its marked sums choose.
         spread: Whether the index of a position is a number on either side of 0, of
             which a format holds more, and not the position itself.
+        distances: How far back each of its heads for distances looks, position by position;
+            none if words decide it for one of them.
         blocks: For each way in which linear heads add up a block the size of blocks, and
             the number of the block meant at each position.
         best_rating: The largest rating by which heads choose.
@@ -284,6 +286,7 @@ class Positions:
     uniform: bool = False
     marks: tuple[tuple[int, ...], ...] = ()
     spread: bool = False
+    distances: tuple[tuple[int, ...], ...] = ()
     blocks: tuple[tuple[int, tuple[int, ...]], ...] = ()
     best_rating: int = 0
 
@@ -292,12 +295,14 @@ class Positions:
         """How many dimensions each feature has."""
         wide = {
             "code": self.code.dimensions if self.code else 0,
+            "lift": len(self.distances),
             "marked": len(self.marks),
             "bits": self.bits,
             "block": sum(self.block_counts.values()),
             "asked": sum(self.block_counts[size] + 1 for size, _ in self.blocks),
         }
-        return {name: wide.get(name, 1) for name in FEATURES if name in self.needed}
+        sizes = {n: wide.get(n, 1) for n in FEATURES if n in self.needed}
+        return {name: size for name, size in sizes.items() if size}
 
     def table(self) -> dict[str, FloatArray]:
         """Each feature at positions 0..T, ``(T + 1, size)``."""
@@ -306,11 +311,13 @@ class Positions:
             "one": np.ones((len(t), 1)),
             "bos": (t == 0).astype(np.float64)[:, None],
             "index": self._index(t)[:, None],
-            "square": (t - self.length // 2)[:, None] ** 2,
+            "square": self._squares(t)[:, None],
             "count": count_scores(self.length)[:, None],
         }
         digits = (t[:, None].astype(np.int64) >> np.arange(self.bits)) & 1
         whole["bits"] = (2.0 * digits - 1.0) * (t > 0)[:, None]
+        if self.distances:
+            whole["lift"] = self._squares((t - np.array(self.distances)).T)
         if self.marks:
             whole["marked"] = np.stack([mark_scores(m) for m in self.marks], axis=1)
         if self.blocks:
@@ -324,6 +331,10 @@ class Positions:
             # BOS is found by the sink alone, so its code is empty.
             whole["code"] = self.code.vectors(t) * (t > 0)[:, None]
         return {name: whole[name] for name in self.sizes}
+
+    def _squares(self, t: FloatArray) -> FloatArray:
+        """Of positions counted from the middle of the word."""
+        return np.asarray((t - self.length // 2) ** 2)
 
     def _index(self, t: FloatArray) -> FloatArray:
         if not self.spread:

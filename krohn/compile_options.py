@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 Observer = Callable[[str, Any], None]
 """A callback after a compiler pass: its name, and the Program (`krohn.program.Program`)."""
 POSITIONS = ("dyadic", "circle")
+BINARY, QUADRATIC = ADDRESSES = "binary", "quadratic"
 ACTIVATIONS = ("relu", "sine", "gelu")
 """The activations that tables of whole numbers can be made of."""
 
@@ -46,6 +47,7 @@ class CompileKeywords(NetworkKeywords, total=False):
     arch: str
     dtype: object
     attention: str | None
+    addresses: str | None
     uniform: bool
     positions: str
     disguise: str | None
@@ -82,6 +84,10 @@ class CompileOptions(MachineReading):
             units are GeLUs, as in GPT-2.
         attention: Of the heads of a chain of thought: ``"standard"`` if none is given,
             ``"linear"`` or ``"sparse"`` (Yang et al. 2024).
+        addresses: How heads find a stated position, in a chain of thought or for ``p.at``
+            of a sequence function: by ``"binary"`` digits if nothing is given, or by a
+            ``"quadratic"`` score, so that no width grows with the length (Feng et al.
+            2023), up to a length that depends on the format.
         uniform: Memories and look-backs by weights that are those of every length; only
             the position table grows with it.
         positions: How look-backs tell positions apart: ``"dyadic"``, by angles 2πt/2^k,
@@ -117,6 +123,7 @@ class CompileOptions(MachineReading):
     keep: bool = False
     activation: str = "relu"
     attention: str | None = None
+    addresses: str | None = None
     uniform: bool = False
     positions: str = "dyadic"
     disguise: str | None = None

@@ -184,6 +184,11 @@ FORM = Need(
 """The options that recurrent networks have no use for, whatever they compute."""
 
 TRANSFORMER = (
+    Need(
+        ("addresses",),
+        lambda values: False,
+        "is for dynamic programs and sequence functions; a machine looks at no address",
+    ),
     Need(("strength",), is_given("disguise"), "is for --disguise"),
     Need(("norm",), is_given("within"), "is for --within E"),
     Need(

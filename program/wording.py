@@ -23,7 +23,7 @@ SWITCHES = ("strict", "uniform", "states", "proof", "every_start", "eggbox")
 NAMES = (
     "float64|float32|float16|bfloat16|rnn|lstm|gru|ssm|outputs|accept|sink|stay|mealy|"
     "acceptor|balanced|circle|dyadic|relu|sine|gelu|linear|sparse|standard|depth|layers|"
-    "auto|pruned|symmetric|transformer"
+    "auto|pruned|symmetric|transformer|binary|quadratic"
 )
 """Values that messages say of options."""
 OPTION = re.compile(

@@ -1,5 +1,7 @@
 """Heads that look at a distance, where digits say, or for a value."""
 
+from bisect import bisect_left
+from collections.abc import Callable
 from math import ceil, log, log2
 from typing import ClassVar
 
@@ -8,7 +10,13 @@ import numpy as np
 from krohn.compiler import CompileError
 from krohn.compiler.attention import Lowering, Matrices, blank
 from krohn.compiler.layout import Layout
-from krohn.compiler.positions import Positions, leak_allowed, leak_target, match_scale
+from krohn.compiler.positions import (
+    Positions,
+    by_position,
+    leak_allowed,
+    leak_target,
+    match_scale,
+)
 from krohn.network.precision import Precision
 from krohn.program import (
     At,
@@ -76,47 +84,107 @@ def distance_slope(length: int, precision: Precision, largest: int = 1) -> float
         CompileError: If that is more than a quarter of the slope.
     """
     slope = float(2 ** ceil(log2(2 * log(4 / leak_allowed(precision, largest)))))
-    most = 3 / 4 * float(length) ** 2
-    if 16 * most * precision.unit > 1 / 4 or most * slope > precision.largest:
+
+    def holds(length: int) -> bool:
+        most = 3 / 4 * float(length) ** 2
+        exact = 16 * most * precision.unit <= 1 / 4
+        return exact and most * slope <= precision.largest
+
+    if not holds(length):
+        longest = _longest(holds, length)
         raise CompileError(
-            f"{precision.name} cannot tell the squares of {length} positions apart; "
-            "use a shorter length or a wider dtype"
+            f"{precision.name} cannot tell the squares of {length} positions apart, but of "
+            f"{longest}; use a shorter length or a wider dtype"
         )
     return slope
+
+
+def place_slope(length: int, precision: Precision, largest: int = 1) -> float:
+    """The score that is lost one position beside a place that the position decides.
+
+    Nothing has noise, and what is lost at a distance of d is d² times as much: rivals on
+    both sides leak 2·Σ e^(−d²·slope) ≤ 2.01·e^(−slope). In 16-bit formats that may be as
+    much as where digits point, in others a sixteenth of 96u, by which copies are off.
+
+    Raises:
+        CompileError: If the format cannot hold the squares.
+    """
+    narrow = precision.digits < precision.accumulator_digits
+    allowed = leak_allowed(precision, largest * (largest + 1))
+    leak = allowed if narrow else 6 * precision.unit
+    slope = float(2 ** ceil(log2(log(2.01 / leak))))
+
+    def holds(length: int) -> bool:
+        return _holds_squares(length, precision, slope)
+
+    if not holds(length):
+        wider = "" if precision.name == "float64" else "--dtype float64 or "
+        raise CompileError(
+            f"{precision.name} holds the squares of {_longest(holds, length)} positions, "
+            f"and there are {length}; say {wider}--addresses binary"
+        )
+    return slope
+
+
+def _longest(holds: Callable[[int], bool], length: int) -> int:
+    """The longest length below one that does not hold, of those that do."""
+    return bisect_left(range(1, length), True, key=lambda n: not holds(n))
+
+
+def _holds_squares(length: int, precision: Precision, slope: float) -> bool:
+    """Whether all scores slope·(p² − 2pj + j²) of positions around 0 are exact sums.
+
+    Partial sums of the terms are whole numbers up to 4·(T/2)². The exponent of the
+    largest score that a kernel has seen so far is off by 1.5u of it (`check_scores`).
+    """
+    half = -(-length // 2)
+    squares, most = np.arange(half + 1, dtype=np.float64) ** 2, 4.0 * half**2
+    return (
+        most < 2.0**precision.accumulator_digits
+        and max(slope * most, squares[-1]) < 0.99 * precision.largest
+        and 2 * precision.accumulator_unit * slope * float(length) ** 2 < 32
+        and bool((precision.round(squares) == squares).all())
+    )
 
 
 class ShiftByLowering(Lowering):
     """Score slope·(2·(t − by)·j − j²), positions counted from the middle of the word.
 
     It is slope·((t − by)² − (j − (t − by))²): the nearest to t − by wins, BOS for
-    positions before it. The first part is the same for all positions.
+    positions before it. The first part is the same for all positions. Where positions
+    decide all distances, a feature takes it off, so that no right score is large.
     """
 
     operation: ClassVar[type[Operation]] = ShiftBy
-    features = frozenset({"one", "index", "square"})
+    features = frozenset({"one", "index", "square", "lift"})
 
     def matrices(
         self, layout: Layout, positions: Positions, looked: ShiftBy
     ) -> Matrices:
-        """One entry for the product, and one for the square."""
+        """One entry for the product, one for the square, and perhaps one for its own."""
         (slope, *_), middle = self.largest(positions), positions.length // 2
         one, index = layout.features["one"][0], layout.features["index"][0]
-        query, key = blank(layout, 2)
+        query, key = blank(layout, 2 + bool(positions.distances))
         query[[index, layout.places[looked.by].start], 0] = 2 * slope, -2 * slope
-        query[one] = -2 * slope * middle, -slope
+        query[one, :2] = -2 * slope * middle, -slope
         key[[index, one], 0] = 1.0, -middle
         key[layout.features["square"][0], 1] = 1.0
+        if positions.distances:
+            own = by_position(layout.plan.program, looked.by)
+            lift = layout.features["lift"][0] + positions.distances.index(own)
+            query[lift, 2], key[one, 2] = -slope, 1.0
         return query, key
 
     def largest(self, positions: Positions) -> list[float]:
         """The slope, and the largest constant."""
         most = positions.fetched[self.operation]
-        slope = distance_slope(positions.length, positions.precision, most)
+        choose = place_slope if positions.distances else distance_slope
+        slope = choose(positions.length, positions.precision, most)
         return [slope, 2 * slope * max(positions.length // 2, 1)]
 
     def query_size(self, program: object, positions: Positions, looked: object) -> int:
-        """The product and the square."""
-        return 2
+        """The product, the square, and that of the place if the position decides it."""
+        return 2 + bool(positions.distances)
 
 
 # A head that looks where binary digits say.

@@ -38,7 +38,7 @@ from krohn.program.attention import Linear, Rectified, Sight, Softmax, Sparse
 from krohn.program.block_kinds import BlockKinds
 from krohn.program.domains import IntArray, joint
 from krohn.program.expressions import Atom, Expression
-from krohn.program.operations.at import At
+from krohn.program.operations.base import LookBack
 from krohn.program.retelling import told_as
 from krohn.program.statement import Channel, Statement, parse
 from krohn.verify.errors import Rejected
@@ -334,7 +334,7 @@ def _network(file: ModelFile) -> _Network:
     heads = [
         c
         for c in statement.channels.values()
-        if isinstance(c.operation, At) and c.stored
+        if isinstance(c.operation, LookBack) and c.stored
     ]
     written = {d for c in heads for d in c.span}
     out = file.tensors[f"blocks.{first}.attention.out"]
@@ -412,12 +412,11 @@ def _stream(
         )
         stream.append(total([constant(fixed), own]))
     for channel in network.heads:
-        assert isinstance(channel.operation, At)
-        digits = [
-            network.statement.channels[n].values_by_position
-            for n in channel.operation.digits
-        ]
-        place = sum(int(digit[t]) << b for b, digit in enumerate(digits))
+        assert isinstance(channel.operation, LookBack)
+        asked = [network.statement.channels[n] for n in channel.operation.asks]
+        given = [np.asarray(c.values_by_position)[None] for c in asked]
+        looked = channel.operation.position(given, np.arange(len(network.table)))
+        place = int(looked[0, t])
         if place and place not in numbers:
             raise Rejected(f"{channel.name!r} looks where the step does not read")
         (d,) = channel.span

@@ -1,9 +1,11 @@
 """A chain of thought by heads that look at fixed places (Yang et al. 2024, Theorem 4.1).
 
 At each position a head fetches each argument of the next step: the binary digits of its
-place stand in the position table. Rules are piecewise linear in fetched contents, so no
-table grows with the numbers, and flags of the position choose between rules. The output
-is the next token. Only the digits of places, log2 of the length, make the network wider.
+place stand in the position table, or how far back it is, which a head finds by the square
+of the distance (the addresses of Feng et al. 2023). Rules are piecewise linear in fetched
+contents, so no table grows with the numbers, and flags of the position choose between
+rules. The output is the next token. Only digits of places, log2 of the length, make the
+network wider.
 
 Sparse heads see the last B positions and the last one of each block of B (Theorem 4.2,
 Lemma A.12 repaired). So the last one of a block first gathers its block in B slots, by
@@ -35,6 +37,7 @@ from krohn.program import (
     Program,
     Select,
     Shift,
+    ShiftBy,
     Token,
 )
 from krohn.program.expressions import (
@@ -71,22 +74,25 @@ def block_size(source: ChainOfThought) -> int:
     return max(1, source.locality if source.locality <= LOCAL * root else root)
 
 
-def chain_of_thought(source: ChainOfThought, attention: str = "standard") -> Program:
+def chain_of_thought(
+    source: ChainOfThought, attention: str = "standard", by_distance: bool = False
+) -> Program:
     """The Program whose greedy continuation of a prompt is its chain of thought.
 
     Args:
         source: The chain of thought.
         attention: How its heads weigh positions: one of `ATTENTION`. Sparse ones see one
             window of `block_size` positions.
+        by_distance: Whether heads, but for linear ones, find places by how far back they
+            are, and not by binary digits.
 
     Raises:
         Refused: If a number can be negative or larger than all tokens.
     """
     source.boxes()
     steps = [None] * len(source.prompt) + list(source.steps)  # said at t = 0, 1, …
-    made = _Channels(
-        {"token": Token(), CONTENT: of_letter(source.contents, 0)}, max(source.contents)
-    )
+    first = {"token": Token(), CONTENT: of_letter(source.contents, 0)}
+    made = _Channels(first, max(source.contents), by_distance)
     reads = zip_longest(*(s.reads if s else () for s in steps), fillvalue=NOTHING)
     size = block_size(source)
     known: dict[str, Callable[[int, Sequence[Argument]], Expression]] = {
@@ -127,6 +133,7 @@ class _Channels:
     Attributes:
         operations: The channels.
         most: The largest content of a token.
+        by_distance: Whether heads find places by how far back they are, not by digits.
         names: The channel of each argument of expressions.
         box: What each can be.
         known: The channel of each expression that has one.
@@ -134,6 +141,7 @@ class _Channels:
 
     operations: dict[str, Operation]
     most: int
+    by_distance: bool
     names: list[str] = field(default_factory=list)
     box: dict[int, tuple[int, int]] = field(default_factory=dict)
     known: dict[Expression, Expression] = field(default_factory=dict)
@@ -163,7 +171,9 @@ class _Channels:
         far = [x - n for x, n in zip(places, near, strict=True)]
         ends = [-(-x // block) * block for x in far]
         offsets = [e - x if e else -1 for e, x in zip(ends, far, strict=True)]
-        self._fetch(f"near{k}", CONTENT, f"near{k}.place", near)
+        seen = self._fetch(f"near{k}", CONTENT, f"near{k}.place", near)
+        if not any(far):
+            return seen + self.constant(k, reads)
         channels = {-1: f"near{k}"}
         for r in sorted({*offsets} - {-1}):
             slot = f"slot{r}" if r else CONTENT
@@ -221,6 +231,11 @@ class _Channels:
         self, name: str, source: str, place: str, places: Sequence[int]
     ) -> Expression:
         """A channel that fetches another one from a place for each position."""
+        if self.by_distance:
+            back = tuple(t - p for t, p in enumerate(places))
+            self.operations[place] = Position(back)
+            self.operations[name] = ShiftBy(source, place)
+            return self._channel_argument(name, (0, self.most))
         digits = tuple(f"{place}[{b}]" for b in range((len(places) - 1).bit_length()))
         for b, digit in enumerate(digits):
             self.operations[digit] = Position(tuple(p >> b & 1 for p in places))

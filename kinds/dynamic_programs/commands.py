@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING, Any, Literal, NotRequired, TypeAlias, TypedDic
 import numpy as np
 
 from krohn.algebra.errors import KrohnError
-from krohn.compile_options import CompileOptions
+from krohn.compile_options import (
+    ADDRESSES,
+    BINARY,
+    QUADRATIC,
+    CompileOptions,
+    check_one_of,
+)
 from krohn.compiled_model import BY_NEED
 from krohn.compiler import CompileError
 from krohn.compiler.compiled_network import as_written
@@ -162,7 +168,7 @@ class ChainsOfThought(TextKind[Source]):
     measured = True
     claim = "generates"
     formats = BY_NEED
-    takes = frozenset({"strict", "keep", "activation", "attention"})
+    takes = frozenset({"strict", "keep", "activation", "attention", "addresses"})
     asks = ("digits", "gadgets", "error", "timeout")
 
     def find_by_name(self, text: str) -> DynamicProgram | None:
@@ -224,9 +230,13 @@ class ChainsOfThought(TextKind[Source]):
         if attention not in ATTENTION:
             known = ", ".join(ATTENTION)
             raise CompileError(f"--attention takes {known}, not {attention!r}")
+        addresses = asked.addresses or BINARY
+        check_one_of("--addresses", addresses, ADDRESSES)
+        if asked.addresses and attention == "linear":
+            raise CompileError("linear heads add up blocks; leave --addresses out")
         seen = Sparse(block_size(source), 1, 1) if attention == "sparse" else None
         with told_as(CompileError, f"{source.name}: "):
-            program = chain_of_thought(source, attention)
+            program = chain_of_thought(source, attention, addresses == QUADRATIC)
             built = as_written(NAME, program, replace(options, sparse=seen))
         return built, {"length": program.length}
 

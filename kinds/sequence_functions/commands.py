@@ -1,5 +1,6 @@
 """Sequence functions written as Programs, in the commands."""
 
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from typing import Any, Literal, TypedDict
@@ -8,7 +9,7 @@ import numpy as np
 
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.errors import KrohnError
-from krohn.compile_options import CompileOptions
+from krohn.compile_options import ADDRESSES, QUADRATIC, CompileOptions, check_one_of
 from krohn.compiler import CompileError
 from krohn.compiler.compiled_network import compile_program
 from krohn.compiler.cost import check_written
@@ -31,6 +32,7 @@ from krohn.network.modelfile import (
     names,
 )
 from krohn.network.reading import Opened, name_chosen_classes, output_function
+from krohn.program import ShiftBy
 from krohn.program.domains import IntArray
 from krohn.program.slices import families, family_examples, family_source, find
 from krohn.program.user_input import read_text
@@ -90,7 +92,7 @@ class SequenceFunctions(SourceKind[SequenceFunction]):
     source = SequenceFunction
     claim = "exact"
     explained = 64
-    takes = frozenset({"strict", "keep", "activation", "positions"})
+    takes = frozenset({"strict", "keep", "activation", "positions", "addresses"})
 
     def find_by_name(self, text: str) -> SequenceFunction | None:
         """A function of the catalogue, ``program:reverse``, or that of a file."""
@@ -127,6 +129,26 @@ class SequenceFunctions(SourceKind[SequenceFunction]):
     def to_wire(self, source: SequenceFunction, length: int | None) -> dict[str, Any]:
         """The Program as it was written, before all passes."""
         return _realise_function(source, length).to_wire()
+
+    def make_network(
+        self, source: SequenceFunction, asked: CompileOptions
+    ) -> tuple[SequenceFunction, str, Built]:
+        """The function with addresses as they are asked for, and its network."""
+        if asked.addresses is not None:
+            check_one_of("--addresses", asked.addresses, ADDRESSES)
+            if not any(channel.call == "at" for channel in source.channels):
+                raise CompileError("--addresses is for p.at, which is not used here")
+            source = replace(source, by_distance=asked.addresses == QUADRATIC)
+        return super().make_network(source, asked)
+
+    def claiming(self, file: ModelFile, source: object) -> ModelFile:
+        """The file with another function, whose addresses are as in the file."""
+        if source is None:
+            return file
+        stated = _stated_program(file).program.operations.values()
+        by_distance = any(isinstance(each, ShiftBy) for each in stated)
+        own = replace(self.require_source(source), by_distance=by_distance)
+        return super().claiming(file, own)
 
     def build(self, source: SequenceFunction, asked: CompileOptions) -> Built:
         """The network for words of up to T letters."""

@@ -209,6 +209,7 @@ class SequenceFunction:
         show: From the values of these to what is shown of them.
         place: The line of a text that is being read; None if Python calls.
         called: The names that a user gave to channels (`named`).
+        by_distance: Whether heads of `at` find positions by how far back they are.
     """
 
     letters: tuple[str, ...]
@@ -218,6 +219,7 @@ class SequenceFunction:
     show: Callable[..., Hashable] | None = None
     place: str | None = None
     called: dict[Channel, str] = field(default_factory=dict)
+    by_distance: bool = False
 
     def named(self, name: str, channel: Channel) -> Channel:
         """The channel, by a name of the user: so it is called in Program and pictures.
@@ -427,7 +429,8 @@ class SequenceFunction:
         """
         if not self.outputs:
             raise ProgramError(f"{self.name!r} has no output; say p.output(channel)")
-        r = Realisation(self.letters, Frame(len(self.letters), length))
+        frame = Frame(len(self.letters), length)
+        r = Realisation(self.letters, frame, self.by_distance)
         r.letter()
         made: dict[Channel, Known] = {}
         for channel in self.channels:

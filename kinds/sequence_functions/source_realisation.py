@@ -20,13 +20,14 @@ from krohn.program import (
     Piecewise,
     Position,
     PrefixSum,
+    ShiftBy,
     Sum,
     Table,
     Token,
 )
 from krohn.program.domains import LARGEST, IntArray, Values, joint
 from krohn.program.errors import KrohnError
-from krohn.program.expressions import Expression, argument, greater, number
+from krohn.program.expressions import Expression, argument, greater, number, rectify
 from krohn.program.operations.base import Frame
 from krohn.program.operations.mean import fractions
 from krohn.program.retelling import told_as
@@ -136,12 +137,15 @@ class Realisation:
     Attributes:
         letters: The names of the letters.
         frame: How many there are, and T.
+        by_distance: Whether heads find positions up to their own by how far back they are,
+            not by digits.
         operations: By name; those that a user's channel needs besides have a dot.
         known: The channels so far.
     """
 
     letters: tuple[str, ...]
     frame: Frame
+    by_distance: bool = False
     operations: dict[str, Operation] = field(default_factory=dict)
     known: dict[str, Known] = field(default_factory=dict)
 
@@ -175,6 +179,17 @@ class Realisation:
     def position(self) -> Known:
         """0 before the first letter, then 1, 2, …."""
         return self.add("position", Position(tuple(range(self.frame.length + 1))))
+
+    def codes_by_position(self, name: str) -> IntArray | None:
+        """A channel at 0, 1, …, T, if the position alone decides it."""
+        operation = self.operations[name]
+        if isinstance(operation, Position):
+            return np.array(operation.values)
+        if not isinstance(operation, Map):
+            return None
+        read = [self.codes_by_position(each) for each in operation.inputs]
+        known = [codes for codes in read if codes is not None]
+        return operation.function(known) if len(known) == len(read) else None
 
     def table(
         self,
@@ -472,11 +487,16 @@ def _pairs(suits: Test | str, key: Known, query: Known) -> tuple[int, ...]:
 
 
 def fetch(kind: type[At]) -> Callable[..., LookBack]:
-    """A look-back to the position that a number says, by its binary digits."""
+    """A look-back to the position that a number says, by its binary digits or by how far.
+
+    Heads that see the whole word find positions by digits: queries may not depend on t.
+    """
 
     def operation(r: Realisation, name: str, read: list[Known]) -> LookBack:
         source, position = read
         _starts([position])
+        if r.by_distance and kind.causal:
+            return ShiftBy(source.name, _distance(r, name, position).name)
         digits, bits = [], r.frame.length.bit_length()
         for b in range(bits):
             digit = _digit(b, r.frame.length)
@@ -484,6 +504,30 @@ def fetch(kind: type[At]) -> Callable[..., LookBack]:
         return kind(source.name, tuple(digits))
 
     return operation
+
+
+def _distance(r: Realisation, name: str, position: Known) -> Known:
+    """How far back a position is; to BOS if there is none, or it lies ahead.
+
+    A flag says which lies ahead: it is rounded, as in `gate_channel`.
+    """
+    length, t = r.frame.length, r.position()
+
+    def place_of(x: Any) -> int:
+        return x if 0 <= x <= length else 0
+
+    if (codes := r.codes_by_position(position.name)) is not None:
+        places = [place_of(position[code]) for code in codes.tolist()]
+        back = tuple(t - p if p <= t else t for t, p in enumerate(places))
+        return r.add(f"{name}.back", Position(back))
+    natural = position.meaning is None and max(position.values.domain) <= length
+    place = position if natural else r.table(f"{name}.place", place_of, [position])
+    there, here = _numbers([place, t])
+    ahead = r.piecewise(f"{name}.ahead", greater(there, here), [place, t])
+    read = [place, t, r.table(f"{name}.flag", int, [ahead])]
+    there, here, flag = _numbers(read)
+    far = rectify(here - there) + gate(here, flag, length)
+    return r.piecewise(f"{name}.back", far, read)
 
 
 def _digit(bit: int, length: int) -> Callable[[int], int]:

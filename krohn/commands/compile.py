@@ -82,6 +82,14 @@ class Networks(NetworkOptions):
             "balanced generator: random (default), symmetric, uniform."
         ),
     ] = None
+    addresses: Annotated[
+        str | None,
+        typer.Option(
+            help="How heads find a stated position, in a chain of thought or by p.at: "
+            "binary (digits; default), or quadratic: a width that does not grow with "
+            "the length, up to 4,094 positions in float32."
+        ),
+    ] = None
     disguise: Annotated[
         str | None,
         typer.Option(

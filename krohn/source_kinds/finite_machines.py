@@ -46,6 +46,7 @@ class Machines(Kind[Automaton]):
     claim = "exact"
     unit = "letter"
     takes = frozenset(each.name for each in fields(CompileOptions)) - {
+        "addresses",
         "attention",
         "within",
     }

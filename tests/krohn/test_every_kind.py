@@ -26,6 +26,7 @@ EACH = pytest.mark.parametrize("kind", NETWORKS)
 OPTIONS = {"length": "-T", "observe": "--observe", "arch": "--arch"}
 WITHOUT_EFFECT = {
     "strict": ("--strict",),
+    "addresses": ("--addresses", "quadratic"),
     "attention": ("--attention", "linear"),
     "within": ("--within", "0.1"),
     "construction": ("--construction", "scan"),

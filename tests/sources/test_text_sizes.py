@@ -123,7 +123,7 @@ def test_local_programs_have_a_constant_sparse_network() -> None:
         length, layers, heads, width, units = sizes(name, "sparse")
         (block,) = (b["attention"] for b in shape["blocks"] if b["heads"])
         assert block["block"] * block["windows"] == source.locality
-        assert (layers, heads, units) == (4, [5], 13)
+        assert (layers, heads, units) == (3, [5], 13)
         assert width <= 6 * (length - 1).bit_length() + 25
 
 

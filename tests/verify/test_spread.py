@@ -18,7 +18,12 @@ from krohn.compiler.positions import spread
 from krohn.network.model import Model
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import BFLOAT16
-from krohn.verify.checker.scores import Said, Scores, split_scores_by_flag
+from krohn.verify.checker.scores import (
+    ONE_KEY,
+    Said,
+    Scores,
+    split_scores_by_flag,
+)
 from krohn.verify.proof import prove
 
 FLIP_FLOP = zoo.machine("FlipFlop")
@@ -107,9 +112,19 @@ def test_what_cannot_be_right_is_raised_by_its_larger_error() -> None:
     error = np.array([[0.5, 0.1, 0.2, 0.3], [9.0, 4.0, 1.0, 1.0]])[::-1].reshape(1, -1)
     hidden, said = np.array([[False, False, False, True]]), np.arange(2)
     keys = Said(said, 0 * said, said >= 0, 1)
-    scores = Scores(true, error, 9.0, 0.0)
-    found = split_scores_by_flag(scores, hidden, keys, said == 1)
-    (on,), off, sure, widest, size = found
+    scores, right = Scores(true, error, 9.0, 0.0), np.ones((1, 4), bool)
+    found = split_scores_by_flag(scores, right, hidden, keys, said == 1)
+    (on,), off, sure, *others = found
     assert on.tolist() == [[5.0, 1.0, 2.0, -np.inf]]
-    assert off.tolist() == [[-np.inf, 9.0 + 8.5, 9.0 + 8.5, -np.inf]]
-    assert (sure, widest, size) == (0.5, 9.0, 9.0)
+    assert off.tolist() == [[-np.inf, 9.0 + 3.5, 9.0 + 0.5, -np.inf]]
+    assert (sure, *others) == (0.5, 9.0, 9.0)
+
+
+def test_exponents_are_off_in_proportion_to_the_larger_of_two_scores() -> None:
+    """Position 2 is right, 1 and 3 are not: a far score is off by more, and is raised."""
+    true, none = np.array([[-64.0, -16.0, 4.0, -16.0]]), np.zeros((1, 4))
+    right, hidden = np.arange(4) == [[2]], np.zeros((1, 4), bool)
+    scores, one = Scores(true, none, 64.0, 0.25), np.ones(1, bool)
+    (on,), _, *errors = split_scores_by_flag(scores, right, hidden, ONE_KEY, one)
+    assert on.tolist() == [[-64.0 + 15, -16.0 + 3, 4.0, -16.0 + 3]]
+    assert errors == [1.0, 16.0, 64.0]

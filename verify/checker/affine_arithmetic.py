@@ -284,7 +284,8 @@ class Sums(NamedTuple):
 
     def whole(self, bias: FloatArray) -> Noisy:
         """With a bias, before they are stored."""
-        size, grid = self.size + np.abs(bias), max(self.grid, finest(bias))
+        size = self.size + np.abs(bias)
+        grid = max(self.grid, finest(bias)) if bias.any() else self.grid
         off = rounding(self.form, self.terms + 1, size, self.known, grid)
         value = self.value + bias
         rest = Upper.of(self.rest) + off * ~self._few(value, bias, grid)

@@ -24,6 +24,7 @@ from krohn.verify.checker.scores import (
     NEVER,
     ONE_KEY,
     Said,
+    largest_error,
     scores_of,
     split_scores_by_flag,
     together,
@@ -200,6 +201,9 @@ def _by_nodes(
     q = heads.queries(
         channel, dict(zip(operation.asks, rows.asked, strict=True)), rows.t
     )
+    if largest_error(q, k)[0] > 1 and len(rows.t) * len(k.value) <= MOST:
+        # Bounds of all scores are too rough where far ones are large.
+        return _one_by_one(heads, channel, rows, keys, k, value)
     low, high, default = operation.candidates(rows.end, rows.asked)
     seen = (low > high) | (low >= 0) & (high <= rows.end)
     demand(seen, f"a head may not see {channel.name!r}")
@@ -230,7 +234,9 @@ def _one_by_one(
                 leaks.append(against(q, k, np.zeros_like(right), hidden | inside))
             continue
         match = operation.suits(keys.values, value)
-        on, off, *errors = split_scores_by_flag(scores_of(q, k), hidden, keys, match)
+        right = inside | default & (np.arange(inside.shape[1]) == 0)
+        scores = scores_of(q, k)
+        on, off, *errors = split_scores_by_flag(scores, right, hidden, keys, match)
         leak = worst_rated_leak(on, off, inside, default, operation.first)
         leaks.append(np.array([leak, *errors]))
     return np.asarray(np.max(leaks, axis=0))

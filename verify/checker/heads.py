@@ -189,7 +189,8 @@ class Heads:
         demand(leak < 0.125, f"the head of {channel.name!r} may read wrong positions")
         astray = 2 * ratio + 96 * form.sum_unit
         if form.narrow:
-            astray += 1.5 * form.sum_unit * peak + at_zero(peak, form)
+            top = min(peak, error / (8 * form.sum_unit))  # of scores that can be right
+            astray += 1.5 * form.sum_unit * top + at_zero(top, form)
             astray += 2 * form.unit if astray.most >= form.unit / 2 else 0.0
         return Look(leak, gap, float(error), float(widest)), astray.most
 

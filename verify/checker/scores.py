@@ -54,7 +54,8 @@ class Scores(NamedTuple):
         true: ``(queries, keys)``.
         off: ``(queries, keys)``: how far each can be off as it is computed.
         size: The largest, with its error.
-        exponent: How far exponents can be off besides.
+        exponent: How far exponents can be off besides, in units of the larger of a score
+            and the right one.
     """
 
     true: FloatArray
@@ -63,15 +64,15 @@ class Scores(NamedTuple):
     exponent: float
 
     @property
-    def error(self) -> FloatArray:
-        """``(queries, keys)``: how far each can be off, with its exponent."""
-        return self.off + self.exponent
+    def sizes(self) -> FloatArray:
+        """``(queries, keys)``: the largest absolute value that each can have."""
+        return np.abs(self.true) + self.off
 
 
 def check_scores(size: Operand, form: Format) -> None:
     """Refuse scores up to a size that overflow, or whose weights may be 0 or ∞ (A7)."""
     fits(size, form, "a score", SUM)
-    off = 8 * form.sum_unit * Interval.of(size)
+    off = 2 * form.sum_unit * Interval.of(size)
     demand(off <= FARTHEST_EXPONENT, "the exponent of a score can be far off")
 
 
@@ -90,11 +91,12 @@ def scores_of(q: Noisy, k: Noisy) -> Scores:
         errors = np.full(scores.shape, error.most)
     else:
         # Kernels may store scores, or not.
-        sums = k.products(q.value.T).whole(np.zeros(len(q.value)))
+        grid = _grid(q.value) + _grid(k.value) - finest(q.value)
+        sums = k.products(q.value.T, grid=grid).whole(np.zeros(len(q.value)))
         scores = sums.value
         errors = np.maximum(sums.total, sums.store_rounded().total)
     largest = float(np.abs(scores).max() + errors.max())
-    return Scores(scores.T, errors.T, largest, 8 * form.sum_unit * largest)
+    return Scores(scores.T, errors.T, largest, 8 * form.sum_unit)
 
 
 def largest_error(q: Noisy, k: Noisy) -> tuple[float, float]:
@@ -128,12 +130,15 @@ def largest_error(q: Noisy, k: Noisy) -> tuple[float, float]:
     return error.most, size.most
 
 
-def _grid(numbers: FloatArray) -> float:
-    """The least g with all numbers multiples of 2^-g, which may be above 1; ∞ if none."""
+def _grid(numbers: FloatArray) -> int:
+    """The least g with all numbers multiples of 2^-g, which may be above 1.
+
+    If there is none, a number that is far beyond 32 with that of other numbers added, too.
+    """
     grid = finest(numbers)
     if grid == 0:
         return finest(numbers * 2.0**-FINEST) - FINEST
-    return grid if grid <= FINEST else np.inf
+    return grid if grid <= FINEST else 4 * FINEST
 
 
 def together(q: Noisy, k: Noisy) -> tuple[float, float, float]:
@@ -154,12 +159,13 @@ def together(q: Noisy, k: Noisy) -> tuple[float, float, float]:
 
 
 def split_scores_by_flag(
-    scores: Scores, hidden: BoolArray, keys: Said, match: BoolArray
+    scores: Scores, right: BoolArray, hidden: BoolArray, keys: Said, match: BoolArray
 ) -> tuple[list[FloatArray], FloatArray, float, float, float]:
     """Scores of positions that are flagged and of others, and bounds of their errors.
 
     Args:
         scores: Those of all positions for one thing that is said after the other.
+        right: ``(rows, T + 1)``: which positions can be right, if they are flagged.
         hidden: ``(rows, T + 1)``: what the positions that look do not see.
         keys: What is said.
         match: ``(all,)``: whether it is said where a position is flagged.
@@ -174,21 +180,25 @@ def split_scores_by_flag(
         Refused: If a flagged position of one rating can score this or that.
     """
     shape, flagged = (len(hidden), len(match), -1), keys.later & match
-    true, error = scores.true.reshape(shape), scores.error.reshape(shape)
+    true, size = scores.true.reshape(shape), scores.sizes.reshape(shape)
+    can = (right & ~hidden)[:, None] & flagged[:, None]
+    can[..., 0] = (right & ~hidden)[:, :1] & (np.arange(len(match)) == keys.bos)
+    top = size[can].max(initial=0)
+    error = scores.off.reshape(shape) + scores.exponent * np.maximum(size, top)
+    least = float(error[can].max(initial=0))
+    raised = true + np.maximum(error - least, 0)
 
     def best(chosen: BoolArray, at_bos: FloatArray | float) -> FloatArray:
-        largest = true[:, chosen].max(axis=1, initial=NEVER)
+        largest = raised[:, chosen].max(axis=1, initial=NEVER)
         largest[:, 0] = at_bos
         return np.where(hidden, NEVER, largest)
 
     ways = [flagged & (keys.ratings == rank) for rank in np.unique(keys.ratings)]
     alike = [true[:, way, 1:] == true[:, way, 1:][:, :1] for way in ways]
     demand(all(map(np.all, alike)), "keys that suit a query score unlike")
-    on = [best(way, true[:, keys.bos, 0]) for way in ways]
-    right = max(error[:, flagged].max(initial=0), error[:, keys.bos, 0].max())
-    wrong = error[:, keys.later & ~match].max(initial=0)
-    off = best(keys.later & ~match, NEVER) + max(wrong - right, 0.0)
-    return on, off, right, float(error.max()), scores.size
+    on = [best(way, raised[:, keys.bos, 0]) for way in ways]
+    off = best(keys.later & ~match, NEVER)
+    return on, off, least, float(error.max()), scores.size
 
 
 def worst_rated_leak(

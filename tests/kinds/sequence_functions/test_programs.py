@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+import krohn
 from krohn import cli
 
 Call = Callable[..., tuple[int, Any]]
@@ -66,3 +67,44 @@ def test_a_function_from_a_file(call: Call, tmp_path: Path) -> None:
     assert missing.endswith("no.program: cannot be read: No such file or directory")
     text.write_bytes(b"letters \xff")
     assert f"{text}:1: not UTF-8 text" in call("explain", text)[1]["error"]
+
+
+ADDRESSED = """letters a b c
+x = token()
+here = prefix_sum(x == "a")
+output at(x, here), at(x, here + here - 1)
+"""
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_addresses_may_be_quadratic(dtype: str, call: Call, tmp_path: Path) -> None:
+    """Positions that words decide: before the word, in it, and ahead of who asks."""
+    text, path = tmp_path / "counted.program", tmp_path / "counted.safetensors"
+    text.write_text(ADDRESSED)
+    how = "-o", path, "--dtype", dtype, "--addresses"
+    widths = []
+    for length in (5, 20):
+        code, told = call("compile", text, "-T", length, *how, "quadratic")
+        assert (code, told["verdict"]) == (0, "verified")
+        widths.append(told["d_model"])
+    assert widths[0] == widths[1]
+    assert call("verify", path, "--machine", text)[1]["verdict"] == "verified"
+    word = "bacabaacbaabcccabaca"
+    said = call("run", path, word)[1]["outputs"]
+    for t, answer in enumerate(said, 1):
+        count = word[:t].count("a")
+        places = [p if 1 <= p <= t else 0 for p in (count, 2 * count - 1)]
+        assert answer == ",".join(("", *word)[p] for p in places)
+    text.write_text('letters a b\nx = token()\noutput latest(x, x == "b")\n')
+    assert call("compile", text, "-T", 5, *how, "quadratic")[0] == 2
+
+
+def test_addresses_that_the_position_decides_take_one_layer() -> None:
+    p = krohn.program("abc")
+    t = p.position()
+    p.output(p.at(p.token(), p.map(lambda x: x // 2 + 1, t)))
+    for dtype in ("float16", "float32"):
+        model = krohn.compile(p, 9, dtype=dtype, addresses="quadratic")
+        assert model.proof is not None
+        assert (model.proof.verdict, model.summary()["layers"]) == ("verified", 1)
+        assert model.model.run("bacbc") == ["b", "a", "a", "c", "c"]

@@ -82,8 +82,10 @@ def test_sums_are_finite_in_every_order_and_so_are_their_exponents(
 def test_values_fit_though_the_largest_weight_is_more_than_1() -> None:
     """The exponent fma(m, c, −fl(m·c)) of the maximum m is the rounding of m·c (4.2)."""
     form = FORMATS["float32"]
-    check_scores(2.0**26 * BELOW, form)
-    score = np.float32(2.0**26) - 4 * np.arange(1, 1000, dtype=np.float32)
+    check_scores(2.0**28 * BELOW, form)
+    with pytest.raises(Refused, match="far off"):
+        check_scores(2.0**28.1, form)
+    score = np.float32(2.0**28) - 16 * np.arange(1, 1000, dtype=np.float32)
     exact = score.astype(np.float64) * np.float32(np.log2(np.e))
     weight = np.exp2((exact - exact.astype(np.float32)).max())
     largest = most(form, INSIDE) / 3  # of three positions
