@@ -10,8 +10,8 @@ from fractions import Fraction
 
 from report import Row, Table, parser, publish
 
-from krohn import gadgets
-from krohn.gadgets import Gadget, printed
+from krohn.instruments.gadgets import library as gadgets, printed
+from krohn.instruments.gadgets.record import Gadget
 
 THIRD, EIGHTH = Fraction(1, 3), Fraction(1, 8)
 MATRIX = ((0.5, -2.0), (3.0, 1.0))

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 import krohn
-from krohn.instruments.compare.tasks.texts import subsequences
+from krohn.instruments.compare.tasks.public_texts import subsequences
 from krohn.kinds.dynamic_programs.commands import ChainsOfThought
 from krohn.kinds.dynamic_programs.source_memory import (
     bell,
