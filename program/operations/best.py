@@ -10,6 +10,9 @@ from krohn.program.domains import BoolArray, IntArray, Values
 from krohn.program.errors import demand
 from krohn.program.operations.base import Frame, LookBack, Match
 
+MOST_PAIRS = 2**28
+"""How often pairs are looked at, all queries together: a second."""
+
 
 @dataclass(frozen=True, slots=True)
 class Best(Match):
@@ -54,8 +57,19 @@ class Best(Match):
 
     def infer(self, read: Sequence[Values], frame: Frame) -> Values:
         """The values of its source."""
-        demand(len(self.pairs) % 2 == 0, "a key that suits is without its query")
+        check_pairs(self.pairs, read[2])
         return LookBack.infer(self, read, frame)
+
+
+def check_pairs(pairs: tuple[int, ...], query: Values) -> None:
+    """Refuse pairs that are none, or too many to be gone through for each query.
+
+    Raises:
+        Refused: If they are.
+    """
+    demand(len(pairs) % 2 == 0, "a key that suits is without its query")
+    work = len(pairs) * len(query.domain)
+    demand(work <= MOST_PAIRS, "too many keys and queries suit each other")
 
 
 def keys_that_suit(pairs: tuple[int, ...], keys: IntArray, asked: int) -> BoolArray:

@@ -10,7 +10,7 @@ import numpy as np
 from krohn.program.domains import MOST, BoolArray, FloatArray, IntArray, Values
 from krohn.program.errors import demand
 from krohn.program.operations.base import Frame, Operation
-from krohn.program.operations.best import keys_that_suit
+from krohn.program.operations.best import check_pairs, keys_that_suit
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ class Mean(Operation):
 
     def infer(self, read: Sequence[Values], frame: Frame) -> Values:
         """All places."""
-        demand(len(self.pairs) % 2 == 0, "a key that suits is without its query")
+        check_pairs(self.pairs, read[2])
         demand(read[0].within(0, self.largest), "a mean of numbers that are too large")
         demand(frame.length <= self.longest, "a mean of too many positions")
         bos = int(np.searchsorted(self.numbers, read[0].bos))
@@ -83,7 +83,7 @@ def fractions(largest: int, longest: int) -> FloatArray:
     Raises:
         Refused: If they are too many.
     """
-    demand(largest * longest**2 < MOST, "a mean has too many values")
+    demand((largest + 1) * longest**2 < MOST, "a mean has too many values")
     counts = np.arange(1, longest + 1)
     each = [np.arange(largest * count + 1) / count for count in counts.tolist()]
     return np.unique(np.concatenate(each))

@@ -110,11 +110,11 @@ def test_a_bonus_is_accepted_only_where_it_suffices(length: int) -> None:
 def test_what_cannot_be_right_is_raised_by_its_larger_error() -> None:
     true = np.array([[5.0, 1.0, 2.0, 3.0], [0.0, 9.0, 9.0, 9.0]])[::-1].reshape(1, -1)
     error = np.array([[0.5, 0.1, 0.2, 0.3], [9.0, 4.0, 1.0, 1.0]])[::-1].reshape(1, -1)
-    hidden, said = np.array([[False, False, False, True]]), np.arange(2)
-    keys = Said(said, 0 * said, said >= 0, 1)
+    hidden, keys = np.array([[False, False, False, True]]), Said(*[np.arange(2)] * 2, 1)
     scores, right = Scores(true, error, 9.0, 0.0), np.ones((1, 4), bool)
-    found = split_scores_by_flag(scores, right, hidden, keys, said == 1)
-    (on,), off, sure, *others = found
+    match = np.arange(2) == 1
+    found = split_scores_by_flag(scores, right, hidden, keys, match)
+    on, off, sure, *others = found
     assert on.tolist() == [[5.0, 1.0, 2.0, -np.inf]]
     assert off.tolist() == [[-np.inf, 9.0 + 3.5, 9.0 + 0.5, -np.inf]]
     assert (sure, *others) == (0.5, 9.0, 9.0)
@@ -125,6 +125,6 @@ def test_exponents_are_off_in_proportion_to_the_larger_of_two_scores() -> None:
     true, none = np.array([[-64.0, -16.0, 4.0, -16.0]]), np.zeros((1, 4))
     right, hidden = np.arange(4) == [[2]], np.zeros((1, 4), bool)
     scores, one = Scores(true, none, 64.0, 0.25), np.ones(1, bool)
-    (on,), _, *errors = split_scores_by_flag(scores, right, hidden, ONE_KEY, one)
+    on, _, *errors = split_scores_by_flag(scores, right, hidden, ONE_KEY, one)
     assert on.tolist() == [[-64.0 + 15, -16.0 + 3, 4.0, -16.0 + 3]]
     assert errors == [1.0, 16.0, 64.0]

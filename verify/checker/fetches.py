@@ -28,6 +28,7 @@ from krohn.verify.checker.scores import (
     scores_of,
     split_scores_by_flag,
     together,
+    worst_leak,
     worst_rated_leak,
 )
 
@@ -68,47 +69,27 @@ def look(heads: Heads, channel: Channel) -> Bounds:
     operation, positions = channel.operation, heads.stream.positions
     assert isinstance(operation, LookBack)
     asks = [heads.stream.channel(name) for name in operation.asks]
-    keys, read = _said(heads, operation)
+    keys, read = ONE_KEY, dict[str, IntArray]()
+    if operation.compared_channel is not None:
+        key = heads.stream.channel(operation.compared_channel)
+        keys = Said(np.union1d(key.later, key.bos), key.later, key.bos)
+        many = len(keys.values) * positions.size
+        demand(many <= MOST, "too many keys to check")
+        read = {key.name: np.repeat(keys.values, len(positions))}
+    rows = rows_of(heads, channel, asks)
+    if operation.rated_channel is not None:
+        return _by_ratings(heads, channel, rows, keys, read)
     k = heads.keys(channel, read, np.tile(np.arange(len(positions)), len(keys.values)))
     check_at_bos(heads, channel, asks, k)
-    rows = rows_of(heads, channel, asks)
     # Not every score is looked at on its own where there are many.
-    many = len(rows.t) * len(k.value)
-    each = many <= WALKED or heads.block.attention != Softmax()
-    rated = operation.rated_channel is not None
-    demand(not rated or many <= MOST, "a head has too many scores to check")
-    way = _one_by_one if each or rated else _by_nodes
+    each = len(rows.t) * len(k.value) <= WALKED or heads.block.attention != Softmax()
+    way = _one_by_one if each else _by_nodes
     wanted = rows.asked[0] if isinstance(operation, Match) else np.ones_like(rows.t)
     worst = np.array([NEVER, 0.0, 0.0, 0.0])
     for value in np.unique(wanted).tolist():
         some = rows.some(np.flatnonzero(wanted == value))
         worst = np.maximum(worst, way(heads, channel, some, keys, k, value))
     return worst[0], worst[1], worst[2], worst[3]
-
-
-def _said(heads: Heads, operation: LookBack) -> tuple[Said, dict[str, IntArray]]:
-    """What positions can say; and the channels that say it, at each for all positions.
-
-    Raises:
-        Refused: If it is too much.
-    """
-    if operation.compared_channel is None:
-        return ONE_KEY, {}
-    names = dict.fromkeys([operation.compared_channel, operation.rated_channel])
-    shown = [heads.stream.channel(n) for n in names if n is not None]
-    values = joint([np.union1d(c.later, c.bos) for c in shown])
-    size = len(heads.stream.positions)
-    many = len(values) * heads.stream.positions.size
-    demand(many <= MOST, "too many keys to check")
-    later = np.all(
-        [np.isin(x, c.later) for x, c in zip(values.T, shown, strict=True)], axis=0
-    )
-    bos = (values == [c.bos for c in shown]).all(axis=1).argmax()
-    rating = (
-        values[:, -1] if operation.rated_channel else np.zeros(len(values), np.int64)
-    )
-    read = {c.name: np.repeat(x, size) for x, c in zip(values.T, shown, strict=True)}
-    return Said(values[:, 0], rating, later, int(bos)), read
 
 
 # ------------------------------------------------------------------- rows
@@ -209,14 +190,15 @@ def _by_nodes(
     demand(seen, f"a head may not see {channel.name!r}")
     ways = default, operation.first, operation.compared_channel is None
     looking = Looking(low, high, rows.end, *ways)
-    flags = operation.suits(keys.values, value).astype(np.int64)
-    return bounds(q, looking, Keys.of(k, keys._replace(values=flags)), 1)
+    flags = Keys.of(k, keys)
+    right = operation.suits(flags.value, value).astype(np.int64)
+    return bounds(q, looking, flags._replace(value=right), 1)
 
 
 def _one_by_one(
     heads: Heads, channel: Channel, rows: Rows, keys: Said, k: Noisy, value: int
 ) -> FloatArray:
-    """The same, from all ways to set the keys, term by term (Theorems R1, R2 and R5)."""
+    """The same, from all ways to set the keys, term by term (Theorems R1 and R2)."""
     operation, work = channel.operation, len(rows.t) * len(k.value)
     assert isinstance(operation, LookBack)
     demand(work <= MOST, "a head has too many scores to check")
@@ -237,9 +219,43 @@ def _one_by_one(
         right = inside | default & (np.arange(inside.shape[1]) == 0)
         scores = scores_of(q, k)
         on, off, *errors = split_scores_by_flag(scores, right, hidden, keys, match)
-        leak = worst_rated_leak(on, off, inside, default, operation.first)
+        leak = worst_leak(on, off, inside, default, operation.first)
         leaks.append(np.array([leak, *errors]))
     return np.asarray(np.max(leaks, axis=0))
+
+
+def _by_ratings(
+    heads: Heads, channel: Channel, rows: Rows, keys: Said, read: dict[str, IntArray]
+) -> Bounds:
+    """The bounds of a head that prefers high ratings: one after the other (Theorem R5)."""
+    operation, j = channel.operation, np.arange(len(heads.stream.positions))
+    assert isinstance(operation, LookBack)
+    rating = heads.stream.channel(str(operation.rated_channel))
+    demand(rating.name not in read, "a key is its own rating")
+    work = len(rows.t) * len(keys.values) * len(j) * len(rating.later)
+    demand(work <= MOST, "a head has too many scores to check")
+    asked = dict(zip(operation.asks, rows.asked, strict=True))
+    q, (wanted,) = heads.queries(channel, asked, rows.t), rows.asked
+    inside, default, hidden = _locate_right(heads, channel, rows)
+    right = inside | default & (j == 0)
+    on, off, errors = list[FloatArray](), np.full(inside.shape, NEVER), np.zeros(3)
+    for each in rating.later:
+        said = np.tile(np.where(j > 0, each, rating.bos), len(keys.values))
+        k = heads.keys(
+            channel, {**read, rating.name: said}, np.tile(j, len(keys.values))
+        )
+        check_at_bos(heads, channel, [heads.stream.channel(n) for n in asked], k)
+        scores, flagged = scores_of(q, k), np.full(inside.shape, NEVER)
+        for value in np.unique(wanted).tolist():
+            at, match = wanted == value, operation.suits(keys.values, value)
+            flagged[at], rest, *own = split_scores_by_flag(
+                scores.some(at), right[at], hidden[at], keys, match
+            )
+            off[at], errors = np.maximum(off[at], rest), np.maximum(errors, own)
+        on.append(flagged)
+    # Each rating has errors of its own: all rivals are raised by the largest.
+    leak = worst_rated_leak(on, off, inside, default, operation.first) + errors[0]
+    return float(leak), float(errors[0]), float(errors[1]), float(errors[2])
 
 
 def against(q: Noisy, k: Noisy, right: IntArray, hidden: BoolArray) -> FloatArray:

@@ -43,9 +43,11 @@ class Keys(NamedTuple):
     def of(k: Noisy, keys: Said) -> "Keys":
         """Those that there are of keys for one value after the other, at all positions."""
         size = len(k.value) // len(keys.values)
-        of, place = np.divmod(np.arange(len(k.value)), size)
-        there = np.where(place > 0, keys.later[of], of == keys.bos).nonzero()[0]
-        return Keys(k.rows(there), place[there], keys.values[of[there]])
+        place, value = np.tile(np.arange(size), len(keys.values)), keys.values
+        value = np.repeat(value, size)
+        later = np.isin(value, keys.later) & (place > 0)
+        there = np.flatnonzero(later | (value == keys.bos) & (place == 0))
+        return Keys(k.rows(there), place[there], value[there])
 
 
 class Looking(NamedTuple):

@@ -28,23 +28,21 @@ NEVER = -np.inf
 
 
 class Said(NamedTuple):
-    """What positions say where a head looks.
+    """Values of the compared channel at the positions where a head looks.
 
     Attributes:
-        values: ``(all,)``: values of the compared channel.
-        ratings: ``(all,)``: the rating with each; one and the same if nothing is rated.
-        later: ``(all,)``: whether a position after BOS can say both.
-        bos: Which of all BOS says, where it counts as flagged.
+        values: ``(values,)``: all its values.
+        later: Those that it has after BOS.
+        bos: The one at BOS, where it counts as flagged.
     """
 
     values: IntArray
-    ratings: IntArray
-    later: BoolArray
+    later: IntArray
     bos: int
 
 
-ONE_KEY = Said(np.ones(1, np.int64), np.zeros(1, np.int64), np.ones(1, np.bool_), 0)
-"""Stands for what is said where no channel is compared."""
+ONE_KEY = Said(np.ones(1, np.int64), np.ones(1, np.int64), 1)
+"""Stands for the values of a channel where none is compared."""
 
 
 class Scores(NamedTuple):
@@ -67,6 +65,10 @@ class Scores(NamedTuple):
     def sizes(self) -> FloatArray:
         """``(queries, keys)``: the largest absolute value that each can have."""
         return np.abs(self.true) + self.off
+
+    def some(self, chosen: BoolArray) -> "Scores":
+        """Those of some queries."""
+        return self._replace(true=self.true[chosen], off=self.off[chosen])
 
 
 def check_scores(size: Operand, form: Format) -> None:
@@ -160,44 +162,35 @@ def together(q: Noisy, k: Noisy) -> tuple[float, float, float]:
 
 def split_scores_by_flag(
     scores: Scores, right: BoolArray, hidden: BoolArray, keys: Said, match: BoolArray
-) -> tuple[list[FloatArray], FloatArray, float, float, float]:
+) -> tuple[FloatArray, FloatArray, float, float, float]:
     """Scores of positions that are flagged and of others, and bounds of their errors.
 
     Args:
-        scores: Those of all positions for one thing that is said after the other.
+        scores: Those of all positions for one value of the key after the other.
         right: ``(rows, T + 1)``: which positions can be right, if they are flagged.
         hidden: ``(rows, T + 1)``: what the positions that look do not see.
-        keys: What is said.
-        match: ``(all,)``: whether it is said where a position is flagged.
+        keys: What keys say.
+        match: ``(values,)``: which of it they say if they are flagged.
 
     Returns:
-        ``(rows, T + 1)`` for each rating, ascending, and for what is not flagged, −∞ where
-        a position cannot be so or is hidden; what cannot be right is raised by what its
-        error is above that of what can. Then the error of what can be right, of any score,
-        and the largest score.
-
-    Raises:
-        Refused: If a flagged position of one rating can score this or that.
+        Twice ``(rows, T + 1)``, −∞ where a position cannot be so or is hidden; what
+        cannot be right is raised by what its error is above that of what can. Then the
+        error of what can be right, of any score, and the largest score.
     """
-    shape, flagged = (len(hidden), len(match), -1), keys.later & match
+    occurs, at_bos = np.isin(keys.values, keys.later), keys.values == keys.bos
+    shape, flagged = (len(hidden), len(match), -1), occurs & match
     true, size = scores.true.reshape(shape), scores.sizes.reshape(shape)
     can = (right & ~hidden)[:, None] & flagged[:, None]
-    can[..., 0] = (right & ~hidden)[:, :1] & (np.arange(len(match)) == keys.bos)
+    can[..., 0] = (right & ~hidden)[:, :1] & at_bos
     top = size[can].max(initial=0)
     error = scores.off.reshape(shape) + scores.exponent * np.maximum(size, top)
     least = float(error[can].max(initial=0))
-    raised = true + np.maximum(error - least, 0)
-
-    def best(chosen: BoolArray, at_bos: FloatArray | float) -> FloatArray:
-        largest = raised[:, chosen].max(axis=1, initial=NEVER)
-        largest[:, 0] = at_bos
-        return np.where(hidden, NEVER, largest)
-
-    ways = [flagged & (keys.ratings == rank) for rank in np.unique(keys.ratings)]
-    alike = [true[:, way, 1:] == true[:, way, 1:][:, :1] for way in ways]
-    demand(all(map(np.all, alike)), "keys that suit a query score unlike")
-    on = [best(way, raised[:, keys.bos, 0]) for way in ways]
-    off = best(keys.later & ~match, NEVER)
+    raised, suits = true + np.maximum(error - least, 0), true[:, flagged, 1:]
+    demand(suits == suits[:, :1], "keys that suit score unlike")
+    on = raised[:, flagged].max(axis=1, initial=NEVER)
+    off = raised[:, occurs & ~match].max(axis=1, initial=NEVER)
+    on[:, 0], off[:, 0] = raised[:, at_bos, 0][:, 0], NEVER
+    on[hidden] = off[hidden] = NEVER
     return on, off, least, float(error.max()), scores.size
 
 

@@ -20,7 +20,9 @@ from krohn.kinds.sequence_functions.source import (
 )
 from krohn.network.modelfile import ModelFile
 from krohn.program import Best
+from krohn.program.domains import Values
 from krohn.program.errors import Refused
+from krohn.program.operations.base import Frame
 from krohn.report import silent
 from krohn.verify.checker.scores import NEVER, worst_rated_leak
 
@@ -166,5 +168,8 @@ def test_ratings_are_numbers_and_ways_to_suit_are_known() -> None:
 
 def test_a_key_without_its_query_is_refused() -> None:
     wire = {"source": "x", "key": "k", "query": "q", "rating": "r", "pairs": [1]}
+    read, frame = [Values(0, np.arange(2**20))] * 4, Frame(2, 4)
     with pytest.raises(Refused, match="without its query"):
-        Best.from_wire(wire).infer([], Any)  # type: ignore[arg-type]
+        Best.from_wire(wire).infer(read, frame)
+    with pytest.raises(Refused, match="too many keys and queries"):
+        Best.from_wire({**wire, "pairs": [0] * 2**10}).infer(read, frame)

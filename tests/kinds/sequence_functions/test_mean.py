@@ -198,3 +198,5 @@ def test_fractions_are_all_that_there_are() -> None:
     every = {Fraction(a, b) for b in range(1, 8) for a in range(3 * b + 1)}
     assert fractions(3, 7).tolist() == [float(x) for x in sorted(every)]
     assert Mean("x", "k", "q", (), 3, 7).numbers is fractions(3, 7)
+    with pytest.raises(Refused, match="too many values"):
+        fractions(0, 2**31)
