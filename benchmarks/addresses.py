@@ -24,7 +24,7 @@ table B[i in 1..m]
 B[i] = x[n + 1 - i] + 0
 answer B[m]
 """
-NOTE = "Widths by digits are those of a length of at most 4,096."
+NOTE = "Widths by digits are those of a length of at most 1,024."
 WIDTHS, LENGTHS = "width by addresses", "lengths by quadratic addresses"
 
 
@@ -92,7 +92,7 @@ def longest(case: tuple[str, str]) -> Row:
     model = seen[most]
     assert model.proof is not None
     assert model.proof.verdict == "verified"
-    digits = make(min(most, 4_096), dtype, BINARY).summary()["d_model"]
+    digits = make(min(most, 1_024), dtype, BINARY).summary()["d_model"]
     return {
         "what": name,
         "dtype": dtype,

@@ -15,7 +15,13 @@ from krohn.program.domains import IntArray
 from krohn.program.interpreter import interpret
 from krohn.verify.checker import sublayers, transformer as checker
 from krohn.verify.checker.arithmetic import FORMATS, Format, Interval
-from krohn.verify.checker.softmax_weights import weight_error
+from krohn.verify.checker.scores import (
+    ONE_KEY,
+    Scores,
+    split_scores_by_flag,
+    worst_leak,
+)
+from krohn.verify.checker.softmax_weights import exponentials, factors, weight_error
 from krohn.verify.checker.sums import Keys, Means
 from krohn.verify.search.find import model_of
 
@@ -88,6 +94,43 @@ def test_a_sum_is_within_its_bound_in_any_order(name: str) -> None:
             ratios.append(float((off / bound).max()))
     assert len(ratios) > 300
     assert max(ratios) > 0.5
+
+
+def rows_of_fetches(rng: np.random.Generator) -> Iterator[tuple[FloatArray, int]]:
+    """Scores of one right key, of some near it and of others far below, and its place."""
+    for right, many in product((0.0, 2.0**18, -(2.0**21), 2.0**23), (2, 9, 40)):
+        lead = right * 2.0**-20 + rng.choice([3.0, 6.0])
+        far = 2.0 ** rng.integers(4, 27, many)
+        behind = np.where(
+            rng.random(many) < 0.5, abs(lead) * (1 + rng.random(many)), far
+        )
+        scores = np.append(right, right - behind).astype(np.float32)
+        order = rng.permutation(many + 1)
+        yield scores[order].astype(float), int(order.argmin())
+
+
+@STORED
+def test_what_a_fetch_leaks_is_within_its_bound_in_any_order(name: str) -> None:
+    """Far scores are off by more than near ones, and are raised by the difference (R1)."""
+    rng, form, ratios = np.random.default_rng(3), FORMATS[name], list[float]()
+    for scores, place in rows_of_fetches(rng):
+        n, none = len(scores), np.zeros((1, len(scores)))
+        size = float(np.abs(scores).max())
+        true = Scores(scores[None], none, size, 8 * form.sum_unit)
+        right, one = np.arange(n)[None] == place, np.ones(1, bool)
+        (on,), off, error, *_ = split_scores_by_flag(
+            true, right, none > 0, ONE_KEY, one
+        )
+        leak = worst_leak(on, off, right, False)
+        wrong = exponentials(factors(n, n, form), form, size) + 2 * error
+        bound = (Interval.of(leak) + wrong).through(np.exp).most
+        values = (np.arange(n) != place)[:, None].astype(float)
+        for kernel in kernels(n, form, values[:, 0] > 0, rng):
+            share = float(kernel.mean(scores, values)[0])
+            ratio = share / max(1 - share, 1e-30) / bound
+            ratios.append(ratio * (1 - 2 * form.unit))
+    assert max(ratios) <= 1
+    assert max(ratios) > 0.2
 
 
 @pytest.mark.parametrize("gain", [8.0, 16.0, 32.0])
