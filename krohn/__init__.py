@@ -56,6 +56,7 @@ if TYPE_CHECKING:  # for type checkers and editors; a test holds it equal to PUB
     from krohn.kinds.hidden_markov.source_model import (
         HiddenMarkovModel as HiddenMarkovModel,
     )
+    from krohn.kinds.kalman.commands import kalman as kalman
     from krohn.kinds.kernels.commands import kernel as kernel
     from krohn.kinds.posterior_heads.commands_decompile import decompile as decompile
     from krohn.kinds.posterior_heads.commands_objects import (

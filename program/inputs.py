@@ -58,17 +58,19 @@ class Box(Inputs):
     Attributes:
         intervals: The least and the largest value of each number of a vector.
         least: The fewest vectors of a sequence.
-        length: The most.
+        length: The most; None for every length.
     """
 
     intervals: tuple[tuple[float, float], ...]
     least: int
-    length: int
+    length: int | None
 
     def __str__(self) -> str:
         alike = len(set(self.intervals)) == 1
         each = self.intervals[:1] if alike else self.intervals
         many = f"{self.least} to {self.length}"
+        if self.length is None:
+            many = "any number of"
         ranges = ", ".join(
             f"{'x' if alike else f'x{k}'} in [{low!r}, {high!r}]"
             for k, (low, high) in enumerate(each, start=1)

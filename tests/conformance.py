@@ -99,6 +99,7 @@ NETWORKS: dict[str, Network] = {
     "heads that multiply": _row(
         "RanHMM2,2@3", length=6, construction="attention-products"
     ),
+    "Kalman filter": _row("RanLDS2@1", arch="rnn"),
     "kernel attention": _row("Exp8:swap=3", arch="transformer"),
     "trained RNN": _row("Tomita1-rnn8"),
     "C-RASP": _row("crasp:Majority", ALL6, length=6),

@@ -4,8 +4,7 @@ from krohn.program.slices import Architecture, Slice
 
 SLICE = Slice(
     architectures={
-        "linear-recurrence": Architecture(
-            f"{__name__}.statement", f"{__name__}.meaning"
-        )
+        name: Architecture(f"{__name__}.statement", f"{__name__}.meaning")
+        for name in ("linear-recurrence", "started-recurrence")
     },
 )

@@ -10,7 +10,7 @@ from krohn.architectures.linear_recurrence.meaning import (
     LinearRecurrence as LinearNet,
     after as after_input,
 )
-from krohn.architectures.linear_recurrence.statement import LinearRecurrence as Linear
+from krohn.network.architecture import kind_of
 from krohn.network.forward_pass import in_full
 from krohn.network.meaning.tensors import FAST
 from krohn.network.named_tensors import NamedTensors
@@ -25,7 +25,7 @@ class LinearRecurrence(NamedTensors):
         self, architecture: Mapping[str, Any], tensors: Mapping[str, Tensor]
     ) -> None:
         super().__init__(tensors)
-        self.shape = Linear.of(architecture)
+        self.shape = kind_of(architecture).sizes(architecture)
         _ = self.net  # or the tensors are those of another one
 
     @property
@@ -37,7 +37,8 @@ class LinearRecurrence(NamedTensors):
     def forward(self, inputs: Tensor) -> Tensor:
         """``(batch, time, outputs)`` for real inputs ``(batch, time, inputs)``."""
         net, outputs = self.net, []
-        hidden = inputs.new_zeros((len(inputs), net.input.shape[1]))
+        start = inputs.new_zeros(net.input.shape[1]) if net.start is None else net.start
+        hidden = start.expand(len(inputs), -1)
         for x in inputs.unbind(1):
             output, hidden = after_input(FAST, net, x, hidden)
             outputs.append(output)

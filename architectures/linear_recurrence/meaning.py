@@ -7,6 +7,7 @@ from typing import Any, Generic
 from krohn.architectures.linear_recurrence.statement import (
     BANDS,
     LinearRecurrence as Declared,
+    StartedRecurrence,
 )
 from krohn.network.architecture import Kind, declare
 from krohn.network.meaning.engine import Engine
@@ -15,7 +16,7 @@ from krohn.network.meaning.net import A, every_tensor
 
 @dataclass(frozen=True)
 class LinearRecurrence(Generic[A]):
-    """h_t = W h_{t−1} + U x_t, y_t = C h_t + D x_t, from h_0 = 0.
+    """h_t = W h_{t−1} + U x_t, y_t = C h_t + D x_t, from h_0, which is 0 if none is said.
 
     W is dense, or banded: each unit reads itself and its two neighbours, where the first
     and the last unit are neighbours. So modes are diagonal, pairs of complex modes blocks
@@ -26,12 +27,14 @@ class LinearRecurrence(Generic[A]):
         output: ``(n, outputs)``: C.
         skip: ``(inputs, outputs)``: D.
         matrix: W ``(n, n)``, or its bands ``(n,)``, named as `BANDS`.
+        start: ``(n,)``: h_0; None for 0.
     """
 
     input: A
     output: A
     skip: A
     matrix: tuple[A, ...]
+    start: A | None = None
 
     @classmethod
     def of(cls, shape: Declared, tensors: Mapping[str, A]) -> "LinearRecurrence[A]":
@@ -45,7 +48,9 @@ class LinearRecurrence(Generic[A]):
         def make_recurrence(left: dict[str, A]) -> "LinearRecurrence[A]":
             matrix = tuple(map(left.pop, names))
             output, skip = left.pop("unembed.weight"), left.pop("skip.weight")
-            return cls(left.pop("input.weight"), output, skip, matrix)
+            started = isinstance(shape, StartedRecurrence)
+            start = left.pop("hidden.start") if started else None
+            return cls(left.pop("input.weight"), output, skip, matrix, start)
 
         return every_tensor(make_recurrence, tensors)
 
@@ -67,13 +72,14 @@ def apply_matrix(o: Engine, net: LinearRecurrence[Any], hidden: Any) -> Any:
     return own * hidden + near
 
 
-KIND = declare(
-    Kind(
-        Declared,
-        title="linear RNN",
-        width_of=lambda linear: linear.hidden,
-        runtime="krohn.architectures.linear_recurrence.engine:LinearRecurrence",
-        recurrent=True,
-        answers="reals",
+for _declared in (Declared, StartedRecurrence):
+    declare(
+        Kind(
+            _declared,
+            title="linear RNN",
+            width_of=lambda linear: linear.hidden,
+            runtime="krohn.architectures.linear_recurrence.engine:LinearRecurrence",
+            recurrent=True,
+            answers="reals",
+        )
     )
-)

@@ -29,3 +29,15 @@ class LinearRecurrence(Architecture):
         if self.form == "dense":
             return {**shapes, "hidden.weight": (n, n)}
         return {**shapes, **dict.fromkeys(BANDS, (n,))}
+
+
+@dataclass(frozen=True)
+class StartedRecurrence(LinearRecurrence):
+    """The same from a start, h_0."""
+
+    kind = "started-recurrence"
+
+    @property
+    def shapes(self) -> Shapes:
+        """The start beside what all have."""
+        return {**super().shapes, "hidden.start": (self.hidden,)}

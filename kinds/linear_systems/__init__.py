@@ -6,7 +6,7 @@ SLICE = Slice(
     sources={
         "linear-system": Source(
             f"{__name__}.commands:LinearSystems",
-            r"(Cyclic-DET|Cyclic-RND|MatMul|RanLDS)\d",
+            r"(Cyclic-DET|Cyclic-RND|MatMul)\d",
             objects=(f"{__name__}.source",),
             of_machines="products",
             inputs="krohn.program.inputs:words",

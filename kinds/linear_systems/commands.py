@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, NotRequired
 import numpy as np
 
 from krohn.algebra.automaton import Automaton, Semiautomaton
-from krohn.algebra.errors import KrohnError, MachineError
+from krohn.algebra.errors import MachineError
 from krohn.compile_options import CompileOptions
 from krohn.compiler import CompileError
 from krohn.compiler.compiled_network import CompiledNetwork
@@ -91,11 +91,6 @@ class LinearSystems(ReadableKind[LinearSystem]):
 
     def of_name(self, text: str) -> LinearSystem | None:
         """The system of a name; None if it is the name of none."""
-        if linear_systems.named_dynamics(text) is not None:
-            raise KrohnError(
-                f"{text} emits vectors of numbers, and networks read letters; from "
-                "Python, use krohn.kinds.linear_systems.source, with its Kalman filter"
-            )
         return linear_systems.find_by_name(text)
 
     def is_machine(self, source: LinearSystem) -> bool:

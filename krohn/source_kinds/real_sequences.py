@@ -55,6 +55,8 @@ if TYPE_CHECKING:
 S = TypeVar("S", bound=OnFile)
 LOST = 2.0**-1000
 """More than sums of a reference lose below the normal range."""
+SAMPLED = 64
+"""The length of inputs that are run where a claim is about every length."""
 NUMBERS = 2**20
 """How many numbers of weights and features are held at once where inputs are run."""
 
@@ -149,7 +151,12 @@ class RealSequences(ReadableKind[S]):
             )
 
     def with_error(
-        self, source: S, name: str, network: Network, length: int, options: Options
+        self,
+        source: S,
+        name: str,
+        network: Network,
+        length: int | None,
+        options: Options,
     ) -> Built:
         """The network of a construction with its claim: the error that is shown of it.
 
@@ -178,7 +185,7 @@ class RealSequences(ReadableKind[S]):
         x = vectors(words, box.names, getattr(file.architecture, "length", None))
         self.check(source, x)
         x = precision.round(x)
-        least = self.least(source, file.claim.longest)
+        least = self.least(source, sampled_length(file))
         if len(x) < least:
             raise KrohnError(f"an input has at least {least} vectors, not {len(x)}")
         outputs = run_network(file, x[None], network)[0]
@@ -194,7 +201,7 @@ class RealSequences(ReadableKind[S]):
         self, file: ModelFile, count: int, seed: int, progress: Progress
     ) -> Simulation:
         """Run inputs that are made to be bad, up to half of all, and random ones."""
-        source, length = self.of_file(file), file.claim.longest
+        source, length = self.of_file(file), sampled_length(file)
         rng, made = np.random.default_rng(seed), max(count // 2, 1)
         bad = self.adversarial(source, file, made, rng)[:made]
         random = self.sample_inputs(file, count - len(bad), rng)
@@ -255,8 +262,8 @@ class RealSequences(ReadableKind[S]):
         self, file: ModelFile, count: int, rng: np.random.Generator
     ) -> FloatArray:
         """Random inputs of full length."""
-        length = file.claim.longest
-        return self.sample_vectors(self.of_file(file), (count, length), rng)
+        shape = count, sampled_length(file)
+        return self.sample_vectors(self.of_file(file), shape, rng)
 
     def list_inputs(self, file: ModelFile, length: int) -> FloatArray:
         """Refused: there is no end of real inputs."""
@@ -264,6 +271,11 @@ class RealSequences(ReadableKind[S]):
             "real inputs cannot all be run; say --sample N, or --proof, which is about "
             "all of them"
         )
+
+
+def sampled_length(file: ModelFile) -> int:
+    """The length of inputs that are run: the longest that is claimed, if there is one."""
+    return file.claim.length or SAMPLED
 
 
 def equivariant(file: ModelFile) -> bool:
@@ -298,4 +310,5 @@ def run_network(
 def batch_size(file: ModelFile, length: int) -> int:
     """How many inputs are run at once, so that memory stays small."""
     widest = max(int(size) for t in file.tensors.values() for size in t.shape)
-    return max(1, NUMBERS // (length * max(length, widest)))
+    heads = getattr(file.architecture, "heads", 1)
+    return max(1, NUMBERS // (length * max(length * heads, widest)))

@@ -90,6 +90,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "grammar.pcfg": ("grammar", "{}"),
     "count.crasp": ("explain", "{}"),
     "since.program": ("explain", "{}"),
+    "some.kalman": ("explain", "{}"),
     "some.kernel": ("explain", "{}"),
     "array.npy": ("decompile", "{}"),
     "table.csv": ("batch", "{}", "-o", "{out}"),

@@ -145,7 +145,7 @@ REFUSED = {
         pcfg:Dyck2:depth=99999 :: a depth is from 0 to 64, not 99999
         pcfg:Dyck2:depth=x :: a depth is from 0 to 64, not x
         none.pcfg:depth=3 :: none.pcfg: cannot be read
-        RanLDS5@3 :: networks read letters
+        none.kalman :: none.kalman: cannot be read
         RanLDS0@3 :: 1 to 64 states
         absent.pomdp :: absent.pomdp: cannot be read
         absent.npz :: absent.npz: cannot be read

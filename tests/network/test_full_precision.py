@@ -105,6 +105,9 @@ SHAPES: dict[str, dict[str, Any]] = {
     **{kind: LETTERS | {"hidden": 16} for kind in ("rnn", "elman", "gru", "lstm")},
     "ssm": LETTERS | {"selective": True, "layers": [SSM]},
     "linear-recurrence": REALS | {"hidden": 8, "form": "dense"},
+    "started-recurrence": REALS | {"hidden": 8, "form": "dense"},
+    "multihead-attention": REALS
+    | {"length": 8, "codes": 3, "heads": 2, "d_qk": 4, "d_v": 4},
     "attention-layer": REALS
     | {"length": 8, "codes": 0, "features": 4, "features_units": [8], "d_qk": 4}
     | {"d_v": 4, "memory": 0, "causal": True, "output_units": [8]},

@@ -56,6 +56,25 @@ def test_numpy_computes_what_torch_does(form: str) -> None:
     assert np.abs(np.stack(found, axis=1) - right).max() < 1e-14
 
 
+def test_a_start_is_where_it_begins() -> None:
+    """After an input of 0 the state is that of h_0, as if h_0 = U x_0 for some x_0."""
+    stated = {**BASE, "form": "dense", "hidden": 2, "kind": "started-recurrence"}
+    random = np.random.default_rng(0)
+    tensors = {
+        n: torch.from_numpy(random.uniform(-0.4, 0.4, s))
+        for n, s in expected_shapes(stated).items()
+    }
+    x = torch.from_numpy(random.uniform(-1, 1, (4, 9, 2)))
+    plain = {n: t for n, t in tensors.items() if n != "hidden.start"}
+    first = torch.linalg.solve(plain["input.weight"].T, tensors["hidden.start"])
+    later = torch.cat([first.expand(4, 1, 2), x], dim=1)
+    without = LinearRecurrence({**stated, "kind": "linear-recurrence"}, plain)(later)
+    assert torch.allclose(LinearRecurrence(stated, tensors)(x), without[:, 1:])
+    for kind, held in (("linear-recurrence", tensors), ("started-recurrence", plain)):
+        with pytest.raises(ModelFileError, match=r"hidden\.start"):
+            LinearRecurrence({**stated, "kind": kind}, held)
+
+
 @pytest.mark.parametrize("said", [{"form": "round"}, {"hidden": 0}, {"inputs": True}])
 def test_other_shapes_are_refused(said: dict[str, object]) -> None:
     with pytest.raises(ModelFileError, match="damaged"):
