@@ -25,6 +25,7 @@ KINDS = {
     "Transformer of a machine": "FlipFlop -T 20",
     "Transformer of a machine, long words": "FlipFlop -T 1024",
     "Transformer of a machine, in disguise": "C2 -T 8 --disguise rotate --dtype float64",
+    "Transformer of a machine, pruned": "C2 -T 8 --construction pruned",
     GPT2: "C2 -T 20 --strict",
     "RNN of a machine": "C2 --arch rnn",
     "RNN of a machine, pruned": "C2 --arch rnn --construction pruned",

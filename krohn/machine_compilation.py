@@ -83,10 +83,10 @@ def best_network(machine: Automaton, asked: CompileOptions) -> CompiledNetwork:
     Raises:
         CompileError: If there is none.
     """
-    way = _best(machine, asked, Budget(steps_of(asked.effort)))[1].way
-    if way is None:
-        raise CompileError("no plain network of it can be proved")
-    return way.make()
+    choice = _best(machine, asked, Budget(steps_of(asked.effort)))[1]
+    if choice.way is None:
+        raise _certification_error(machine, asked, choice.tried)
+    return choice.way.make()
 
 
 def _check(asked: CompileOptions) -> None:

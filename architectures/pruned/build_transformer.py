@@ -39,6 +39,8 @@ TRIED = (64, 96, 128, 192, 256)
 """Inner units for each input: n products come to n/8 at most, nearly."""
 REACHED = 12
 """Weights are scaled, where that is free, to be at most a 12th of the units."""
+MOST_WEIGHTS = 2**14
+"""So many weights masks are looked for, some milliseconds each."""
 NEAR = 2.0**-16
 """How far a weight may be off, for a proof to be tried."""
 _BLOCKS = BlockKinds("a pruned Transformer")
@@ -65,19 +67,22 @@ def networks(
         raise CompileError("masks are for MLPs of one hidden layer")
     tried = TRIED if chosen.units is None else (chosen.units,)
     any_near, missed = False, ""
+    other = f"; try another seed, as {NAME}:seed={chosen.seed + 1}"
     for units in tried:
         chosen = chosen._replace(units=units)
         scaled = ScaledNetwork(plain, precision, units / REACHED)
+        if large := scaled.problem(chosen):
+            missed = missed or large
+            continue
         try:
             masked = scaled.find_masks(chosen)
         except CompileError as reason:
-            missed = str(reason)
+            missed = f"{reason}{other}"
             continue
         any_near = True
         yield scaled.network(masked, chosen)
     if not any_near:
-        other = f"{NAME}:seed={chosen.seed + 1}"
-        raise CompileError(f"{missed}; try another seed, as {other}")
+        raise CompileError(missed)
 
 
 def _masks(name: str, matrix: FloatArray, chosen: Choice) -> Masked:
@@ -175,19 +180,29 @@ class ScaledNetwork:
         self.tensors[f"{at}.0.bias"] = bias * gain
         self.tensors[f"{at}.1.weight"] = second / gain[:, None]
 
+    @property
+    def maps(self) -> dict[str, tuple[int, int]]:
+        """Rows and columns of each matrix."""
+        wire = {**self.built.network.architecture, "blocks": self.blocks}
+        return Transformer.of(wire).maps
+
+    def problem(self, chosen: Choice) -> str:
+        """What makes it too large to look for masks; empty if nothing does."""
+        by_row, units = chosen.fixed == "left", chosen.units or 0
+        for name, (rows, columns) in self.maps.items():
+            if units * (rows if by_row else columns) * max(rows, columns) > MOST:
+                return f"{name!r} needs more than {MOST:,} random numbers"
+        weights = sum(np.count_nonzero(matrix_of(self.tensors, n)) for n in self.maps)
+        few = weights <= MOST_WEIGHTS
+        return "" if few else f"masks are looked for up to {MOST_WEIGHTS:,} weights"
+
     def find_masks(self, chosen: Choice) -> dict[str, Masked]:
         """The masks of each matrix, those of large numbers first.
 
         Raises:
             CompileError: If they are not near enough.
         """
-        wire = {**self.built.network.architecture, "blocks": self.blocks}
-        maps = Transformer.of(wire).maps
-        for name, (rows, columns) in maps.items():
-            rank = (chosen.units or 0) * (rows if chosen.fixed == "left" else columns)
-            if max(rows, columns) * rank > MOST:
-                raise CompileError(f"{name!r} needs more than {MOST:,} random numbers")
-        each = {name: matrix_of(self.tensors, name) for name in maps}
+        each = {name: matrix_of(self.tensors, name) for name in self.maps}
         order = sorted(each, key=lambda name: -np.abs(each[name]).max(initial=0.0))
         return {name: _masks(name, each[name], chosen) for name in order}
 

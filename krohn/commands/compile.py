@@ -41,8 +41,9 @@ Construction = Annotated[
         "departures, cascade, scan, sequential; or scan3, scan5, scan10, … (fewer "
         "layers, more heads); or as Liu (2024) builds them: semidirect, "
         "semidirect-car, wreath, series, permutation-reset, krohn-rhodes, "
-        "parity-table, parity-sawtooth, chunked, memorising; or balanced: the law of "
-        "the next bracket instead of the state."
+        "parity-table, parity-sawtooth, chunked, memorising; or pruned: masks of "
+        "random matrices; or balanced: the law of the next bracket instead of the "
+        "state."
         f"{_of_slices()}"
     ),
 ]

@@ -19,6 +19,7 @@ from krohn import cli
 from krohn.algebra import zoo
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.errors import KrohnError
+from krohn.architectures.pruned import build_transformer
 from krohn.architectures.pruned.build_masks import is_random
 from krohn.architectures.pruned.check_masks import take_off
 from krohn.architectures.pruned.statement import GRID, matrix_of
@@ -293,6 +294,16 @@ def test_what_is_not_pruned_is_said(how: dict[str, Any], reason: str) -> None:
     asked = {"length": 8, "construction": "pruned", **how}
     with pytest.raises(KrohnError, match=reason):
         krohn.compile("C2", **asked)
+
+
+def test_what_is_too_large_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(
+        KrohnError, match=r"'embed\.position' needs more than 16,777,216"
+    ):
+        krohn.compile("FlipFlop", 600, construction="pruned")
+    monkeypatch.setattr(build_transformer, "MOST_WEIGHTS", 10)
+    with pytest.raises(KrohnError, match="looked for up to 10 weights"):
+        krohn.compile("FlipFlop", 4, construction="pruned")
 
 
 @needs("instruments.equivalence")
