@@ -139,11 +139,15 @@ def test_a_table_is_a_line_that_bends_at_whole_numbers() -> None:
 
 
 @pytest.mark.sample(1)
+@pytest.mark.parametrize("addresses", ["binary", "quadratic"])
 @pytest.mark.parametrize("name", ["EditDistance3,3:letters=4", "LIS4", "Knapsack2,3"])
-def test_all_steps_of_a_text_are_their_rules_for_all_real_numbers(name: str) -> None:
+def test_all_steps_of_a_text_are_their_rules_for_all_real_numbers(
+    name: str, addresses: str
+) -> None:
     source = KIND.find_by_name(name)
     assert source is not None
-    chain, file = source.chain_of_thought, krohn.compile(source).file
+    file = krohn.compile(source, addresses=addresses).file
+    chain = source.chain_of_thought
     found = list(decide_steps(file, chain, Question()))
     assert len(found) == sum(step.token is None for step in chain.steps)
     assert {f.verdict for f in found} == {"verified"}
