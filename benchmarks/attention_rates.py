@@ -1,36 +1,37 @@
 """How fast one head nears a target as it gets wider: cut couplings, trained networks.
 
-python benchmarks/attention_rates.py          the tables of docs/kinds/attention_targets.md
-python benchmarks/attention_rates.py --train    also trains the networks that are missing
-python benchmarks/attention_rates.py --figure F draws the errors instead
+    python benchmarks/attention_rates.py              trains, and prints the tables
+    python benchmarks/attention_rates.py --seconds 0  the same, and trains nothing
+    python benchmarks/attention_rates.py --figure F   draws the errors instead
 
-The targets are sums of sines (Jiang & Li, section 5.1). Results of training are in
+The targets are sums of sines (Jiang & Li, section 5.1). Two families of networks are
+trained: f̂ is *given*, the first 64 sines, and W_Q and W_K alone are trained; or all is
+*learned*, in the paper's shape at desk scale. Results of training are in
 results/attention_rates: a network is trained once.
 """
 
 import argparse
+import time
 from collections.abc import Iterator, Mapping
-from itertools import pairwise
+from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 import torch
-from experiment import RESULTS
-from report import Row, Table, each, parser, publish
-from torch import Tensor
+from experiment import cpu_time, rows_of, timed
+from given_features import attend, bases, spectrum, train_head
+from learned_features import answers, head_of, train_layer
+from report import Row, Table, publish
 from truncated_couplings import slopes, truncation
 
-from krohn.architectures.attention_layer.engine import AttentionLayer
 from krohn.instruments.compare.measures.attention_spectrum import (
     Bases,
     Head,
     expected_bias,
-    of_layer,
     of_logits,
 )
 from krohn.instruments.compare.training.provenance import content_name
-from krohn.instruments.compare.training.run_table import RunTable
 from krohn.kinds.attention_targets.source_complexity import Complexity
 from krohn.kinds.attention_targets.source_sampling import SineSeries
 from krohn.kinds.attention_targets.source_target import (
@@ -44,19 +45,19 @@ TERMS = (1, 2, 3, 4, 6, 8, 11, 16)
 ALPHAS = (1.0, 1.5, 2.0)
 SCRAMBLES = {"φ": 0, "scrambled": 7}
 INPUTS, SAMPLE = 2048, 1000
-FEATURES, UNITS = 32, (128, 128)
-STEPS, BATCH, RATE = 1500, 64, 3e-3
-SLOPE = 20.0
-"""Of the first layer at the start. With 1, which is torch's, the error of every network
-stops at that of the slowest sines, whatever its width."""
+Family = tuple[Literal["given", "learned"], int]
+"""Whether f̂ is given or learned, and the steps of training."""
+RUNAWAY = 2.0
+"""A head ran away if its first singular value is above; that of all targets is 1."""
 SHOWN = 6
-FOLDER = RESULTS / "attention_rates"
 RATES, ERRORS = "exponents of the errors in m", "mean square of H − Ĥ by m"
 
 
 class Cell(NamedTuple):
     """A network that is trained."""
 
+    features: Literal["given", "learned"]
+    steps: int
     alpha: float
     rank: int
     scramble: int
@@ -74,9 +75,23 @@ class Cell(NamedTuple):
         return content_name(self._asdict())
 
 
-TARGETS = ((1.5, RANK, 0), (2.0, RANK, 0), (1.5, 6, 0), (1.5, RANK, 7))
+Target = tuple[float, int, int]
+SLOW_DECAY, SCRAMBLED = (1.5, RANK, 0), (1.5, RANK, 7)
+FAST_DECAY, FEW = (2.0, RANK, 0), (1.5, 6, 0)
+TARGETS = (SLOW_DECAY, SCRAMBLED, FAST_DECAY)
+WIDTHS = (1, 2, 4, 8, 16)
+PLANS: dict[Family, tuple[range, tuple[Target, ...]]] = {
+    ("given", 2500): (range(5), TARGETS),
+    ("learned", 6000): (range(3), TARGETS),
+    ("learned", 1500): (range(2), (SLOW_DECAY, FAST_DECAY, FEW, SCRAMBLED)),
+}
+"""The seeds and targets of each family, those first that tell most for their time."""
 CELLS = [
-    Cell(*t, m, seed) for seed in (0, 1) for t in TARGETS for m in (1, 2, 4, 8, 16)
+    Cell(features, steps, *target, width, seed)
+    for (features, steps), (seeds, targets) in PLANS.items()
+    for seed in seeds
+    for target in targets
+    for width in WIDTHS
 ]
 
 
@@ -122,6 +137,10 @@ def _named(series: SineSeries) -> Row:
     return {"ψ": psi, "α": series.decay, "rank": series.rank}
 
 
+def _trained_as(family: Family) -> Row:
+    return {"f̂": family[0], "steps": family[1]}
+
+
 def bounds(alpha: float) -> Iterator[Row]:
     """The repaired and the printed bound beside what is measured, of rank 40."""
     series = SineSeries(alpha, 40)
@@ -162,102 +181,122 @@ def spectra(length: int, count: int) -> Iterator[Row]:
         yield {"τ": length, "inputs": count, "value": name} | said
 
 
-def layer(width: int, seed: int) -> AttentionLayer:
-    """A fresh layer with torch's usual start, but that the first layer bends everywhere.
-
-    F̂ is affine, since F is the identity.
-    """
-    generator = torch.Generator().manual_seed(seed)
-
-    def uniform(*shape: int, fan: int) -> Tensor:
-        return (2 * torch.rand(*shape, generator=generator) - 1) * fan**-0.5
-
-    tensors = {}
-    chains = {"features": (1, *UNITS, FEATURES), "output": (FEATURES, 1)}
-    for name, widths in chains.items():
-        for j, (first, last) in enumerate(pairwise(widths)):
-            tensors[f"{name}.{j}.weight"] = uniform(first, last, fan=first)
-            tensors[f"{name}.{j}.bias"] = uniform(last, fan=first)
-    steep = SLOPE * uniform(1, UNITS[0], fan=1)
-    bends = torch.rand(UNITS[0], generator=generator)
-    tensors |= {"features.0.weight": steep, "features.0.bias": -steep[0] * bends}
-    for part, size in (("query", width), ("key", width), ("value", FEATURES)):
-        tensors[f"attention.{part}"] = uniform(FEATURES, size, fan=FEATURES)
-    shape = {"length": LENGTH, "inputs": 1, "causal": False, "memory": 0}
-    shape |= {"features_units": list(UNITS), "output_units": []}
-    return AttentionLayer(shape, tensors).requires_grad_(True)
+@cache
+def examples(series: SineSeries) -> tuple[tuple[FloatArray, FloatArray], ...]:
+    """Inputs and outputs: those of training, and fresh ones."""
+    both = drawn(INPUTS), drawn(SAMPLE, seed=1)
+    return tuple((inputs, series.outputs(inputs)) for inputs in both)
 
 
 def trained(cell: Cell) -> Row:
     """The errors of a network after training: on its 2,048 inputs, and on fresh ones."""
-    network, series = layer(cell.width, cell.seed), cell.target
-    x, fresh = drawn(INPUTS), drawn(SAMPLE, seed=1)
-    inputs, wanted = (
-        torch.from_numpy(a).float()[..., None] for a in (x, series.outputs(x))
-    )
-    optimiser = torch.optim.Adam(network.parameters(), lr=RATE)
-    schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, RATE, total_steps=STEPS)
-    batches = torch.Generator().manual_seed(cell.seed)
-    for _ in range(STEPS):
-        rows = torch.randint(INPUTS, (BATCH,), generator=batches)
-        loss = (network(inputs[rows]) - wanted[rows]).square().mean()
-        optimiser.zero_grad()
-        loss.backward()
-        optimiser.step()
-        schedule.step()
-    with torch.no_grad():
-        seen = (network(inputs) - wanted).square().mean().item()
-        said = network(torch.from_numpy(fresh).float()[..., None])[..., 0].double()
-        head = of_layer(
-            network, torch.from_numpy(fresh).float()[..., None]
-        ).centred_head
-    unseen = float(((said.numpy() - series.outputs(fresh)) ** 2).mean())
-    held = head.pool_sequences(SHOWN).sigma.tolist()
-    return cell._asdict() | {"training": seen, "fresh": unseen, "held": held}
+    began, series = time.process_time(), cell.target
+    (inputs, wanted), (fresh, right) = examples(series)
+    if cell.features == "given":
+        head = train_head(inputs, wanted, cell.width, cell.seed, cell.steps)
+        said = [
+            attend(head, bases(x), x.astype(np.float32))[0] for x in (inputs, fresh)
+        ]
+        held = spectrum(head, SHOWN)
+    else:
+        network = train_layer(inputs, wanted, cell.width, cell.seed, cell.steps)
+        said = [answers(network, x) for x in (inputs, fresh)]
+        held = head_of(network, fresh).pool_sequences(SHOWN).sigma.tolist()
+    return cell._asdict() | {
+        "training": float(((said[0] - wanted) ** 2).mean()),
+        "fresh": float(((said[1] - right) ** 2).mean()),
+        "held": held,
+        "cpu_seconds": round(time.process_time() - began, 1),
+    }
 
 
-def results(train: bool) -> list[Row]:
-    """The results of the networks, after training those that are missing."""
-    table = RunTable(FOLDER)
-    known = table.read()
-    for cell in [c for c in CELLS if c.name not in known] if train else []:
-        (known[cell.name],) = each(trained, [cell])
-        table.add({cell.name: known[cell.name]})
-    return sorted(known.values(), key=lambda row: [row[f] for f in Cell._fields])
+Found = dict[Cell, Row]
 
 
-def learned(known: list[Row]) -> Iterator[Row]:
+def groups(known: Found) -> dict[tuple[Family, SineSeries], dict[int, list[Row]]]:
+    """The results of each family and target, by width."""
+    found: dict[tuple[Family, SineSeries], dict[int, list[Row]]] = {}
+    for cell, row in known.items():
+        widths = found.setdefault((cell[:2], cell.target), {})
+        widths.setdefault(cell.width, []).append(row)
+    return found
+
+
+def learned(known: Found) -> Iterator[Row]:
     """Trained networks beside the cut coupling of their width, by target and width."""
-    groups: dict[tuple[SineSeries, int], list[Row]] = {}
-    for row in known:
-        cell = Cell(*(row[f] for f in Cell._fields))
-        groups.setdefault((cell.target, cell.width), []).append(row)
-    for (series, width), rows in groups.items():
-        yield _named(series) | {
-            "m_h": width,
-            "seeds": len(rows),
-            "training error, best": min(row["training"] for row in rows),
-            "worst": max(row["training"] for row in rows),
-            "best on fresh inputs": min(row["fresh"] for row in rows),
-            "cut after m_h terms": truncation(series, drawn(SAMPLE), [width]).output[0],
+    for (family, series), widths in groups(known).items():
+        for width, rows in sorted(widths.items()):
+            errors = [row["training"] for row in rows]
+            away = [str(row["seed"]) for row in rows if row["held"][0] > RUNAWAY]
+            yield (
+                _trained_as(family)
+                | _named(series)
+                | {
+                    "m_h": width,
+                    "seeds": len(rows),
+                    "ran away (seeds)": ", ".join(away) or "none",
+                    "training error, best": min(errors),
+                    "median": float(np.median(errors)),
+                    "worst": max(errors),
+                    "best on fresh inputs": min(row["fresh"] for row in rows),
+                    "cut after m_h terms": truncation(
+                        series, drawn(SAMPLE), [width]
+                    ).output[0],
+                }
+            )
+
+
+def slope(widths: list[int], values: list[float]) -> float:
+    """The exponent of a power of the width."""
+    return float(np.polyfit(np.log(widths), np.log(values), 1)[0])
+
+
+def exponents(known: Found) -> Iterator[Row]:
+    """How the best errors fall with the width, beside cut couplings of the same widths."""
+    for (family, series), found in groups(known).items():
+        if series.rank <= max(found):
+            continue  # nothing is left to be cut
+        widths = sorted(found)
+        best = [min(row["training"] for row in found[m]) for m in widths]
+        cut = list(truncation(series, drawn(SAMPLE), widths).output)
+        rows = [row for m in widths for row in found[m]]
+        away = sum(row["held"][0] > RUNAWAY for row in rows)
+        yield (
+            _trained_as(family)
+            | _named(series)
+            | {
+                "−(2α−1)": 1 - 2 * series.decay,
+                "cut, m = 1 … 16": slope(widths, cut),
+                "cut, m = 2 … 16": slope(widths[1:], cut[1:]),
+                "trained, m = 1 … 16": slope(widths, best),
+                "trained, m = 2 … 16": slope(widths[1:], best[1:]),
+                "ran away": f"{away} of {len(rows)}",
+            }
+        )
+
+
+def cost(known: Found) -> str:
+    """What was trained, and how long that took."""
+    return (
+        f"{cpu_time(known, CELLS)} "
+        f"Best, median and worst of the seeds. Ran away: the first singular value of the "
+        f"head ended above {RUNAWAY:g}, where the target's is 1."
+    )
+
+
+def held(known: Found) -> Iterator[Row]:
+    """The singular values that the best of the networks of a target hold."""
+    for (family, series), widths in groups(known).items():
+        best = {
+            f"m_h = {m}": min(rows, key=lambda row: row["training"])["held"]
+            for m, rows in sorted(widths.items())
         }
-
-
-def held(known: list[Row]) -> Iterator[Row]:
-    """The singular values that the better of the networks of a target hold."""
-    best: dict[tuple[SineSeries, int], Row] = {}
-    for row in sorted(known, key=lambda row: -row["training"]):
-        cell = Cell(*(row[f] for f in Cell._fields))
-        best[cell.target, cell.width] = row
-    for series in dict.fromkeys(Cell(*t, 1, 0).target for t in TARGETS):
-        widths = sorted(m for other, m in best if other == series)
-        rows = {f"m_h = {m}": best[series, m]["held"] for m in widths}
-        for name, values in {**rows, "the target": series.sigma[:SHOWN]}.items():
+        for name, values in {**best, "the target": series.sigma[:SHOWN]}.items():
             said = {f"σ{k + 1}": f"{x:.3f}" for k, x in enumerate(values)}
-            yield _named(series) | {"value": name} | said
+            yield _trained_as(family) | _named(series) | {"value": name} | said
 
 
-def draw(path: Path, known: list[Row]) -> None:
+def draw(path: Path, known: Found) -> None:
     """Errors by m: of pairs, the diagonal, outputs, and of trained networks."""
     from matplotlib.figure import Figure
 
@@ -273,9 +312,15 @@ def draw(path: Path, known: list[Row]) -> None:
             axis.loglog(terms, values, label=name)
         start = found.output[0]
         axis.loglog(terms, start * terms ** (1 - 2 * alpha), "k:", label="m^−(2α−1)")
-        rows = [r for r in learned(known) if _named(series).items() <= r.items()]
-        points = [[r["m_h"], r["training error, best"]] for r in rows]
-        axis.loglog(*np.reshape(points, (-1, 2)).T, "o", label="trained")
+        for family, mark in zip(PLANS, "ox.", strict=True):
+            asked = _trained_as(family) | _named(series)
+            rows = [r for r in learned(known) if asked.items() <= r.items()]
+            points = [[r["m_h"], r["training error, best"]] for r in rows]
+            axis.loglog(
+                *np.reshape(points, (-1, 2)).T,
+                mark,
+                label=f"f̂ {family[0]}, {family[1]:,} steps",
+            )
         axis.set_title(f"α = {alpha:g}")
         axis.set_xlabel("m")
     figure.axes[0].set_ylabel("mean square")
@@ -285,11 +330,10 @@ def draw(path: Path, known: list[Row]) -> None:
 
 def main() -> None:
     """Print the tables, or draw."""
-    found = parser(__doc__)
-    found.add_argument("--train", action="store_true", help="train what is missing")
+    found = timed(__doc__)
     found.add_argument("--figure", type=Path, help="draw the errors to this file")
     options: argparse.Namespace = found.parse_args()
-    known = results(options.train)
+    known = rows_of("attention_rates", CELLS, trained, options.seconds)
     if options.figure is not None:
         return draw(options.figure, known)
     kinds = [SineSeries(1.5, rank) for rank in (2, 6, RANK)]
@@ -297,7 +341,8 @@ def main() -> None:
         Table(RATES, [rates(psi, alpha) for psi in SCRAMBLES for alpha in ALPHAS]),
         Table(ERRORS, [errors(series) for series in kinds]),
         Table("bounds", [row for alpha in ALPHAS for row in bounds(alpha)]),
-        Table("trained networks", list(learned(known))),
+        Table("trained networks", list(learned(known)), cost(known)),
+        Table("exponents of trained networks", list(exponents(known))),
         Table("what trained heads hold", list(held(known))),
         Table("spectra", [r for n in ((16, 1000), (64, 250)) for r in spectra(*n)]),
     ]

@@ -19,6 +19,7 @@ from krohn.instruments.compare.training.run import (
 from krohn.instruments.compare.training.run_table import RunTable, fold
 from krohn.instruments.compare.training.sweep import (
     Result,
+    duration,
     sweep,
 )
 
@@ -62,13 +63,11 @@ def rows_of(
     return {cell: known[cell.name] for cell in asked if cell.name in known}
 
 
-def cpu_hours(known: Mapping[Work, Row], asked: Sequence[Work]) -> str:
+def cpu_time(known: Mapping[Work, Row], asked: Sequence[Work]) -> str:
     """A sentence for notes: how many networks there are, and how long they took."""
     times = [row["cpu_seconds"] for row in known.values() if row.get("cpu_seconds")]
-    return (
-        f"{len(known)} of {len(asked)} networks are trained; {len(times)} of them, whose "
-        f"time was taken, in {sum(times) / 3600:.2f} CPU hours."
-    )
+    taken = f"; {len(times)} of them in {duration(sum(times))} of CPU time"
+    return f"{len(known)} of {len(asked)} networks are trained{taken * bool(times)}."
 
 
 def options(description: str | None) -> argparse.ArgumentParser:

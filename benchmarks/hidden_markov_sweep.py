@@ -23,6 +23,7 @@ from report import Row, Table, publish
 from krohn.instruments.compare.comparison.belief_comparison import MEASURED, look
 from krohn.instruments.compare.comparison.belief_result import over_seeds
 from krohn.instruments.compare.measures.beliefs import scores
+from krohn.instruments.compare.models import Gpt
 from krohn.instruments.compare.tasks.beliefs import BeliefBatch, BeliefTask
 from krohn.instruments.compare.training.beliefs import doubling, outputs
 from krohn.instruments.compare.training.presets import preset
@@ -76,14 +77,23 @@ class FixedWords(BeliefTask):
 
     def batch(self, rng: np.random.Generator, count: int, length: int) -> BeliefBatch:
         """Some of them, with labels."""
-        rows, each = rng.integers(self.pool, size=count), self.words
-        arrays = (each.letters, each.labels, each.truth, each.asked)
-        return BeliefBatch(*(array[rows, :length] for array in arrays))
+        part, all_words = (
+            (rng.integers(self.pool, size=count), slice(length)),
+            self.words,
+        )
+        return BeliefBatch(
+            all_words.letters[part],
+            all_words.labels[part],
+            all_words.truth[part],
+            all_words.asked[part],
+        )
 
 
-def deep(asked: BeliefTask, depth: int, seed: int, **shape: int) -> Cell:
+def deep(
+    asked: BeliefTask, depth: int, seed: int, shape: Gpt = DESK.transformer
+) -> Cell:
     """A Transformer of some depth, with words that double in length."""
-    made = replace(DESK.transformer, depth=depth, **shape)
+    made = replace(shape, depth=depth)
     return Cell(asked, made, replace(RECIPE, stages=doubling(depth, LENGTH)), seed)
 
 
@@ -94,7 +104,8 @@ def recurrent(asked: BeliefTask, seed: int) -> Cell:
 
 def ablated(width: int, heads: int, seed: int) -> Cell:
     """A Transformer of another width and other heads."""
-    return deep(task(CYCLES), ABLATED, seed, width=width, heads=heads)
+    shape = replace(DESK.transformer, width=width, heads=heads)
+    return deep(task(CYCLES), ABLATED, seed, shape)
 
 
 def repeated(name: str, seed: int) -> Cell:

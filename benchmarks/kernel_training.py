@@ -21,7 +21,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 import torch
-from experiment import cpu_hours, rows_of, timed
+from experiment import cpu_time, rows_of, timed
 from report import Row, Table, publish
 from torch import Tensor, nn
 
@@ -227,7 +227,7 @@ def note(known: dict[Cell, Row]) -> str:
         if c.kind == "Transformer" and row["error"] > ENOUGH
     ]
     return (
-        f"Mean squares of each seed. {cpu_hours(known, CELLS)} "
+        f"Mean squares of each seed. {cpu_time(known, CELLS)} "
         f"Transformers above {ENOUGH:g}: {'; '.join(far) or 'none'}."
     )
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 import torch
-from experiment import cpu_hours, rows_of, timed
+from experiment import cpu_time, rows_of, timed
 from report import Row, Table, publish
 
 import krohn
@@ -152,7 +152,7 @@ def main() -> None:
         beside(name, (row for cell, row in known.items() if cell.target == name))
         for name in NAMES
     ]
-    note = f"Of each seed. {cpu_hours(known, CELLS)}"
+    note = f"Of each seed. {cpu_time(known, CELLS)}"
     publish([Table("compiled beside trained", rows, note)], chosen)
 
 
