@@ -16,6 +16,8 @@ from slices_here import here
 
 import krohn
 from krohn.compiled_model import CompiledModel
+from krohn.compiler.compiled_network import CompiledNetwork
+from krohn.compiler.transformer import Network
 from krohn.drawing.model import draw_model
 from krohn.network import attention_cost, modelfile, reading
 from krohn.network.meaning.net import Net
@@ -149,6 +151,15 @@ def hidden(given: Given) -> object:
     return build.disguise_network(how, file.header, file.tensors, file.precision)
 
 
+def masked(given: Given) -> object:
+    """Masks of random matrices that leave the network."""
+    build, file = part("krohn.architectures.pruned.build_transformer"), given.file
+    network = Network(file.header["architecture"], file.tensors, {})
+    plain = CompiledNetwork("plain", network, file.header["program"], None)
+    choice = part("krohn.architectures.pruned.build_masks:Choice")()
+    return next(build.networks(plain, file.precision, choice))
+
+
 def written(name: str) -> Callable[[Given], object]:
     """An export of the file."""
 
@@ -187,6 +198,7 @@ SLICES: dict[str, dict[str, Callable[[Given], object]]] = {
     "instruments.formal": {"formal": formal},
     "instruments.workbench": {"edges": edges},
     "architectures.disguise": {"training": training, "disguise": hidden},
+    "architectures.pruned": {"masks": masked},
 }
 CONSUMERS = {
     **CORE,
