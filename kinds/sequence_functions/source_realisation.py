@@ -445,11 +445,12 @@ COMPARISONS: dict[str, Test] = {
 
 def best(suits: Test | str) -> Callable[..., LookBack]:
     """A look-back to the best-rated position whose key suits the query."""
+    test = _test(suits)
 
     def operation(r: Realisation, name: str, read: list[Known]) -> LookBack:
         source, key, query, rating = read
         _starts([rating])
-        pairs = _pairs(suits, key, query)
+        pairs = _pairs(test, key, query)
         return Best(source.name, key.name, query.name, rating.name, pairs)
 
     return operation
@@ -457,13 +458,14 @@ def best(suits: Test | str) -> Callable[..., LookBack]:
 
 def mean(suits: Test | str) -> Callable[..., Known]:
     """The mean over positions whose key suits the query: a fraction, read by a table."""
+    test = _test(suits)
 
     def make(r: Realisation, name: str, read: list[Known]) -> Known:
         (source, key, query), longest = read, r.frame.length
-        start, largest = _starts(read[:1]), max(read[0].values.domain)
-        pairs = _pairs(suits, key, query)
+        start, largest = _starts(read[:1]), max(source.values.domain)
         names = source.name, key.name, query.name
-        taken = r.add(f"{name}.taken", Mean(*names, pairs, largest, longest))
+        operation = Mean(*names, _pairs(test, key, query), largest, longest)
+        taken = r.add(f"{name}.taken", operation)
         numbers = fractions(largest, longest).tolist()
         means = (Fraction(x).limit_denominator(longest) for x in numbers)
         places = np.arange(len(numbers))
@@ -473,14 +475,22 @@ def mean(suits: Test | str) -> Callable[..., Known]:
     return make
 
 
-def _pairs(suits: Test | str, key: Known, query: Known) -> tuple[int, ...]:
-    """Which key suits which query: a key, its query, the next key, …."""
-    test = COMPARISONS.get(suits) if isinstance(suits, str) else suits
-    if test is None:
+def _test(suits: Test | str) -> Test:
+    """Whether a key suits a query, as a function.
+
+    Raises:
+        ProgramError: If it is the name of no comparison.
+    """
+    if isinstance(suits, str) and suits not in COMPARISONS:
         raise ProgramError(
             f"{suits!r} is no way to suit; say a function of key and query, or one "
             f"of {' '.join(COMPARISONS)}"
         )
+    return COMPARISONS[suits] if isinstance(suits, str) else suits
+
+
+def _pairs(test: Test, key: Known, query: Known) -> tuple[int, ...]:
+    """Which key suits which query: a key, its query, the next key, …."""
     rows = _joint([key.values.later, query.values.later]).tolist()
     pairs = [row for row in rows if _evaluate(test, row, [key, query])]
     return tuple(code for row in pairs for code in row)

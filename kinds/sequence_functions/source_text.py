@@ -125,7 +125,7 @@ class _Reader:
     def value(self, node: ast.AST) -> Any:
         """A channel, a constant, a tuple or a table."""
         match node:
-            case ast.Constant(constant) if type(constant) in (int, str):
+            case ast.Constant(constant) if type(constant) in (int, str, float):
                 return constant
             case ast.Name(name) if name in self.channels:
                 return self.channels[name]

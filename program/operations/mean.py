@@ -83,7 +83,10 @@ def fractions(largest: int, longest: int) -> FloatArray:
     Raises:
         Refused: If they are too many.
     """
-    demand((largest + 1) * longest**2 < MOST, "a mean has too many values")
+    demand(
+        (largest + 1) * longest**2 < MOST,
+        "a mean has too many values; use smaller numbers or fewer letters",
+    )
     counts = np.arange(1, longest + 1)
     each = [np.arange(largest * count + 1) / count for count in counts.tolist()]
     return np.unique(np.concatenate(each))

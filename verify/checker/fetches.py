@@ -35,9 +35,9 @@ from krohn.verify.checker.scores import (
 KINDS = frozenset({Softmax, Sparse})
 MOST_ROWS = MOST // 16
 """Rows are listed before their scores are counted: some 400 MB. No proof rests on it."""
-WALKED, MOST_NUMBERS = 2**20, 2**24
-"""So many scores are looked at one by one; so many entries of queries are listed at once.
-No proof rests on either."""
+WALKED, MOST_NUMBERS, MOST_WAYS = 2**20, 2**24, 2**17
+"""So many scores are looked at one by one; so many entries of queries are listed at once;
+so many queries and ratings are looked at, some 10 s. No proof rests on any."""
 
 
 class Rows(NamedTuple):
@@ -234,6 +234,8 @@ def _by_ratings(
     demand(rating.name not in read, "a key is its own rating")
     work = len(rows.t) * len(keys.values) * len(j) * len(rating.later)
     demand(work <= MOST, "a head has too many scores to check")
+    ways = len(np.unique(rows.asked[0])) * len(rating.later)
+    demand(ways <= MOST_WAYS, "a head has too many ratings to check")
     asked = dict(zip(operation.asks, rows.asked, strict=True))
     q, (wanted,) = heads.queries(channel, asked, rows.t), rows.asked
     inside, default, hidden = _locate_right(heads, channel, rows)

@@ -13,7 +13,7 @@ from krohn.program.errors import demand
 from krohn.program.operations.mean import Mean
 from krohn.program.statement import Channel
 from krohn.verify.checker.arithmetic import OWN_UNIT, Interval
-from krohn.verify.checker.fetches import check_at_bos
+from krohn.verify.checker.fetches import MOST_WAYS, check_at_bos
 from krohn.verify.checker.heads import Heads, Look
 from krohn.verify.checker.residual_stream import per_value
 from krohn.verify.checker.scores import MOST, scores_of
@@ -64,7 +64,8 @@ def _rows(
     features = heads.stream.positions[:, heads.query[channel.head].any(axis=1)]
     demand(features == features[0], "a query moves with t")
     work = len(query.later) * len(k.value)
-    demand(work <= MOST, "a head has too many scores to check")
+    few = work <= MOST and len(query.later) <= MOST_WAYS
+    demand(few, "a head has too many scores to check")
     later, more = np.isin(values, key.later), heads.besides(channel)
     n, one = np.arange(1, size), np.ones(1, np.int64)
     for asked in query.later.tolist():

@@ -52,9 +52,18 @@ def test_the_example_finds_majorities() -> None:
     assert function.run("abbaa") == [1, 0, 0, 0, 1]
 
 
+def test_a_text_takes_means_and_the_best() -> None:
+    text = HEAD + 'r = map(x, {"a": 2, "b": 0, "c": 1, "": 0})\n'
+    both = 'best(x, x, x, r, "!="), mean(r, x, x, "<=") >= 0.5'
+    written = parse(f"{text}output {both}", "means.program")
+    assert written.run("bcab") == [("", 0), ("b", 1), ("c", 1), ("a", 1)]
+
+
 @pytest.mark.parametrize(
     ("line", "reason"),
     [
+        ('y = best(x, x, x, x, "~")', "'~' is no way to suit"),
+        ("y = mean(x == 'a', x)", "a key and a query, or neither"),
         ("y = q", "no channel 'q' .there are: x"),
         ("y = x and x", "no part of a program"),
         ("y = 1 < x < 2", "no part of a program"),
