@@ -24,6 +24,8 @@ if here("instruments.workbench"):
     USES += (
         "import krohn, krohn.workbench as w; assert krohn.workbench.graph is w.graph",
     )
+if here("instruments.gadgets"):
+    USES += ("import krohn, krohn.gadgets as g; assert krohn.gadgets.gate is g.gate",)
 if here("kinds.sequence_functions"):
     USES += ("from krohn import program; assert program.__doc__.startswith('A seq')",)
 
