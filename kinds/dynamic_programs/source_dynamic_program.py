@@ -29,7 +29,13 @@ from krohn.kinds.dynamic_programs.source_terms import (
     numbers,
     read,
 )
+from krohn.kinds.dynamic_programs.source_vectors import (
+    continue_prompt,
+    text_of,
+    vectors_of,
+)
 from krohn.kinds.dynamic_programs.statement import ChainOfThought
+from krohn.program.domains import IntArray
 from krohn.program.errors import Refused, demand
 from krohn.program.expressions import Interval
 
@@ -317,6 +323,20 @@ class DynamicProgram:
         demand(bool(self.inputs), "there is no input")
         demand(bool(self.final), "no line says the answer; add: answer EXPRESSION")
         return assemble_chain(self.name, self.inputs, self.written, self.final)
+
+    def vectors(self, prompt: str) -> IntArray:
+        """``(tokens, 4)``: the text after a prompt, as `vectors_of` makes it.
+
+        Raises:
+            Refused: If it is no prompt.
+        """
+        steps = self.chain_of_thought
+        return vectors_of(steps, continue_prompt(steps, prompt))
+
+    def read_vectors(self, vectors: IntArray) -> list[str]:
+        """The tokens by name that such vectors stand for, as `text_of` finds them."""
+        steps = self.chain_of_thought
+        return [steps.tokens[token] for token in text_of(steps, vectors)]
 
     @property
     def names(self) -> list[str]:
