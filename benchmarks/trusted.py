@@ -51,6 +51,8 @@ KINDS = {
     "attention layer of a posterior head": "RanHMM3,4@7:23given1",
     "attention layer of an exact selection": "Nearest6",
     "attention layer of a target": "Sine6,1.5 --within 0.1",
+    "heads of a Kalman predictor": "RanLDS2@1 -T 8",
+    "RNN of a Kalman predictor": "RanLDS2@1 --arch rnn",
     "attention layer of a kernel": "Exp32:swap=10",
     "linear recurrence of a kernel": "Exp32 --arch rnn",
 }

@@ -311,8 +311,8 @@ class NetworkOptions:
         typer.Option(
             metavar="E",
             help="How far an output of a network of real numbers may be off: of hidden "
-            "Markov models, kernels, posterior heads, and targets of attention made "
-            "of functions.",
+            "Markov models, kernels, Kalman predictors, posterior heads, and targets of "
+            "attention made of functions.",
         ),
     ] = None
     norm: Annotated[
