@@ -109,7 +109,7 @@ def _follow(
         columns: ``(words, n, columns)``.
         state: ``(words,)``: where each word leads.
     """
-    there = np.asarray(columns.high >= LEAST).any(axis=2)
+    there: BoolArray = np.any(columns.high >= LEAST, axis=2)
     heard = (there[:, None] & source.operators.any(axis=1)).any(axis=2)
     demand(~there.any(axis=1) | (state >= 0), "a word that is possible leads nowhere")
     leads = machine.transitions.T[state] >= 0

@@ -184,7 +184,8 @@ class HiddenMarkovModels(ReadableKind[HiddenMarkovModel]):
 
         choice = choose(by_need(formats, ways), as_it_is)
         if choice.found is None:
-            raise CompileError(f"{source.name} has no network: {reasons(choice.tried)}")
+            kind = "network" if asked.arch == "transformer" else "recurrent network"
+            raise CompileError(f"{source.name} has no {kind}: {reasons(choice.tried)}")
         built, claim = choice.found
         return replace(built, tried=(*choice.tried, *built.tried)), claim
 
@@ -206,7 +207,8 @@ class HiddenMarkovModels(ReadableKind[HiddenMarkovModel]):
         if works:
             raise CompileError(f"{refused}{there_is(works)}")
         if self._may_multiply(asked):
-            raise CompileError(f"{refused}; there is none for shorter words, either")
+            name = attention_products.NAME
+            raise CompileError(f"{refused}; {name} serves no shorter words, either")
         raise refused
 
     def _nearest(
@@ -254,6 +256,9 @@ class HiddenMarkovModels(ReadableKind[HiddenMarkovModel]):
                 for family in families(self.wire)
                 for less in find(family.simpler)(source.name)
             )
+            rnn = replace(asked, arch="rnn", length=None)
+            if asked.construction == "auto" and _has_one_form(asked):
+                yield iter([Alternative(source, rnn, "--arch rnn and no -T")])
 
     def _working(self, ways: Iterable[Alternative]) -> Iterator[str]:
         """The options of those ways that have a network, in the widest format."""
@@ -447,6 +452,13 @@ def _least_error(source: HiddenMarkovModel, within: float) -> Iterator[float]:
     least = float(at_most(grow_contexts(source, within).error / ROOM, 2))
     if within < least <= LARGEST_ERROR:
         yield least
+
+
+def _has_one_form(asked: CompileOptions) -> bool:
+    """Whether nothing is asked for that Transformers alone have."""
+    own = CompileOptions()
+    names = ("strict", "keep", "activation", "positions")
+    return all(getattr(asked, name) == getattr(own, name) for name in names)
 
 
 def _in_range(source: HiddenMarkovModel, asked: CompileOptions) -> bool:

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 
 import krohn
 from krohn.algebra.errors import KrohnError
-from krohn.kinds.hidden_markov import check_contexts, source_contexts
+from krohn.kinds.hidden_markov import build_beliefs, check_contexts, source_contexts
 from krohn.kinds.hidden_markov.check_contexts import context_beliefs
 from krohn.kinds.hidden_markov.check_situations import Law
 from krohn.kinds.hidden_markov.commands_facts import recurrent_facts
@@ -244,9 +244,25 @@ def test_a_refusal_says_the_least_error(monkeypatch: pytest.MonkeyPatch) -> None
     with pytest.raises(KrohnError, match=r"there is one with within=0\.17") as refused:
         krohn.compile("Mess3", arch="rnn", within=0.05)
     assert "contexts of up to" in str(refused.value)
-    assert krohn.compile("Mess3", arch="rnn", within=0.17).proof.verdict == "verified"
+    assert (
+        krohn.verify(krohn.compile("Mess3", arch="rnn", within=0.17).file).verdict
+        == "verified"
+    )
     with pytest.raises(KrohnError, match="does not forget fast enough"):
         krohn.compile("Mess3", arch="rnn", within=0.16)
+
+
+def test_a_refused_transformer_names_the_recurrent_network(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It has no longest word, and serves the shorter ones, too."""
+    monkeypatch.setattr(build_beliefs, "MOST_PARAMETERS", 0)
+    offer = "arch='rnn' and no length="
+    with pytest.raises(KrohnError, match=offer):
+        krohn.compile("RRXOR", 9, dtype="bfloat16")
+    with pytest.raises(KrohnError, match="need a network of") as refused:
+        krohn.compile("RRXOR", 9, "beliefs", dtype="bfloat16")
+    assert offer not in str(refused.value)
 
 
 def test_explain_counts_the_states_by_error() -> None:
