@@ -4,7 +4,6 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from math import log
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -31,8 +30,6 @@ DOUBLINGS, STEPS = 64, 64
 """Of the filter, until its loop is stable; and Newton steps behind them, at most."""
 LEFT = 2.0**-60
 """Of a power of F, which is as good as nothing."""
-MIXED = 0.05
-"""The share of the start that is left once such a system is said to have mixed."""
 EXAMPLES = {
     "RanLDS5@3": "predicts the next of 5 noisy numbers (Kalman 1960); seed 3",
 }
@@ -194,11 +191,6 @@ class KalmanPredictor(StatedPredictor):
         size = _norm(steady.gain) * self.bound + abs(self.first).max(initial=0.0)
         unit = 2.0**-50 * (n + len(self.observation)) * _norm(self.observation)
         return float(unit * kappa**2 * size * (1 + _norm(steady.loop)))
-
-
-def mixing_time(source: KalmanPredictor) -> float:
-    """When 1/20 of the start is left: ln 0.05 / ln ρ(F) (Hu et al. 2024, A.2)."""
-    return log(MIXED) / log(source.steady.forgetting)
 
 
 def power_sum(matrix: FloatArray) -> float:

@@ -1,6 +1,7 @@
 """Linear systems with noise: the filter beside conditioning a normal law, and the gain."""
 
 import json
+from math import log
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,6 @@ import pytest
 from krohn.kinds.kalman.source import (
     KalmanPredictor,
     find_by_name,
-    mixing_time,
     predictor,
     read,
 )
@@ -85,7 +85,7 @@ def test_in_the_long_run_all_is_the_golden_ratio() -> None:
     assert abs(source.losses(60)[-1] - 2.618034) < 1e-6
     assert abs(source.losses(120).mean() - 2.6117) < 1e-4
     assert abs(source.steady.forgetting - 0.381966) < 1e-6
-    assert abs(mixing_time(source) - 3.1127) < 1e-4
+    assert abs(log(0.05) / log(source.steady.forgetting) - 3.1127) < 1e-4
 
 
 def test_predictions_lose_what_is_said_and_no_less() -> None:
