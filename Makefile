@@ -21,8 +21,9 @@ demo: $(READY)
 test: $(READY)
 	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -q -n 2 --dist loadfile -m "not slow"
 
+# Hours; `make test-slow TESTS=tests/verify` runs a part.
 test-slow: $(READY)
-	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -q -n 2 -m slow
+	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -q -n 2 -m slow $(TESTS)
 
 # Each slice is deleted in turn, in a copy: the rest must go on. Then the quick tests of the
 # core, and of each slice, where all others are deleted. It takes as long as `make test` twice.

@@ -17,8 +17,6 @@ import krohn
 from krohn.algebra.errors import KrohnError
 from krohn.algebra.groups.naming import name
 from krohn.algebra.groups.permutation_group import PermutationGroup
-from krohn.network.model import Model
-from krohn.running import Runner
 
 
 def main(text: str) -> None:
@@ -26,7 +24,6 @@ def main(text: str) -> None:
     program = compile_formula(text)
     automaton = machine(program)
     compiled = krohn.compile(automaton, length=len(program))
-    runner = Runner(Model(compiled.file), automaton)
     group = name(PermutationGroup(np.array(automaton.action)))
     print(f"{text}: {len(program)} instructions, at most 4^{depth(program.formula)}")
     sizes = compiled.summary()
@@ -38,7 +35,7 @@ def main(text: str) -> None:
     print(*inputs, "network", "python")
     for values in product((False, True), repeat=len(inputs)):
         assignment = dict(zip(inputs, values, strict=True))
-        shown = runner.run(list(word(program, assignment)))["outputs"][-1]
+        shown = compiled.model.run(list(word(program, assignment)))[-1]
         expected = str(evaluate(program.formula, assignment)).lower()
         print(*map(int, values), shown, expected)
         if shown != expected:

@@ -7,7 +7,7 @@ result is described once. What a checker reads is read by `krohn.program.strict_
 
 import math
 from collections.abc import Mapping
-from dataclasses import fields, is_dataclass
+from dataclasses import MISSING, fields, is_dataclass
 from types import NoneType, UnionType
 from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
@@ -41,8 +41,9 @@ def from_object(kind: type[T], stated: object, at: str) -> T:
         at: What messages call it.
 
     Raises:
-        KrohnError: If a field is missing, unknown or of another type; the message says
-            which, as in ``the comparison.origin.seeds[0]``.
+        KrohnError: If a field is unknown, of another type, or missing without a default;
+            the message says which, as in ``the comparison.origin.seeds[0]``. Fields that
+            were added later have defaults, so that what was kept before is read.
     """
     result: T = _value(kind, stated, at)
     return result
@@ -74,8 +75,9 @@ def _value(kind: Any, stated: Any, at: str) -> Any:
 def _instance(kind: Any, stated: Any, at: str) -> Any:
     """An instance of a dataclass, with a value for each of its fields."""
     values, types = _instance_of(dict, stated, at), get_type_hints(kind)
-    wrong = {f.name for f in fields(kind)} ^ set(values)
-    if wrong:
+    known = {f.name for f in fields(kind)}
+    needed = {f.name for f in fields(kind) if f.default is MISSING}
+    if wrong := needed - set(values) | set(values) - known:
         raise KrohnError(f"{at} is damaged at its field {min(wrong)!r}")
     return kind(**{n: _value(types[n], values[n], f"{at}.{n}") for n in values})
 
