@@ -36,8 +36,11 @@ def context_beliefs(source: StatedHiddenMarkov, machine: Machine) -> Law:
     size, letters = len(source.start), len(source.operators)
     vertices = list[Vertices]()
     product, state, length = _settle(source, machine, vertices)
-    most = FARTHEST / growth(source)
-    while len(state) * letters * size**2 <= FEW_NUMBERS and length < most:
+    grows = growth(source)
+    while (
+        len(state) * letters * size**2 <= FEW_NUMBERS
+        and (length + 1) * grows <= FARTHEST
+    ):
         first = (product @ source.start)[:, :, None]
         vertices.append(_follow(source, machine, first, state))
         product, state = _go_back(source, product), np.repeat(state, letters)

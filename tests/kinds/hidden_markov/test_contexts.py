@@ -197,6 +197,24 @@ def test_letters_that_leave_the_state_open_are_refused(
         checked(model, following)
 
 
+@pytest.mark.parametrize("power", [150, 225, 299, 441])
+def test_words_that_float64_calls_impossible_count(power: int) -> None:
+    """Three letters c weigh less than the least float64, and are possible."""
+    back, drift = [[0.5, 0.5], [0.0005, 0.0005]], [[0.9, 0.05], [0.1, 0.95]]
+    operators = np.array([back, np.array(drift) * 2.0**-power])
+    source = StatedHiddenMarkov(
+        "own", ("p", "q"), ("a", "c"), operators, np.array([1, 0.001])
+    )
+    machine = Machine(0, np.array([[0, 0], [1, 1]]), np.arange(2))
+    low, high = box(context_beliefs(source, machine), 2)
+    belief = source.start
+    for _ in range(40):
+        belief = np.array(drift) @ belief / belief.sum()
+        belief = belief / belief.sum()
+        assert (low[1] <= belief).all()
+        assert (belief <= high[1]).all()
+
+
 def test_more_letters_before_only_help(monkeypatch: pytest.MonkeyPatch) -> None:
     """The beliefs are nearer to each other the more letters are looked at."""
     model, widths = mixing(3, 3, 1), []

@@ -173,6 +173,15 @@ def test_errors_are_no_less_where_not_every_score_is_looked_at(
     assert found >= (1 - 1e-6) * most
 
 
+@pytest.mark.parametrize("size", [2.0**-20, 2.0**-80, 2.0**-110])
+def test_sums_of_numbers_on_no_grid_are_not_exact(size: float) -> None:
+    """However small they are, and though keys are multiples of a large power of two."""
+    form = FORMATS["float32"]
+    q = exact(np.full((1, 40), size / 3).astype(np.float32).astype(float), form)
+    k = exact(np.full((1, 40), 2.0**32), form)
+    assert largest_error(q, k)[0] > 40 * form.sum_unit * 40 * size / 3 * 2.0**32
+
+
 PARITY = zoo.machine("Parity8@2,3,6")
 
 
