@@ -171,7 +171,8 @@ class LookBack(Operation):
 
     def suits(self, keys: IntArray, asked: int) -> BoolArray:
         """Which values of the compared channel are right where a value is asked for."""
-        return keys == asked
+        right: BoolArray = keys == asked
+        return right
 
     @property
     def asks(self) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from krohn.program.domains import FloatArray, IntArray
 from krohn.program.errors import demand
 from krohn.program.operations.mean import Mean
 from krohn.program.statement import Channel
-from krohn.verify.checker.arithmetic import OWN_UNIT, Interval
+from krohn.verify.checker.arithmetic import Interval, own_error
 from krohn.verify.checker.fetches import MOST_WAYS, check_at_bos
 from krohn.verify.checker.heads import Heads, Look
 from krohn.verify.checker.residual_stream import per_value
@@ -40,7 +40,7 @@ def noise(heads: Heads, channel: Channel, gain: float) -> tuple[FloatArray, Look
         slope = max(slope, means.relative(count.astype(np.float64)).most)
         leak, widest = max(leak, leaked.most), max(widest, *(x.most for x in means.off))
     numbers = channel.code(channel.domain)[:, 0]
-    off = numbers * (Interval.of(slope) + 2 * OWN_UNIT) + rest
+    off = numbers * Interval.of(slope) + own_error(1, numbers) + rest
     worst = heads.bound_write_error(channel, numbers, off.high)
     return per_value(channel, channel.domain, worst), Look(leak, 0.0, widest, widest)
 
