@@ -322,9 +322,6 @@ def _radius(matrix: FloatArray) -> float:
     return float(abs(np.linalg.eigvals(matrix)).max())
 
 
-# Predictors by name, from files and from Python.
-
-
 def find_by_name(name: str) -> KalmanPredictor | None:
     """The predictor of a name such as ``RanLDS5@3``; None if it is of another form.
 
