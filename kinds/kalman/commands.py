@@ -40,11 +40,11 @@ class WindowError(TypedDict):
 
     Attributes:
         heads: How many of them.
-        error: In exact arithmetic.
+        left_out: In exact arithmetic; a network has roundings besides.
     """
 
     heads: int
-    error: float
+    left_out: float
 
 
 class KalmanFacts(TypedDict):
@@ -184,7 +184,7 @@ class KalmanPredictors(RealSequences[KalmanPredictor]):
             "gain": steady.gain.tolist(),
             "rnn_error": claim["error"],
             "length": length,
-            "windows": [{"heads": r, "error": errors[r]} for r in shown],
+            "windows": [{"heads": r, "left_out": errors[r]} for r in shown],
             "window": int(enough[0])
             if asked.within is not None and enough.size
             else None,
@@ -241,7 +241,7 @@ class KalmanPredictors(RealSequences[KalmanPredictor]):
         axes = figure.add_subplot()
         axes.semilogy(np.arange(len(errors)), errors, ".-")
         axes.set_xlabel("heads: the last observations that are looked at")
-        axes.set_ylabel("largest error")
+        axes.set_ylabel("largest error, without rounding")
         axes.set_title(source.name)
         return figure
 

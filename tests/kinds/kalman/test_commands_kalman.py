@@ -65,7 +65,7 @@ def test_explain_says_the_gain_and_the_optimum() -> None:
     assert told["forgetting"] == pytest.approx(golden**-2)
     assert told["mean_squared_error"] == pytest.approx(golden**2)
     assert np.shape(told["gain"]) == (5, 5)
-    by_heads = {row["heads"]: row["error"] for row in told["windows"]}
+    by_heads = {row["heads"]: row["left_out"] for row in told["windows"]}
     assert by_heads[16] / by_heads[8] == pytest.approx(golden**-16, rel=0.2)
     assert told["window"] is None
 
