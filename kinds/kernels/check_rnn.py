@@ -85,6 +85,7 @@ def recurrence_of(model: Model) -> Recurrence:
     demand(not narrow, f"{model.format.name} is too narrow for real numbers")
     shape, t = model.network(LinearRecurrence), model.tensors
     n, banded = shape.hidden, shape.form == "banded"
+    demand(shape.kind == LinearRecurrence.kind, "it has a start of its own")
     demand(n <= MOST_UNITS, "too many units")
     demand(shape.inputs == shape.outputs == 1, "one input and one output")
     rows, columns, values = _entries(t, n, banded)

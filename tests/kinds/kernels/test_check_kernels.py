@@ -15,6 +15,7 @@ from krohn.kinds.kernels.build_rnn import (
 from krohn.kinds.kernels.check_rnn import (
     Recurrence,
     powers,
+    recurrence_of,
     sums,
 )
 from krohn.kinds.kernels.source import (
@@ -153,14 +154,14 @@ def test_what_grows_is_refused() -> None:
         ("claim", {"error": None}, "claims the error None"),
         ("claim", {"length": 31}, "what is shown is about"),
         ("source", {"length": 33}, "what is shown is about"),
-        ("source", {"length": 32.0}, "no length"),
+        ("source", {"length": 32.0}, "not a sensible size"),
         ("source", {"modes": [[1.0, 0.0, 1.5, 0.0]]}, "grows"),
         ("source", {"modes": [[1.0, 0.0, 0.5]]}, "cannot reshape|weight"),
         ("source", {"modes": [[True, 0, 0, 0]]}, "real numbers"),
-        ("source", {"modes": [], "values": []}, "may be|file claims"),
+        ("source", {"modes": [], "values": []}, "has a value or a mode"),
         ("source", {"values": [float("1e300")]}, "out of range"),
         ("source", {"values": ["1.0"]}, "real numbers"),
-        ("source", {"inputs": [1.0, -1.0]}, "no inputs"),
+        ("source", {"inputs": [1.0, -1.0]}, "there are none"),
         ("source", {"inputs": [-200.0, 2.0]}, "file claims"),
         ("source", {"order": list(range(32))}, "in their order"),
         ("source", {"order": [0]}, "permutation"),
@@ -201,3 +202,13 @@ def test_narrow_formats_are_refused() -> None:
         shown(recurrent(of("Exp32"), "bfloat16"))
     with pytest.raises(Refused, match="another format"):
         check_claim(model, {}, None)
+
+
+def test_a_recurrence_from_a_start_is_another_network() -> None:
+    """Its start would count, whichever rule is asked."""
+    file = recurrent(of("Exp32"))
+    shape = {**file.header["architecture"], "kind": "started-recurrence"}
+    header = {**file.header, "architecture": shape}
+    tensors = {**file.tensors, "hidden.start": np.ones(shape["hidden"])}
+    with pytest.raises(Refused, match="a start of its own"):
+        recurrence_of(Model(FORMATS["float64"], tensors, header))
