@@ -208,10 +208,10 @@ class ChainsOfThought(TextKind[Source]):
         Raises:
             KrohnError: If the text is wrong.
         """
-        if WRITTEN not in file.header["source"]:
+        statement = file.header["source"].get(WRITTEN)
+        if statement is None:  # as the checker reads it
             return None
         try:
-            statement = file.header["source"][WRITTEN]
             text, given = str(statement["text"]), dict(statement["given"])
             name = str(file.header["source"]["name"])
             return read_text(text, name, (), given)

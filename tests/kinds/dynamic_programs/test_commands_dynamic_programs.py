@@ -195,6 +195,9 @@ def test_another_text_in_a_file_is_found() -> None:
     report = krohn.verify(replace(file, header=header))
     assert report.verdict == "undecided"
     assert "does not say the sizes of its text" in report.reason
+    header = {**file.header, "source": {**source, "written": None}}
+    report = krohn.verify(replace(file, header=header), proof=True, sample=2)
+    assert report.verdict == "verified"
 
 
 def test_a_dynamic_program_in_python() -> None:
