@@ -18,8 +18,7 @@ from krohn.compiler.cost import Cost
 from krohn.compiler.passes import Observer
 from krohn.compiler.planning import Planning
 from krohn.network import modelfile
-from krohn.network.architecture import is_index, kind_of, parameters
-from krohn.network.meaning.net import APART
+from krohn.network.architecture import APART, is_index, kind_of, parameters
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FloatArray, Precision
 from krohn.program.claim import Claim

@@ -16,9 +16,8 @@ from krohn.network.modelfile import ModelFile
 from krohn.network.precision import one_thread
 from krohn.program import strict_json
 from krohn.program.claim import Claim
-from krohn.program.errors import Refused, demand
+from krohn.program.errors import Refused, demand, told_as
 from krohn.program.files import read_bytes
-from krohn.program.retelling import told_as
 from krohn.program.slices import needed_part
 from krohn.program.writing import atomic_write
 from krohn.report import Report

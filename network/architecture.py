@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
 from krohn.network import ModelFileError
 from krohn.program.architecture import Architecture as Declared, Shapes
-from krohn.program.retelling import told_as
+from krohn.program.errors import told_as
 from krohn.program.slices import slice_architectures
 
 if TYPE_CHECKING:
@@ -185,6 +185,11 @@ def sparse_matrices(architecture: Architecture | Declared) -> dict[str, int]:
 
 INDEX = "I32"
 """How safetensors calls the format of offsets, columns and places."""
+
+
+MASKS = "masks."
+APART = ("plain.", "disguise.", MASKS)
+"""Prefixes of the tensors that a disguised or pruned network carries, and does not run."""
 
 
 def is_index(name: str) -> bool:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from krohn.network import ModelFileError
-from krohn.network.meaning.net import APART, MASKS
+from krohn.network.architecture import APART, MASKS
 from krohn.network.modelfile import PLAIN, ModelFile
 from krohn.network.precision import FloatArray
 

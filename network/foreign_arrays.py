@@ -16,7 +16,7 @@ from krohn.network import ModelFileError
 from krohn.network.architecture import expected_shapes
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FLOAT64, FloatArray
-from krohn.program.retelling import told_as
+from krohn.program.errors import told_as
 from krohn.program.user_input import real_array
 
 Array = npt.ArrayLike

@@ -23,9 +23,8 @@ from krohn.network.architecture import (
 from krohn.network.precision import BY_CODE, PRECISIONS, FloatArray, Precision
 from krohn.program import strict_json
 from krohn.program.claim import Claim, check_digest, digest_of, first_version
-from krohn.program.errors import Refused
+from krohn.program.errors import Refused, told_as
 from krohn.program.files import Unreadable, read_bytes
-from krohn.program.retelling import told_as
 from krohn.program.writing import atomic_write
 
 # The model file: one safetensors file with one metadata key of canonical JSON.

@@ -1,5 +1,7 @@
 """The one way in which a Program, a file or evidence is refused."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, Never, NoReturn
 
 import numpy as np
@@ -45,3 +47,12 @@ def refuse_unknown(value: Never, who: str) -> NoReturn:
     """
     name = getattr(value, "kind", value)
     raise Refused(f"{who} is not about {str(name)[:60]!r}")
+
+
+@contextmanager
+def told_as(error: type[Exception] = KrohnError, about: str = "") -> Iterator[None]:
+    """Raise what is refused inside as an error of a kind, with words before the reason."""
+    try:
+        yield
+    except Refused as reason:
+        raise error(f"{about}{reason}") from None

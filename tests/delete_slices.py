@@ -72,8 +72,22 @@ def copy_without(gone: Iterable[str], place: Path) -> None:
     for path in (place / "benchmarks").glob("*.py"):
         if any(".".join(name.split(".")[1:3]) in gone for name in imports_of(path)):
             path.unlink()
+    _forget_tables(place)
     note = {name: what_leads_to(name) for name in gone}
     (place / "tests" / NOTE.name).write_text(json.dumps(note))
+
+
+def _forget_tables(place: Path) -> None:
+    """Tables whose benchmark is deleted are listed no longer."""
+    listed = place / "results/commands.csv"
+    header, *rows = listed.read_text().splitlines(keepends=True)
+    scripts = [row.split(",")[1].strip('"').split()[0] for row in rows]
+    kept = [
+        row
+        for row, script in zip(rows, scripts, strict=True)
+        if (place / "benchmarks" / script).exists()
+    ]
+    listed.write_text("".join([header, *kept]))
 
 
 def used(name: str) -> set[str]:

@@ -30,7 +30,7 @@ from krohn.network.precision import FloatArray, Precision
 from krohn.program.architectures.transformer import Transformer
 from krohn.program.block_kinds import BlockKinds
 from krohn.program.domains import BoolArray
-from krohn.program.retelling import told_as
+from krohn.program.errors import told_as
 
 _BLOCKS = BlockKinds("a disguise")
 DISGUISES = ("rotate", "dense", "squeeze", "beside", "noise")

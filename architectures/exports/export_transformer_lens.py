@@ -31,17 +31,16 @@ from krohn.architectures.exports.destinations import (
     read_back,
 )
 from krohn.network import ExportError
-from krohn.network.architecture import kind_of
-from krohn.network.meaning.net import APART, Net
+from krohn.network.architecture import APART, kind_of
+from krohn.network.meaning.net import Net
 from krohn.network.meaning.rewrites import divide_scores, pad, widen
 from krohn.network.modelfile import LARGEST_FILE, ModelFile, decode_tensor
 from krohn.network.precision import PRECISIONS, FloatArray
 from krohn.program import strict_json
 from krohn.program.architectures.transformer import Transformer
 from krohn.program.block_kinds import BlockKinds
-from krohn.program.errors import demand
+from krohn.program.errors import demand, told_as
 from krohn.program.files import read_bytes
-from krohn.program.retelling import told_as
 
 ACTIVATIONS = ("relu", "gelu")
 """The activations that TransformerLens has under the same name."""

@@ -31,6 +31,7 @@ from krohn.network.precision import FloatArray
 from krohn.program.architectures.transformer import Transformer
 from krohn.program.block_kinds import BlockKinds
 from krohn.program.claim import digest_of
+from krohn.program.errors import told_as
 from krohn.program.letter_tokenizer import (
     TOKENIZER,
     blank,
@@ -38,7 +39,6 @@ from krohn.program.letter_tokenizer import (
     outputs_of_states,
     tokens,
 )
-from krohn.program.retelling import told_as
 
 if TYPE_CHECKING:
     from torch import Tensor

@@ -33,7 +33,7 @@ from krohn.compiler.compiled_network import CompiledNetwork
 from krohn.network.precision import FloatArray, Precision
 from krohn.program.architectures.transformer import Transformer
 from krohn.program.block_kinds import BlockKinds
-from krohn.program.retelling import told_as
+from krohn.program.errors import told_as
 
 TRIED = (64, 96, 128, 192, 256)
 """Inner units for each input: n products come to n/8 at most, nearly."""

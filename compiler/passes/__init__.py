@@ -13,7 +13,7 @@ import numpy as np
 from krohn.algebra.automaton import IntArray
 from krohn.compiler import CompileError
 from krohn.program import Map, Program, Table, cone
-from krohn.program.retelling import told_as
+from krohn.program.errors import told_as
 
 Source = TypeVar("Source", contravariant=True)
 Target = TypeVar("Target")

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -10,8 +10,6 @@ from krohn.compiler.passes import PassError, check_frame, check_order
 from krohn.program import (
     LookBack,
     Map,
-    Match,
-    Mean,
     Operation,
     Program,
     Table,
@@ -19,6 +17,7 @@ from krohn.program import (
     is_embedded,
     is_sum,
 )
+from krohn.program.operations.base import Comparing
 
 SUMS = ("prefix-sum", "marked-sum", "block-sum", "mean")
 """The operations that add up, by their names on file."""
@@ -196,7 +195,7 @@ class WidenOutputs:
 
 
 def _keys_and_queries(program: Program, operation: Operation) -> tuple[str, ...]:
-    if not isinstance(operation, Match | Mean):
+    if not isinstance(operation, Comparing):
         return ()
     pair = (operation.key, operation.query)
     return tuple(n for n in dict.fromkeys(pair) if n not in program.one_hot)
@@ -211,10 +210,11 @@ def _again(program: Program, name: str) -> Operation:
 
 
 def _with_recoded(operation: Operation, names: Mapping[str, str]) -> Operation:
-    if not isinstance(operation, Match | Mean):
+    if not isinstance(operation, Comparing):
         return operation
-    key, query = operation.key, operation.query
-    return replace(operation, key=names.get(key, key), query=names.get(query, query))
+    read = {"key": operation.key, "query": operation.query}
+    changes: dict[str, Any] = {f: names.get(n, n) for f, n in read.items()}
+    return replace(operation, **changes)
 
 
 def _repeated_channels(source: Program, target: Program) -> Iterator[tuple[str, str]]:

@@ -17,7 +17,7 @@ from krohn.compiler.passes import (
 )
 from krohn.program import Map, Operation, Program, Table, Token
 from krohn.program.domains import Values
-from krohn.program.retelling import told_as
+from krohn.program.errors import told_as
 
 # Domain inference: which values each channel can take.
 

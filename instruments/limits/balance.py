@@ -19,7 +19,7 @@ from krohn.architectures.generator.check_brackets import (
 )
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FloatArray
-from krohn.program.retelling import told_as
+from krohn.program.errors import told_as
 from krohn.verify.search.find import machine_of, model_of
 
 MOST_STACKS = 100_000

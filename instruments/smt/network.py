@@ -40,7 +40,7 @@ from krohn.program import MarkedSum, PrefixSum
 from krohn.program.architectures.transformer import Transformer
 from krohn.program.attention import Sight, Softmax, Sparse
 from krohn.program.block_kinds import BlockKinds
-from krohn.program.retelling import told_as
+from krohn.program.errors import told_as
 from krohn.verify.errors import Rejected
 
 Progress = Callable[[int, int], None]

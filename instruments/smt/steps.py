@@ -37,9 +37,9 @@ from krohn.program.architectures.transformer import Transformer
 from krohn.program.attention import Linear, Rectified, Sight, Softmax, Sparse
 from krohn.program.block_kinds import BlockKinds
 from krohn.program.domains import IntArray, joint
+from krohn.program.errors import told_as
 from krohn.program.expressions import Atom, Expression
 from krohn.program.operations.base import LookBack
-from krohn.program.retelling import told_as
 from krohn.program.statement import Channel, Statement, parse
 from krohn.verify.errors import Rejected
 

@@ -23,7 +23,7 @@ from krohn.kinds.attention_targets.statement_grid_function import StatedGridFunc
 from krohn.network.architecture import parameters
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FloatArray
-from krohn.program.retelling import told_as
+from krohn.program.errors import told_as
 from krohn.source_kinds.base import Built
 from krohn.source_kinds.real_outputs import Reference
 from krohn.source_kinds.real_sequences import (

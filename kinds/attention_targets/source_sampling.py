@@ -22,8 +22,7 @@ from krohn.kinds.attention_targets.statement_target import (
     is_power,
 )
 from krohn.program.domains import FloatArray, IntArray
-from krohn.program.errors import Refused, demand
-from krohn.program.retelling import told_as
+from krohn.program.errors import Refused, demand, told_as
 from krohn.program.user_input import real_array
 
 # Targets whose singular values are chosen: sums of sines.

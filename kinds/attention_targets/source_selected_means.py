@@ -25,8 +25,7 @@ from krohn.kinds.attention_targets.statement_selected_mean import (
     StatedSelectedMean,
 )
 from krohn.program.domains import FloatArray
-from krohn.program.errors import Refused, demand
-from krohn.program.retelling import told_as
+from krohn.program.errors import Refused, demand, told_as
 
 
 @dataclass(frozen=True)

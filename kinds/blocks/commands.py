@@ -39,7 +39,7 @@ from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FloatArray
 from krohn.network.reading import Opened
 from krohn.program.domains import IntArray
-from krohn.program.retelling import told_as
+from krohn.program.errors import told_as
 from krohn.program.word_texts import BLANK
 from krohn.report import Progress
 from krohn.schemas.parts import Dtype, Sizes

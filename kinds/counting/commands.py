@@ -23,7 +23,7 @@ from krohn.kinds.counting.source import (
     CountingProgram,
 )
 from krohn.kinds.sequence_functions.source import SequenceFunction
-from krohn.program.retelling import told_as
+from krohn.program.errors import told_as
 from krohn.program.user_input import read_text
 from krohn.program.writing import atomic_write
 

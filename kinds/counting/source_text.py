@@ -34,9 +34,8 @@ from krohn.kinds.counting.source_program import (
     Negation,
     parts,
 )
-from krohn.program.errors import Refused, demand
+from krohn.program.errors import Refused, demand, told_as
 from krohn.program.parsing import Language, Misread, Node
-from krohn.program.retelling import told_as
 
 SUFFIX = ".crasp"
 MOST_CHARACTERS, MOST_LINES, MOST_CASES = 2_000, 10_000, 256

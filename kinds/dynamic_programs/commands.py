@@ -45,8 +45,7 @@ from krohn.network.reading import Opened
 from krohn.program.architectures.transformer import Transformer
 from krohn.program.attention import Sparse
 from krohn.program.domains import IntArray
-from krohn.program.errors import Refused
-from krohn.program.retelling import told_as
+from krohn.program.errors import Refused, told_as
 from krohn.program.word_texts import BLANK
 from krohn.report import Progress
 from krohn.schemas.parts import Dtype, Sizes

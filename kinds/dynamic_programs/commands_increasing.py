@@ -19,7 +19,7 @@ from krohn.kinds.dynamic_programs.statement_increasing import (
     program_of,
 )
 from krohn.network.modelfile import ModelFile
-from krohn.program.retelling import told_as
+from krohn.program.errors import told_as
 from krohn.schemas.parts import Dtype, Sizes
 from krohn.source_kinds.base import Built, letters_in, sizes
 from krohn.source_kinds.kind import Answers

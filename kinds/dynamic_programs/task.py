@@ -12,7 +12,7 @@ from krohn.kinds.dynamic_programs.source import find_by_name
 from krohn.kinds.dynamic_programs.statement import ChainOfThought
 from krohn.kinds.dynamic_programs.statement_increasing import SEPARATOR, Increasing
 from krohn.program.domains import IntArray
-from krohn.program.retelling import told_as
+from krohn.program.errors import told_as
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,8 +18,7 @@ from krohn.kinds.grammars.source_words import (
 )
 from krohn.kinds.hidden_markov.source_model import HiddenMarkovModel
 from krohn.program.domains import FloatArray, IntArray
-from krohn.program.errors import Refused, demand
-from krohn.program.retelling import told_as
+from krohn.program.errors import Refused, demand, told_as
 from krohn.program.word_texts import join_letters
 
 # A grammar cut at a depth: with a bounded stack it is a hidden Markov model.

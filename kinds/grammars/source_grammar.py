@@ -7,8 +7,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import NamedTuple
 
-from krohn.program.errors import Refused, demand
-from krohn.program.retelling import told_as
+from krohn.program.errors import Refused, demand, told_as
 
 END = "#"
 """The mark between sentences; no grammar has it as a letter."""

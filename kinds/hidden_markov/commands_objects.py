@@ -12,7 +12,7 @@ from krohn.kinds.linear_systems.source import LinearSystem
 from krohn.machine_reading import MachineKeywords, MachineReading
 from krohn.machines import machine_of, with_outputs
 from krohn.option_rules import refuse_others
-from krohn.program.retelling import told_as
+from krohn.program.errors import told_as
 from krohn.source_kinds import find_source_to_compile
 
 

@@ -18,9 +18,8 @@ from krohn.kinds.hidden_markov import (
 )
 from krohn.kinds.hidden_markov.source_model import HiddenMarkovModel
 from krohn.program import strict_json
-from krohn.program.errors import Refused
+from krohn.program.errors import Refused, told_as
 from krohn.program.files import read_bytes
-from krohn.program.retelling import told_as
 from krohn.program.user_input import decode_utf8, read_text
 
 SIGNS = (

@@ -15,8 +15,7 @@ from krohn.kinds.in_context.statement import (
     name_letters,
 )
 from krohn.program.domains import FloatArray, IntArray
-from krohn.program.errors import Refused, demand
-from krohn.program.retelling import told_as
+from krohn.program.errors import Refused, demand, told_as
 
 # Prompts of a bounded form: demonstrations and a test history, between delimiters.
 

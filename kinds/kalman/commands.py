@@ -15,7 +15,7 @@ from krohn.kinds.kalman.source import SUFFIX, KalmanPredictor
 from krohn.kinds.kalman.statement import StatedPredictor
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FloatArray, Precision
-from krohn.program.retelling import told_as
+from krohn.program.errors import told_as
 from krohn.program.wording import at_most
 from krohn.schemas.parts import Dtype
 from krohn.source_kinds.base import Built

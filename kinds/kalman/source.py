@@ -14,9 +14,8 @@ from krohn.kinds.kalman.statement import LARGEST, MOST_STATES, StatedPredictor
 from krohn.kinds.linear_systems.source import orthogonal
 from krohn.program import strict_json
 from krohn.program.domains import FloatArray
-from krohn.program.errors import Refused, demand
+from krohn.program.errors import Refused, demand, told_as
 from krohn.program.files import read_bytes
-from krohn.program.retelling import told_as
 from krohn.program.user_input import decode_utf8, read_text, real_array
 
 SUFFIX = ".kalman"

@@ -28,8 +28,7 @@ from krohn.kinds.kernels.statement import StatedKernel
 from krohn.network.architecture import kind_of, parameters
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import PRECISIONS, FloatArray
-from krohn.program.errors import Refused
-from krohn.program.retelling import told_as
+from krohn.program.errors import Refused, told_as
 from krohn.program.user_input import read_text
 from krohn.program.wording import at_most
 from krohn.schemas.parts import Dtype

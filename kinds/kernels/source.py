@@ -14,8 +14,7 @@ from krohn.kinds.kernels.source_kernel import (
     swap_ends,
 )
 from krohn.kinds.kernels.statement import MOST_LENGTH, MOST_VALUES, Mode
-from krohn.program.errors import Refused, demand
-from krohn.program.retelling import told_as
+from krohn.program.errors import Refused, demand, told_as
 from krohn.program.user_input import read_text
 
 __all__ = [

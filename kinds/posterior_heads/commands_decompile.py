@@ -35,9 +35,8 @@ from krohn.loading import file_of
 from krohn.network import modelfile
 from krohn.network.modelfile import ModelFile, is_trained_network
 from krohn.program.domains import FloatArray, IntArray
-from krohn.program.errors import Refused
+from krohn.program.errors import Refused, told_as
 from krohn.program.files import read_bytes
-from krohn.program.retelling import told_as
 from krohn.program.slices import needed_part
 from krohn.program.user_input import real_array
 from krohn.program.writing import atomic_write

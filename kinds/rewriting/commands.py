@@ -34,7 +34,7 @@ from krohn.kinds.rewriting.statement import (
 from krohn.kinds.rewriting.statement_program import program_of
 from krohn.network.modelfile import ModelFile
 from krohn.program.attention import Sparse
-from krohn.program.retelling import told_as
+from krohn.program.errors import told_as
 from krohn.program.word_texts import join_letters
 from krohn.schemas.parts import Dtype
 from krohn.source_kinds.base import Built, sizes

@@ -13,9 +13,8 @@ from krohn.kinds.rewriting.statement import (
     Rule,
     check_rule,
 )
-from krohn.program.errors import Refused, demand
+from krohn.program.errors import Refused, demand, told_as
 from krohn.program.functions import Table
-from krohn.program.retelling import told_as
 
 USUAL_LONGEST, MOST_TEXT, MOST_LETTERS = 8, 100_000, 256
 ARROW, OPENING, CLOSING = "->", "[", "]"

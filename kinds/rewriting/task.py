@@ -16,8 +16,7 @@ from krohn.kinds.rewriting.source_derivation import text_of
 from krohn.kinds.rewriting.source_expressions import draw_expressions
 from krohn.kinds.rewriting.source_text import random_lines
 from krohn.kinds.rewriting.statement import END, Line, Rewriting
-from krohn.program.errors import Refused, demand
-from krohn.program.retelling import told_as
+from krohn.program.errors import Refused, demand, told_as
 
 _HANDLES = re.compile(r"(?P<name>.+):handles=(?P<handles>\w+)", re.DOTALL)
 

@@ -26,11 +26,10 @@ from krohn.program import (
     Token,
 )
 from krohn.program.domains import LARGEST, IntArray, Values, joint
-from krohn.program.errors import KrohnError
+from krohn.program.errors import KrohnError, told_as
 from krohn.program.expressions import Expression, argument, greater, number, rectify
 from krohn.program.operations.base import Frame
 from krohn.program.operations.mean import fractions
-from krohn.program.retelling import told_as
 from krohn.program.whole_expressions import gate
 
 

@@ -33,7 +33,7 @@ from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FloatArray
 from krohn.network.reading import Opened
 from krohn.program.domains import IntArray
-from krohn.program.retelling import told_as
+from krohn.program.errors import told_as
 from krohn.report import Progress
 from krohn.schemas.parts import Dtype
 from krohn.source_kinds.base import Built, OnFile, ReadableKind

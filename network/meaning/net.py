@@ -6,6 +6,7 @@ from itertools import groupby
 from typing import Any, Generic, TypeVar, cast
 
 from krohn.network import ModelFileError
+from krohn.network.architecture import APART
 from krohn.program.architectures.transformer import Block as Declared, Transformer
 from krohn.program.attention import Attention, Sight, sees_ahead
 
@@ -19,9 +20,6 @@ AS_A_WHOLE = (
     "it reads a word as a whole, and not letter by letter: heads see what comes later"
 )
 """Why a Transformer is not read letter by letter."""
-MASKS = "masks."
-APART = ("plain.", "disguise.", MASKS)
-"""Prefixes of the tensors that a disguised or pruned network carries, and does not run."""
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cache
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Protocol, Self, runtime_checkable
 
 import numpy as np
 
@@ -234,6 +234,19 @@ class Flagged(LookBack):
         """The values of its source."""
         demand_flag(read[1], self.at_bos)
         return LookBack.infer(self, read, frame)
+
+
+@runtime_checkable
+class Comparing(Protocol):
+    """An operation that compares a channel everywhere with a channel at t."""
+
+    @property
+    def key(self) -> str:
+        """The channel that is compared."""
+
+    @property
+    def query(self) -> str:
+        """The channel with which it is compared."""
 
 
 @dataclass(frozen=True, slots=True)

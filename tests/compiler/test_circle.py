@@ -33,7 +33,7 @@ def summed(values: list[int], step: int = 1, first: int = 0) -> tuple[Program, M
     """A table of a channel whose values are evenly spaced."""
     domain = tuple(range(first, first + step * len(values), step))
     read = Map(table({(x,): v for x, v in zip(domain, values, strict=True)}), ("sum",))
-    program = Program((), 0, 1, {}, (), {}, {"sum": domain})
+    program = Program((), 0, 1, {"sum": PrefixSum("one")}, (), {}, {"sum": domain})
     return program, read
 
 
@@ -57,7 +57,8 @@ def test_tables_of_a_difference_are_found(
     both = range(points)
     rows = {(u, v): values[(u + rate * v) % points] for u in both for v in both}
     domains = {"u": tuple(both), "v": tuple(both)}
-    program = Program((), 0, 1, {}, (), {}, domains)
+    sums = {name: PrefixSum("one") for name in domains}
+    program = Program((), 0, 1, sums, (), {}, domains)
     found = circle_of(program, Map(table(rows), ("u", "v")))
     assert found is not None
     assert found.points == points

@@ -81,5 +81,5 @@ def test_running_and_verifying_a_network_need_little_code(tmp_path: Path) -> Non
 def test_a_small_network_needs_little_code(tmp_path: Path) -> None:
     to = ("-T", 20, "-o", tmp_path / "flip-flop.safetensors")
     modules = imported_code("compile", "FlipFlop", *to)
-    assert len(modules) <= 150  # lower both when less is imported
+    assert len(modules) <= 151  # lower both when less is imported; 34 are of slices
     assert sum(modules.values()) <= 25_000

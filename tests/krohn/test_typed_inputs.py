@@ -43,6 +43,15 @@ def kernel(source: Kernel, x: Vectors) -> list[list[Fraction]]:
     ]
 
 
+def predicted(source: Any, x: Vectors) -> list[list[Fraction]]:
+    """With A = B = R = 1 and Q = 1/2 the variance is 1, and F and the gain are 1/2."""
+    state, said = Fraction(0), []
+    for (y,) in x:
+        state = (state + y) / 2
+        said.append([state])
+    return said
+
+
 def target(source: AttentionTarget, x: Vectors) -> list[list[Fraction]]:
     """Σ softmax[ρ] f, of tables that are joined by lines."""
 
@@ -122,6 +131,7 @@ def delta(**modes: Any) -> Kernel:
     return Kernel("delta", (1.0,), **modes, length=6)
 
 
+WALK = krohn.kalman([[1.0]], [[1.0]], 0.5, 1.0)
 FADING = {"modes": (Mode(0.75, 0.5),)}
 PAIRS = [f"{a},{b}" for a, b in zip(TYPED, reversed(TYPED), strict=True)]
 PICKS = ["0.1,0.3,1,0,2", f"{TYPED[2]},0.7,1,1,1", "0.9,1e-41,0,0,1"]
@@ -129,6 +139,8 @@ CASES: list[tuple[str, Any, dict[str, Any], Oracle, list[str]]] = [
     ("kernel", delta(modes=()), {"arch": "rnn"}, kernel, [" ".join(TYPED)]),
     ("kernel", delta(**FADING), {"arch": "rnn"}, kernel, [" ".join(TYPED)]),
     ("kernel", delta(**FADING), {}, kernel, [" ".join(TYPED)]),
+    ("kalman-predictor", WALK, {"arch": "rnn"}, predicted, [" ".join(TYPED)]),
+    ("kalman-predictor", WALK, {"length": 6}, predicted, [" ".join(TYPED)]),
     ("attention-target", steep(), {}, target, [f"{a} {TYPED[0]}" for a in TYPED]),
     ("selected-mean", "Gravity6", {}, selected, [" ".join(f"{a},3,1" for a in TYPED)]),
     ("selected-mean", "Select3", {}, selected, [" ".join(PICKS)]),

@@ -91,7 +91,13 @@ def test_no_damage_is_verified_by_a_few_runs(kind: str, seed: int) -> None:
 
 SAYING_NUMBERS = {
     *("attention-target", "context-learner", "grid-function", "hidden-markov"),
-    *("hidden-markov rnn", "kernel", "linear-system", "posterior-head"),
+    *(
+        "hidden-markov rnn",
+        "kalman-predictor",
+        "kernel",
+        "linear-system",
+        "posterior-head",
+    ),
     *("selected-mean", "vectors-in-blocks"),
 }
 NUMBERS = [*(k for k in KINDS if k in SAYING_NUMBERS), "thirds"]

@@ -120,8 +120,8 @@ def largest_error(q: Noisy, k: Noisy) -> tuple[float, float]:
     )
     check_scores(size, form)
     error = enclose_sum(most_q @ off_k + most_k @ off_q, 2 * entries)
-    exact, grid = not (off_q.any() or off_k.any()), _grid(q.value) + _grid(k.value)
-    grid = grid if exact and grid <= FINEST else np.inf
+    exact, digits = not (off_q.any() or off_k.any()), _grid(q.value) + _grid(k.value)
+    grid = digits if exact and digits <= FINEST else np.inf
     if off_q.any():
         error += 2 * sum_error(form, entries + 1, size)
     elif size.most * 2.0**grid >= 1 / form.sum_unit:

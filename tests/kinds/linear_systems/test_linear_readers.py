@@ -67,6 +67,7 @@ WRITTEN = {s: form.write for s, form in SUFFIXES.items() if form.is_written}
 RIGHT = {
     **{s: write(ACCEPTOR) for s, write in WRITTEN.items() if "kiss" not in s},
     **dict.fromkeys((".kiss2", ".kiss"), ".i 1\n.o 1\n1 p q 1\n1 q p 1\n- p p 1\n"),
+    ".kalman": '{"A": [[1]],\n "B": [[1]]}\n',
     ".kernel": "1\n0.5\n0.25\n",
     ".csv": "state,a,b\n->p,p,q\n*q,q,p\n",
     ".tsv": "state\ta\tb\n->p\tp\tq\n*q\tq\tp\n",
