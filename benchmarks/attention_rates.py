@@ -324,7 +324,12 @@ def draw(path: Path, known: Found) -> None:
         axis.set_title(f"α = {alpha:g}")
         axis.set_xlabel("m")
     figure.axes[0].set_ylabel("mean square")
-    figure.axes[0].legend(fontsize="small")
+    figure.legend(
+        *figure.axes[1].get_legend_handles_labels(),
+        loc="outside lower center",
+        ncols=4,
+        fontsize="small",
+    )
     save(figure, path)
 
 
