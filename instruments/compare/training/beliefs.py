@@ -61,7 +61,10 @@ class BeliefRecipe(Recipe):
         if any(not 1 <= stage <= self.length for stage in self.stages):
             raise KrohnError(f"stages are words of 1 to {self.length} letters")
         if len(self.stages) > self.steps:
-            raise KrohnError(f"{self.steps} steps are too few for so many stages")
+            raise KrohnError(
+                f"words have {len(self.stages)} lengths one after the other, and "
+                f"{self.steps} steps are too few; say --steps {len(self.stages)} or more"
+            )
         if self.block < 0:
             raise KrohnError(f"a block has at least one letter, not {self.block}")
         if self.scratchpad or self.sharpening or self.balance or self.shift:
