@@ -5,6 +5,6 @@ from typing import TYPE_CHECKING
 from krohn.slice_modules import contents
 
 if TYPE_CHECKING:
-    from krohn.instruments.gadgets.library import *  # noqa: F403
+    from krohn.instruments.gadgets.catalogue import *  # noqa: F403
 else:
     __getattr__, __dir__ = contents("gadgets", "the library of gadgets")

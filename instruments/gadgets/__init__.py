@@ -2,4 +2,4 @@
 
 from krohn.program.slices import Slice
 
-SLICE = Slice(parts={"gadgets": f"{__name__}.library"})
+SLICE = Slice(parts={"gadgets": f"{__name__}.catalogue"})
