@@ -10,7 +10,7 @@ from fractions import Fraction
 
 from report import Row, Table, parser, publish
 
-from krohn.instruments.gadgets import library as gadgets, printed
+from krohn.instruments.gadgets import catalogue as gadgets, printed
 from krohn.instruments.gadgets.record import Gadget
 
 THIRD, EIGHTH = Fraction(1, 3), Fraction(1, 8)
