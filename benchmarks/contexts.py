@@ -7,9 +7,8 @@ from collections.abc import Iterator
 from time import monotonic
 from typing import NamedTuple
 
-import torch
-from report import Row, Table, parser, publish
-from situations import STEPS, measured
+from report import Row
+from situations import measured, show
 
 import krohn
 from krohn.algebra.errors import KrohnError
@@ -73,14 +72,5 @@ def rows(steps: int) -> Iterator[Row]:
         }
 
 
-def main() -> None:
-    """Print the table of docs/kinds/hidden_markov.md."""
-    asked = parser(__doc__)
-    asked.add_argument("--steps", type=int, default=STEPS, help="of breeding words")
-    options = asked.parse_args()
-    torch.set_num_threads(1)
-    publish([Table("Contexts by error", list(rows(options.steps)))], options)
-
-
 if __name__ == "__main__":
-    main()
+    show(__doc__, "Contexts by error", rows)

@@ -4,7 +4,7 @@ The error that is proved stands beside the largest one found: of random words, a
 that are bred to be bad, letter by letter, from the worst of them.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from time import monotonic
 from typing import NamedTuple
 
@@ -103,15 +103,14 @@ def rows(steps: int) -> Iterator[Row]:
         }
 
 
-def main() -> None:
-    """Print the table of docs/kinds/hidden_markov.md."""
-    asked = parser(__doc__)
+def show(doc: str | None, title: str, rows: Callable[[int], Iterable[Row]]) -> None:
+    """Print a table whose rows need so many steps of breeding words."""
+    asked = parser(doc)
     asked.add_argument("--steps", type=int, default=STEPS, help="of breeding words")
     options = asked.parse_args()
     torch.set_num_threads(1)
-    title = "Networks of finitely many situations"
     publish([Table(title, list(rows(options.steps)))], options)
 
 
 if __name__ == "__main__":
-    main()
+    show(__doc__, "Networks of finitely many situations", rows)
