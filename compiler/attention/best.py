@@ -27,7 +27,7 @@ class BestLowering(Lowering):
         slope, bonus = self.largest(positions)[:2]
         keys, last = keys_that_count(program, looked), -1
         query, key = blank(layout, len(keys) + 1)
-        suiting(layout, looked, keys, query[:, :last], slope)
+        fill_queries(layout, looked, keys, query[:, :last], slope)
         own = layout.places[looked.key].start + keys
         key[own, np.arange(len(keys))] = bonus
         query[one, last] = slope
@@ -61,7 +61,7 @@ def keys_that_count(program: Program, looked: Best | Mean) -> IntArray:
     return keys[np.any([looked.suits(keys, c) for c in asked], axis=0)]
 
 
-def suiting(
+def fill_queries(
     layout: Layout,
     looked: Best | Mean,
     keys: IntArray,

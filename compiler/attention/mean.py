@@ -6,7 +6,7 @@ import numpy as np
 
 from krohn.compiler import CompileError
 from krohn.compiler.attention import Lowering, Matrices, blank
-from krohn.compiler.attention.best import keys_that_count, suiting
+from krohn.compiler.attention.best import fill_queries, keys_that_count
 from krohn.compiler.attention.places import value_at_bos
 from krohn.compiler.layout import Layout
 from krohn.compiler.positions import Positions, leak_target
@@ -28,7 +28,7 @@ class MeanLowering(Lowering):
         program, last = layout.plan.program, -1
         keys, (slope, _) = keys_that_count(program, looked), self.largest(positions)
         query, key = blank(layout, len(keys) + 1)
-        suiting(layout, looked, keys, query[:, :last], slope)
+        fill_queries(layout, looked, keys, query[:, :last], slope)
         key[layout.places[looked.key].start + keys, np.arange(len(keys))] = 1.0
         query[layout.features["one"][0], last] = slope
         bos = layout.features["bos"][0]
