@@ -18,9 +18,10 @@ from krohn.compiler.cost import Cost
 from krohn.compiler.passes import Observer
 from krohn.compiler.planning import Planning
 from krohn.network import modelfile
-from krohn.network.architecture import APART, is_index, kind_of, parameters
+from krohn.network.architecture import is_index, kind_of, parameters
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FloatArray, Precision
+from krohn.program.architectures.transformer import APART
 from krohn.program.claim import Claim
 from krohn.program.errors import Refused
 from krohn.program.slices import needed_part

@@ -187,11 +187,6 @@ INDEX = "I32"
 """How safetensors calls the format of offsets, columns and places."""
 
 
-MASKS = "masks."
-APART = ("plain.", "disguise.", MASKS)
-"""Prefixes of the tensors that a disguised or pruned network carries, and does not run."""
-
-
 def is_index(name: str) -> bool:
     """Whether a tensor of a model file holds places instead of numbers of its format."""
     return name.endswith((".offsets", ".columns", ".places"))

@@ -6,9 +6,9 @@ from typing import NamedTuple
 import numpy as np
 
 from krohn.network import ModelFileError
-from krohn.network.architecture import APART, MASKS
 from krohn.network.modelfile import PLAIN, ModelFile
 from krohn.network.precision import FloatArray
+from krohn.program.architectures.transformer import APART, MASKS
 
 
 class Directions(NamedTuple):

@@ -22,6 +22,7 @@ from krohn.network.architecture import (
 )
 from krohn.network.precision import BY_CODE, PRECISIONS, FloatArray, Precision
 from krohn.program import strict_json
+from krohn.program.architectures.transformer import PLAIN as PLAIN
 from krohn.program.claim import Claim, check_digest, digest_of, first_version
 from krohn.program.errors import Refused, told_as
 from krohn.program.files import Unreadable, read_bytes
@@ -39,8 +40,6 @@ VERSIONS = (1, 2, 3, 4, 5, 6, 7)
 KEY = "krohn"
 STORED = "stored"
 """The key of compact files; what it says is made anew when a file is written."""
-PLAIN = "plain."
-"""How names of tensors of the plain network begin in the file of a disguised one."""
 LARGEST_FILE = 16 * 2**30
 LARGEST_HEADER = 96 * 2**20
 LONGEST = 2**31

@@ -20,7 +20,7 @@ from krohn.architectures.disguise.check_stream import (
     samples,
     together,
 )
-from krohn.program.architectures.transformer import Block, Transformer
+from krohn.program.architectures.transformer import DISGUISE, PLAIN, Block, Transformer
 from krohn.program.errors import demand
 from krohn.verify.checker.arithmetic import (
     FORMATS,
@@ -46,7 +46,6 @@ NEVER = 2000
 EXACT = FORMATS["float64"]._replace(digits=NEVER)
 """What MLPs and logits of the plain network are followed in: all that the disguised one
 rounds is counted apart, and the checker itself computes in float64."""
-PLAIN, DISGUISE = "plain.", "disguise."
 Pairs = tuple[tuple[int, ...], ...]
 Affine = tuple[FloatArray, FloatArray]
 

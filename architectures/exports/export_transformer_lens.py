@@ -31,13 +31,13 @@ from krohn.architectures.exports.destinations import (
     read_back,
 )
 from krohn.network import ExportError
-from krohn.network.architecture import APART, kind_of
+from krohn.network.architecture import kind_of
 from krohn.network.meaning.net import Net
 from krohn.network.meaning.rewrites import divide_scores, pad, widen
 from krohn.network.modelfile import LARGEST_FILE, ModelFile, decode_tensor
 from krohn.network.precision import PRECISIONS, FloatArray
 from krohn.program import strict_json
-from krohn.program.architectures.transformer import Transformer
+from krohn.program.architectures.transformer import APART, Transformer
 from krohn.program.block_kinds import BlockKinds
 from krohn.program.errors import demand, told_as
 from krohn.program.files import read_bytes

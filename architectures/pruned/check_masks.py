@@ -15,13 +15,12 @@ from krohn.architectures.pruned.statement import (
     on_grid,
     uniform,
 )
-from krohn.program.architectures.transformer import Masks, Transformer
+from krohn.program.architectures.transformer import MASKS, Masks, Transformer
 from krohn.program.domains import FloatArray
 from krohn.program.errors import demand
 from krohn.verify.checker.model_file import Model, check_numbers
 from krohn.verify.checker.sparse_matrix import Sparse, by_rows
 
-PREFIX = "masks."
 MOST_SUM = 2.0**53 * GRID**2
 """Below this all sums of products of numbers of the grid are exact in float64."""
 
@@ -40,13 +39,13 @@ def take_off(model: Model) -> Model:
         check_numbers(name, values, model.format)
     for name in shape.maps:
         left, right = (
-            _factor(model, f"{PREFIX}{name}.{side}", shape.sparse, shape.masks)
+            _factor(model, f"{MASKS}{name}.{side}", shape.sparse, shape.masks)
             for side in ("left", "right")
         )
         made = _multiply(left, right).astype(model.format.name)
         alike = np.array_equal(made, matrix_of(model.tensors, name))
         demand(alike, f"{name!r} is not the product of its masked matrices")
-    kept = {n: x for n, x in model.tensors.items() if not n.startswith(PREFIX)}
+    kept = {n: x for n, x in model.tensors.items() if not n.startswith(MASKS)}
     architecture = model.header["architecture"]
     bare = {key: architecture[key] for key in architecture.keys() - {"masks"}}
     return replace(model, tensors=kept, header={**model.header, "architecture": bare})

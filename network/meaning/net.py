@@ -6,8 +6,11 @@ from itertools import groupby
 from typing import Any, Generic, TypeVar, cast
 
 from krohn.network import ModelFileError
-from krohn.network.architecture import APART
-from krohn.program.architectures.transformer import Block as Declared, Transformer
+from krohn.program.architectures.transformer import (
+    APART,
+    Block as Declared,
+    Transformer,
+)
 from krohn.program.attention import Attention, Sight, sees_ahead
 
 A = TypeVar("A")

@@ -22,6 +22,11 @@ SOFTMAX = Softmax()
 Activation: TypeAlias = Literal["relu", "sine", "gelu", "gelu_new"]
 
 
+PLAIN, DISGUISE, MASKS = "plain.", "disguise.", "masks."
+APART = (PLAIN, DISGUISE, MASKS)
+"""Prefixes of the tensors that a disguised or pruned network carries, and does not run."""
+
+
 @dataclass(frozen=True)
 class Block(Part):
     """Heads, and the hidden layers of an MLP.
@@ -180,15 +185,15 @@ class Transformer(Architecture):
         bare = replace(self, d_model=own[0], blocks=own[1], disguise=None, masks=None)
         plain = bare.shapes
         both = disguise.d_model + disguise.waste
-        shapes |= {f"plain.{name}": shape for name, shape in plain.items()}
+        shapes |= {f"{PLAIN}{name}": shape for name, shape in plain.items()}
         if self.masks is not None:
             shapes |= compressed_rows(self.sparse, self.masks.entries)
         for b, (own_block, block) in enumerate(
             zip(disguise.blocks, self.blocks, strict=True)
         ):
             turn = block.heads, own_block.d_qk, block.d_qk
-            shapes |= {f"disguise.blocks.{b}.attention": turn} if block.heads else {}
-        return {**shapes, "disguise.directions": (both, d)}
+            shapes |= {f"{DISGUISE}blocks.{b}.attention": turn} if block.heads else {}
+        return {**shapes, f"{DISGUISE}directions": (both, d)}
 
     @property
     def maps(self) -> dict[str, tuple[int, int]]:
@@ -212,8 +217,8 @@ class Transformer(Architecture):
         shapes = dict[str, tuple[int, int]]()
         for name, (rows, columns) in self.maps.items():
             rank = units * (rows if by_row else columns)
-            shapes[f"masks.{name}.left"] = rows, rank
-            shapes[f"masks.{name}.right"] = rank, columns
+            shapes[f"{MASKS}{name}.left"] = rows, rank
+            shapes[f"{MASKS}{name}.right"] = rank, columns
         named = self.masks.entries.keys() == shapes.keys()
         demand(named, "'entries' does not name each masked matrix")
         return shapes
