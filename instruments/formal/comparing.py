@@ -55,7 +55,7 @@ TRANSFORMER = """
 From Coq Require Import ZArith List.
 From Krohn Require Import Machine Arithmetic Recurrent Program Invariant InvariantSound
   Rounding Softmax Mean Transformer Domains Lists Bounds Affine TransformerCheck
-  TablesSound TransformerSound.
+  TablesSound QuickSound TransformerSound.
 Import ListNotations. Open Scope Z_scope.
 Definition machine_of_file : machine :=
   {| start := <start>; moves := <moves>; shows := <shows> |}%nat.

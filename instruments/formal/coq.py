@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from krohn.verify import kernel
 from krohn.verify.checker.model_file import Machine
 
 
@@ -43,13 +44,13 @@ def machine_term(machine: Machine) -> str:
     )
 
 
-HERE = Path(__file__).parent
+LIBRARY = Path(kernel.__file__).parent / "coq"
 NETWORKS = ("Machine", "Arithmetic", "Recurrent", "RecurrentSound")
 PROGRAMS = ("Machine", "Program", "Invariant", "InvariantSound")
 TRANSFORMERS = (
     *("Machine", "Arithmetic", "Recurrent", "Program", "Invariant", "InvariantSound"),
     *("Rounding", "Softmax", "Mean", "Transformer", "Domains", "Lists", "Bounds"),
-    *("Affine", "TransformerCheck", "TablesSound", "TransformerSound"),
+    *("Affine", "TransformerCheck", "TablesSound", "QuickSound", "TransformerSound"),
 )
 """The modules that a theorem needs, in the order of their imports."""
 
@@ -57,7 +58,7 @@ TRANSFORMERS = (
 def copy(modules: Iterable[str], folder: Path) -> None:
     """Put modules into a folder."""
     for name in modules:
-        shutil.copyfile(HERE / f"{name}.v", folder / f"{name}.v")
+        shutil.copyfile(LIBRARY / f"{name}.v", folder / f"{name}.v")
 
 
 def coqc(

@@ -301,7 +301,7 @@ class Layout:
             demand(self._work <= MOST_WORK, f"{life.channel} reads too many values")
         return (
             f"{{| holds_channel := {self._place(name)}; "
-            f"of_channels := {self._all(sources)} |}}"
+            f"of_channels := {self._all(sources)}; cases := [] |}}"
         )
 
     def _units(self, snapshot: int) -> int:

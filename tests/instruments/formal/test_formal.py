@@ -26,7 +26,7 @@ from krohn.instruments.formal.comparing import (
     main,
 )
 from krohn.instruments.formal.coq import (
-    HERE,
+    LIBRARY,
     PROGRAMS,
     compile_modules,
     coqc,
@@ -263,7 +263,7 @@ def asked(library: Path, text: str) -> str:
 
 
 def test_nothing_is_admitted() -> None:
-    for path in HERE.glob("*.v"):
+    for path in LIBRARY.glob("*.v"):
         words = re.findall(r"\w+", path.read_text())
         assert not {"Admitted", "admit", "Axiom", "Parameter", "Conjecture"} & set(
             words

@@ -1,0 +1,1 @@
+"""The kernel: check functions that Coq has proved sound, extracted to OCaml."""
