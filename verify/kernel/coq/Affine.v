@@ -271,8 +271,8 @@ Proof.
   intros F R H L D. unfold lifted in F.
   assert (C := read_counted (map range us) wt bt u h n (followed_insides _ _ _ _ H)
     ltac:(rewrite map_length; exact L)).
-  destruct (slip f g _) as [e|] eqn:E; [|discriminate]. destruct C as (C1 & C2 & _).
-  assert (S := slip_sound g A f _ _ e y accumulated kept E C1 C2 D).
+  destruct (slip f g _) as [e|] eqn:E; [|discriminate].
+  assert (S := slip_sound g A f _ _ e y accumulated kept E C D).
   rewrite total_app in S. destruct (combined_total d v (unit wt) (column wt u) us h H) as (r & B & T).
   replace (total (dots n h wt u)) with (total (map (fun i => Product (h i)
     (IZR (nth i (column wt u) 0%Z) * pow (unit wt))) (seq 0 (length us)))) in S.
@@ -359,13 +359,11 @@ Proof.
     destruct (forallb (Z.eqb 0) (column (weight l) i)) eqn:Z; [|discriminate].
     assert (B : b = exactly g (bias l) 0 i) by congruence. subst b. clear E.
     rewrite D by exact L. eapply rounding_sound; [exact accumulated|exact kept|exact R| |apply U, L].
-    destruct (nothing (dots n h (weight l) i)) as (T1 & T2 & T3).
-    { apply Forall_forall. intros t I. apply in_map_iff in I. destruct I as (j & <- & _).
-      cbn [value]. unfold entry. rewrite <- nth_column.
-      destruct (nth_in_or_default j (column (weight l) i) 0%Z) as [I| ->]; [|ring].
-      rewrite forallb_forall in Z. apply Z in I. apply Z.eqb_eq in I. rewrite <- I. ring. }
-    destruct (number_counted g _ _ (exactly_inside g (bias l) 0 i)) as (C1 & C2 & C3).
-    unfold counted. rewrite terms_app, size_app, total_app, T1, T2, T3, !Rplus_0_l. auto.
+    apply counted_idle; [|apply number_counted, exactly_inside].
+    apply Forall_forall. intros t I. apply in_map_iff in I. destruct I as (j & <- & _).
+    cbn [value]. unfold entry. rewrite <- nth_column.
+    destruct (nth_in_or_default j (column (weight l) i) 0%Z) as [I| ->]; [|ring].
+    rewrite forallb_forall in Z. apply Z in I. apply Z.eqb_eq in I. rewrite <- I. ring.
   - change (idle (map (ready g) (l :: l' :: ls)) i) with (idle (map (ready g) (l' :: ls)) i) in E.
     eapply IH; [exact E|exact D].
 Qed.
