@@ -54,7 +54,7 @@ Print Assumptions program_correct.
 TRANSFORMER = """
 From Coq Require Import ZArith List.
 From Krohn Require Import Machine Arithmetic Recurrent Program Invariant InvariantSound
-  Rounding Softmax Mean Transformer Domains Lists Bounds Affine TransformerCheck
+  Rounding Closer Softmax Mean Transformer Domains Lists Bounds Affine TransformerCheck
   TablesSound QuickSound TransformerSound.
 Import ListNotations. Open Scope Z_scope.
 Definition machine_of_file : machine :=

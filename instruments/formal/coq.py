@@ -49,8 +49,8 @@ NETWORKS = ("Machine", "Arithmetic", "Recurrent", "RecurrentSound")
 PROGRAMS = ("Machine", "Program", "Invariant", "InvariantSound")
 TRANSFORMERS = (
     *("Machine", "Arithmetic", "Recurrent", "Program", "Invariant", "InvariantSound"),
-    *("Rounding", "Softmax", "Mean", "Transformer", "Domains", "Lists", "Bounds"),
-    *("Affine", "TransformerCheck", "TablesSound", "QuickSound", "TransformerSound"),
+    *("Rounding", "Closer", "Softmax", "Mean", "Transformer", "Domains", "Lists"),
+    *("Bounds", "Affine", "TransformerCheck", "TablesSound", "QuickSound", "TransformerSound"),
 )
 """The modules that a theorem needs, in the order of their imports."""
 
