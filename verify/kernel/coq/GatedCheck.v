@@ -158,19 +158,6 @@ Definition says (A : arithmetic) (n : gated) (T : tables) (x : list form) (k : n
   | None => false
   end.
 
-(** A box. *)
-Inductive region := Plain (bounds : list (Z * Z)).
-Definition entering (s : region) : list form :=
-  match s with Plain l => map (fun b => {| lo := fst b; hi := snd b; slopes := [] |}) l end.
-Fixpoint within (x : list form) (l : list (Z * Z)) : bool :=
-  match x, l with
-  | [], [] => true
-  | y :: x', (a, b) :: l' => (a <=? least_of y) && (most_of y <=? b) && within x' l'
-  | _, _ => false
-  end.
-Definition inside (x : list form) (s : region) : bool :=
-  match s with Plain l => within x l end.
-
 (** New noises for the widths of all forms; of the old ones some are kept. *)
 Fixpoint chosen (keep : list bool) (s : list Z) : list Z * Z :=
   match s with
@@ -186,6 +173,52 @@ Definition anew (keep : list bool) (k i : nat) (x : form) : form :=
      slopes := repeat 0 i ++ (Z.max (hi x - m) (m - lo x) + lost) :: repeat 0 (k - S i) ++ t |}.
 Definition afresh (keep : list bool) (x : list form) : list form :=
   map (fun y => anew keep (length x) (fst y) (snd y)) (combine (seq 0 (length x)) x).
+
+(** A box; or all x for which W x is within bounds, W a matrix with nearly the inverse V, of
+    which V W differs by half at most (Lemma 18f). *)
+Record turned := { turns : list (list Z); turn_unit : Z; backs : list (list Z); back_unit : Z;
+                   turned_bounds : list (Z * Z) }.
+Inductive region := Plain (bounds : list (Z * Z)) | Turned (p : turned).
+
+Definition boxed (l : list (Z * Z)) : list form :=
+  map (fun b => {| lo := fst b; hi := snd b; slopes := [] |}) l.
+Definition product_with (u : Z) (s : list (form * Z)) (w : list Z) : part :=
+  settle u (dot w s (whole 0)).
+Fixpoint inner (x y : list Z) : Z :=
+  match x, y with a :: x', b :: y' => a * b + inner x' y' | _, _ => 0 end.
+(** By how much row v of V W differs from row i of the identity. *)
+Definition leftover (u : Z) (cols : list (list Z)) (i : nat) (v : list Z) : Z :=
+  fold_right Z.add 0 (map (fun c =>
+    Z.abs ((if (i =? fst c)%nat then 2 ^ (- u) else 0) - inner v (snd c)))
+    (combine (seq 0 (length cols)) cols)).
+Definition unturned (p : turned) : list form :=
+  let w := length (turns p) in
+  let u := turn_unit p + back_unit p in
+  let s := map sized (afresh [] (boxed (turned_bounds p))) in
+  let parts := map (product_with (back_unit p) s) (backs p) in
+  let top := fold_right Z.max 0 (map bulk parts) in
+  let cols := map (fun j => map (fun r => nth j r 0) (turns p)) (seq 0 w) in
+  let rest := map (fun v => leftover u cols (fst v) (snd v)) (combine (seq 0 w) (backs p)) in
+  if (turn_unit p <=? 0) && (back_unit p <=? 0) && (length (backs p) =? w)%nat
+       && (length (turned_bounds p) =? w)%nat && forallb (fun r => 2 * r <=? 2 ^ (- u)) rest
+  then map (fun z => wider (up (2 ^ (- u)) (snd z * (2 * top))) (value (fst z)))
+         (combine parts rest)
+  else [].
+
+Definition entering (s : region) : list form :=
+  match s with Plain l => boxed l | Turned p => unturned p end.
+Fixpoint within (x : list form) (l : list (Z * Z)) : bool :=
+  match x, l with
+  | [], [] => true
+  | y :: x', (a, b) :: l' => (a <=? least_of y) && (most_of y <=? b) && within x' l'
+  | _, _ => false
+  end.
+Definition inside (x : list form) (s : region) : bool :=
+  match s with
+  | Plain l => within x l
+  | Turned p => let s := map sized x in
+      within (map (fun w => value (product_with (turn_unit p) s w)) (turns p)) (turned_bounds p)
+  end.
 
 (** Where letters lead: into a set that is known, or from there on by more letters. *)
 Inductive tree := Into (k : nat) | On (keep : list bool) (next : list tree).

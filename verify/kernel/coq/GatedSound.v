@@ -2,7 +2,8 @@
     docs/proofs/recurrent.md and docs/proofs/gated.md). *)
 From Coq Require Import Reals ZArith List Bool Lia Lra.
 From Flocq Require Import Core.
-From Krohn Require Import Machine Arithmetic Rounding GatedSums Recurrent RecurrentSound Invariant
+From Krohn Require Import Machine Arithmetic Rounding GatedSums Recurrent RecurrentSound Inverse
+  Invariant
   Domains Lists Mean Tanh Forms Gated GatedCheck.
 Import ListNotations.
 Open Scope R_scope.
@@ -582,22 +583,6 @@ Qed.
 
 (** * Sets *)
 
-Lemma entering_held s v : length (entering s) = width n ->
-  (forall e, tame e -> forall x, held e x v -> inside x s = true ->
-     exists e', tame e' /\ held e' (entering s) v).
-Proof.
-  destruct s as [l]. cbn [entering inside]. rewrite map_length. intros L e E x (_ & H) I.
-  exists e. split; [exact E|]. split; [rewrite map_length; exact L|].
-  clear L. revert v l H I. induction x as [|y x IH]; intros v [|(a & b) l] H I; try discriminate.
-  - intros [|i] z Z; discriminate.
-  - cbn [within] in I. rewrite !andb_true_iff, !Z.leb_le in I. destruct I as ((IA & IB) & I).
-    intros [|i] z Z.
-    + cbn in Z. inversion Z; subst. assert (V := H O y eq_refl).
-      apply (bounds_hold e) in V; [|exact E]. apply IZR_le in IA, IB.
-      unfold holds. cbn [lo hi slopes noise fst snd]. lra.
-    + apply (IH (fun j => v (S j)) l); [intros j f F; apply H; exact F|exact I|exact Z].
-Qed.
-
 (** Old noises that are kept, and new ones in front of these. *)
 Fixpoint picked (keep : list bool) (e : nat -> R) : nat -> R :=
   match keep with
@@ -725,6 +710,213 @@ Proof.
     unfold anew. unfold radius in Q. destruct (chosen keep (slopes y)) as (t & lost).
     cbn [fst snd] in Q. unfold holds. cbn [lo hi slopes]. rewrite <- LL.
     rewrite (noise_front l i _ _ t (picked keep e) NL). lra.
+Qed.
+
+(** Forms that are within bounds lie in the box. *)
+Lemma within_boxed e : tame e -> forall x v l,
+  (forall i y, nth_error x i = Some y -> holds e y (v i)) -> within x l = true ->
+  length l = length x /\ forall i y, nth_error (boxed l) i = Some y -> holds e y (v i).
+Proof.
+  intros E. induction x as [|y x IH]; intros v [|(a & b) l] H I; try discriminate.
+  - split; [reflexivity|]. intros [|i] z Z; discriminate.
+  - cbn [within] in I. rewrite !andb_true_iff, !Z.leb_le in I. destruct I as ((IA & IB) & I).
+    destruct (IH (fun j => v (S j)) l) as (L & Q); [intros j f F; apply H; exact F|exact I|].
+    split; [simpl; auto|]. intros [|i] z Z.
+    + cbn in Z. inversion Z; subst. assert (V := H O y eq_refl).
+      apply (bounds_hold e) in V; [|exact E]. apply IZR_le in IA, IB.
+      unfold holds. cbn [lo hi slopes noise fst snd]. lra.
+    + apply Q. exact Z.
+Qed.
+
+Lemma boxed_length l : length (boxed l) = length l.
+Proof. apply map_length. Qed.
+
+Lemma adds_terms (v : nat -> R) (W : nat -> R) : forall k j,
+  total (map (fun i => Product (v i) (W i)) (seq j k)) = adds k (fun i => W (j + i)%nat * v (j +
+    i)%nat).
+Proof.
+  induction k as [|k IH]; intros j; [reflexivity|]. rewrite adds_first. cbn [seq map].
+  change (total (?t :: ?l)) with (Arithmetic.value t + total l). rewrite IH. cbn [Arithmetic.value].
+  rewrite Nat.add_0_r. apply f_equal2; [ring|]. apply adds_same. intros i L.
+  replace (S j + i)%nat with (j + S i)%nat by lia. reflexivity.
+Qed.
+
+(** A row times a vector. *)
+Lemma product_with_right e u s w v : tame e -> (u <= 0)%Z ->
+  (forall i x, nth_error s i = Some x -> sized_right e x (v i)) ->
+  let y := adds (length s) (fun i => IZR (nth i w 0%Z) * pow u * v i) in
+  holds e (value (product_with u s w)) y
+  /\ Rabs y * pow 64 <= IZR (bulk (product_with u s w)).
+Proof.
+  intros E U H y.
+  assert (C := drive_covers e u {| weights := w; added := 0 |} s v (fun i => nth i w 0%Z)
+                 (length s) E U H eq_refl (fun i => eq_refl)).
+  unfold drive in C. cbn [weights added] in C. fold (product_with u s w) in C.
+  destruct C as (V & B & _). rewrite !Rmult_1_r in *.
+  assert (TT : total (Number (0 * pow u) :: map (fun i => Product (v i) (IZR (nth i w 0%Z) * pow u))
+                       (seq 0 (length s))) = y).
+  { change (total (?t :: ?l)) with (Arithmetic.value t + total l). rewrite adds_terms.
+    cbn [Arithmetic.value]. unfold y. cbn [Nat.add]. ring. }
+  rewrite TT in V. split; [exact V|]. eapply Rle_trans; [|exact B].
+  apply Rmult_le_compat_r; [apply bpow_ge_0|]. rewrite <- TT. apply total_size.
+Qed.
+
+Lemma inner_right : forall x y k, (length y <= k)%nat ->
+  IZR (inner x y) = adds k (fun i => IZR (nth i x 0%Z) * IZR (nth i y 0%Z)).
+Proof.
+  induction x as [|a x IH]; intros y k L.
+  - cbn [inner]. rewrite (adds_same k _ (fun _ => 0)); [rewrite adds_zero; reflexivity|].
+    intros i _. rewrite nth_nil. ring.
+  - destruct y as [|b y].
+    + cbn [inner]. rewrite (adds_same k _ (fun _ => 0)); [rewrite adds_zero; reflexivity|].
+      intros i _. rewrite nth_nil. ring.
+    + destruct k as [|k]; [simpl in L; lia|]. cbn [inner]. rewrite adds_first.
+      cbn [nth]. rewrite plus_IZR, mult_IZR. rewrite (IH y k) by (simpl in L; lia). reflexivity.
+Qed.
+
+Lemma zsum_adds (f : nat -> Z) : forall k j,
+  IZR (fold_right Z.add 0%Z (map f (seq j k))) = adds k (fun i => IZR (f (j + i)%nat)).
+Proof.
+  induction k as [|k IH]; intros j; [reflexivity|]. rewrite adds_first. cbn [seq map fold_right].
+  rewrite plus_IZR, IH, Nat.add_0_r. f_equal. apply adds_same. intros i _.
+  replace (S j + i)%nat with (j + S i)%nat by lia. reflexivity.
+Qed.
+
+Lemma top_right : forall l z, In z l -> (z <= fold_right Z.max 0%Z l)%Z.
+Proof. induction l as [|a l IH]; intros z []; simpl; [subst; lia|]. specialize (IH z H). lia. Qed.
+
+Lemma combine_seq_map {B} (f : nat -> B) : forall k j,
+  combine (seq j k) (map f (seq j k)) = map (fun i => (i, f i)) (seq j k).
+Proof. induction k as [|k IH]; intros j; simpl; [reflexivity|]. rewrite IH. reflexivity. Qed.
+
+(** Row i of V W, beside the identity. *)
+Lemma leftover_right u (W : list (list Z)) i v : (u <= 0)%Z ->
+  let w := length W in
+  let cols := map (fun j => map (fun r => nth j r 0%Z) W) (seq 0 w) in
+  adds w (fun j => Rabs ((if (i =? j)%nat then 1 else 0)
+    - pow u * adds w (fun k => IZR (nth k v 0%Z) * IZR (nth j (nth k W []) 0%Z))))
+  = IZR (leftover u cols i v) * pow u.
+Proof.
+  intros U w cols. unfold leftover. unfold cols at 1. rewrite map_length, seq_length.
+  unfold cols. rewrite combine_seq_map, map_map, zsum_adds. cbn [fst snd Nat.add].
+  rewrite Rmult_comm, <- adds_times. apply adds_same. intros j J. rewrite abs_IZR.
+  assert (P := bpow_gt_0 radix2 u). rewrite <- (Rabs_pos_eq (pow u)) at 2 by lra.
+  rewrite <- Rabs_mult. f_equal. rewrite minus_IZR, Rmult_minus_distr_l.
+  rewrite (inner_right v _ w) by (rewrite map_length; unfold w; lia). f_equal.
+  - destruct (i =? j)%nat; [|ring]. rewrite (power_of_two (- u)) by lia.
+    rewrite <- bpow_plus, Z.add_opp_diag_r. reflexivity.
+  - f_equal. apply adds_same. intros k K. f_equal. f_equal.
+    assert (M := map_nth (fun r : list Z => nth j r 0%Z) W [] k). cbv beta in M.
+    rewrite nth_nil in M. symmetry. exact M.
+Qed.
+
+Lemma unturned_held p v e x : length (unturned p) = width n -> tame e -> held e x v ->
+  inside x (Turned p) = true -> exists e', tame e' /\ held e' (unturned p) v.
+Proof.
+  unfold unturned. set (w := length (turns p)). set (u := (turn_unit p + back_unit p)%Z).
+  set (s := map sized (afresh [] (boxed (turned_bounds p)))).
+  set (parts := map (product_with (back_unit p) s) (backs p)).
+  set (high := fold_right Z.max 0%Z (map bulk parts)).
+  set (cols := map (fun j => map (fun r => nth j r 0%Z) (turns p)) (seq 0 w)).
+  set (rest := map (fun v => leftover u cols (fst v) (snd v)) (combine (seq 0 w) (backs p))).
+  destruct (_ && _) eqn:C.
+  2:{ intros L E (HL & _) _. exists e. split; [exact E|]. split; [exact L|].
+      intros [|i] y Y; discriminate. }
+  rewrite !andb_true_iff, !Z.leb_le, !Nat.eqb_eq in C. destruct C as ((((U1 & U2) & LB) & LT) & C).
+  rewrite forallb_forall in C. intros L E (HL & H) I.
+  assert (PL : length parts = w) by (unfold parts; rewrite map_length; exact LB).
+  assert (RL : length rest = w).
+  { unfold rest. rewrite map_length, combine_length, seq_length. lia. }
+  assert (WN : width n = w) by (rewrite <- L, map_length, combine_length; lia).
+  set (y := fun k => adds w (fun j => IZR (nth j (nth k (turns p) []) 0%Z) * pow (turn_unit p) * v
+    j)).
+  cbn [inside] in I.
+  assert (HS : forall i z, nth_error (map sized x) i = Some z -> sized_right e z (v i)).
+  { intros i z Z. rewrite nth_error_map in Z. destruct (nth_error x i) as [f|] eqn:F;
+    [|discriminate].
+    cbn in Z. inversion Z; subst. apply sized_holds; auto. }
+  assert (HB := fun K => proj2 (within_boxed e E _ y _ K I)).
+  match type of HB with ?K -> _ => assert (HK : K) end.
+  { intros i f F. rewrite nth_error_map in F.
+    destruct (nth_error (turns p) i) as [r|] eqn:R; [|discriminate]. cbn in F. inversion F; subst f.
+    assert (Q := product_with_right e (turn_unit p) (map sized x) r v E U1 HS). cbv zeta in Q.
+    rewrite map_length, HL, WN in Q. unfold y. rewrite (nth_error_nth _ _ [] R). apply Q. }
+  specialize (HB HK).
+  destruct (afresh_held [] e (boxed (turned_bounds p)) y E) as (e' & E' & HA & HF).
+  { split; [rewrite boxed_length; lia|exact HB]. }
+  exists e'. split; [exact E'|].
+  assert (SL : length s = w) by (unfold s; rewrite map_length, HA; exact WN).
+  assert (HY : forall i z, nth_error s i = Some z -> sized_right e' z (y i)).
+  { intros i z Z. unfold s in Z. rewrite nth_error_map in Z.
+    destruct (nth_error (afresh [] (boxed (turned_bounds p))) i) as [f|] eqn:F; [|discriminate].
+    cbn in Z. inversion Z; subst. apply sized_holds; auto. }
+  assert (HV : forall i P, nth_error parts i = Some P ->
+    holds e' (value P) (adds w (fun k => IZR (nth k (nth i (backs p) []) 0%Z) * pow (back_unit p) *
+      y k))
+    /\ Rabs (adds w (fun k => IZR (nth k (nth i (backs p) []) 0%Z) * pow (back_unit p) * y k)) *
+      pow 64
+       <= IZR high).
+  { intros i P F. assert (IP := nth_error_In _ _ F). unfold parts in F. rewrite nth_error_map in F.
+    destruct (nth_error (backs p) i) as [r|] eqn:R; [|discriminate]. cbn in F. inversion F; subst P.
+    assert (Q := product_with_right e' (back_unit p) s r y E' U2 HY). cbv zeta in Q.
+    rewrite SL in Q. rewrite (nth_error_nth _ _ [] R). split; [apply Q|].
+    eapply Rle_trans; [apply Q|]. apply IZR_le. unfold high. apply top_right, in_map, IP. }
+  assert (P64 := bpow_gt_0 radix2 64). assert (PU := bpow_gt_0 radix2 u).
+  assert (UU : (u <= 0)%Z) by (unfold u; lia).
+  assert (HR : forall i, (i < w)%nat -> nth_error rest i
+      = Some (leftover u cols i (nth i (backs p) []))).
+  { intros i J. unfold rest. rewrite nth_error_map.
+    rewrite (numbered_nth _ 0 w i (nth i (backs p) [])); [reflexivity|exact J|].
+    apply nth_error_nth'. lia. }
+  assert (G := near_inverse w v y
+    (fun i k => IZR (nth k (nth i (backs p) []) 0%Z) * pow (back_unit p))
+    (fun k j => IZR (nth j (nth k (turns p) []) 0%Z) * pow (turn_unit p))
+    (fun i => IZR (leftover u cols i (nth i (backs p) [])) * pow u) (IZR high * pow (- 64))).
+  assert (G' : forall i, (i < w)%nat ->
+    Rabs (v i - adds w (fun k => IZR (nth k (nth i (backs p) []) 0%Z) * pow (back_unit p) * y k))
+    <= IZR (leftover u cols i (nth i (backs p) [])) * pow u * (2 * (IZR high * pow (- 64)))).
+  { apply G.
+    - intros k K. reflexivity.
+    - intros i J. split.
+      + right. unfold cols, w. rewrite <- leftover_right by exact UU. fold w.
+        apply adds_same. intros j K. f_equal. f_equal. rewrite <- adds_times.
+        apply adds_same. intros k Q. unfold u. rewrite bpow_plus. ring.
+      + assert (Q := C _ (nth_error_In _ _ (HR i J))). apply Z.leb_le, IZR_le in Q.
+        rewrite mult_IZR, (power_of_two (- u)) in Q by lia.
+        assert (X : pow (- u) * pow u = 1) by (rewrite <- bpow_plus, Z.add_opp_diag_l; reflexivity).
+        assert (2 * IZR (leftover u cols i (nth i (backs p) [])) * pow u <= 1)
+          by (rewrite <- X; apply Rmult_le_compat_r; lra). lra.
+    - intros i J. assert (PI : nth_error parts i <> None) by (apply nth_error_Some; lia).
+      destruct (nth_error parts i) as [P|] eqn:F; [|congruence].
+      apply units_ge. apply (HV i P F). }
+  split; [exact L|]. intros i f F. rewrite nth_error_map in F.
+  destruct (nth_error (combine parts rest) i) as [(P & r)|] eqn:PR; [|discriminate].
+  apply (f_equal (fun o => match o with Some z => z | None => f end)) in F.
+  cbn [option_map fst snd] in F. subst f. apply nth_combine in PR.
+  destruct PR as (FP & FR). destruct (HV i P FP) as (VP & _).
+  assert (J : (i < w)%nat) by (rewrite <- PL; apply nth_error_Some; congruence).
+  assert (FR' : r = leftover u cols i (nth i (backs p) [])) by (rewrite (HR i J) in FR; congruence).
+  subst r. clear FR.
+  eapply wider_holds; [exact VP|].
+  eapply Rle_trans; [apply Rmult_le_compat_r; [apply bpow_ge_0|apply G', J]|].
+  eapply Rle_trans; [|apply up_above; apply Z.pow_pos_nonneg; lia].
+  rewrite (power_of_two (- u)), bpow_opp, !mult_IZR by lia. unfold Rdiv. rewrite Rinv_inv.
+  assert (X : pow (- 64) * pow 64 = 1) by (rewrite <- bpow_plus; reflexivity).
+  right. replace (IZR (leftover u cols i (nth i (backs p) [])) * pow u
+    * (2 * (IZR high * pow (- 64))) * pow 64)
+    with (IZR (leftover u cols i (nth i (backs p) [])) * pow u
+          * (2 * IZR high) * (pow (- 64) * pow 64)) by ring.
+  rewrite X. ring.
+Qed.
+
+Lemma entering_held s v : length (entering s) = width n ->
+  (forall e, tame e -> forall x, held e x v -> inside x s = true ->
+     exists e', tame e' /\ held e' (entering s) v).
+Proof.
+  intros L e E x H I. destruct s as [l|p]; cbn [entering] in *.
+  - exists e. split; [exact E|]. split; [exact L|]. destruct H as (_ & H).
+    apply (within_boxed e E x v l); auto.
+  - eapply unturned_held; eauto.
 Qed.
 
 (** * All words *)
