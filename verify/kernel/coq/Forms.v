@@ -29,6 +29,17 @@ Definition over (d : Z) (x : form) : form :=
 (** The product. *)
 Definition least4 (a b c d : Z) : Z := Z.min (Z.min a b) (Z.min c d).
 Definition most4 (a b c d : Z) : Z := Z.max (Z.max a b) (Z.max c d).
+(** What is in the product of two sums of noises: from squares of noises, at least and at
+    most; and from all others, at most. *)
+Fixpoint crossed (s t : list Z) : Z * Z * Z :=
+  match s, t with
+  | a :: s', b :: t' =>
+      let '(least, most, rest) := crossed s' t' in
+      let c := (a * b)%Z in
+      ((if (c <? 0)%Z then least + c else least)%Z, (if (c <? 0)%Z then most else most + c)%Z,
+       (rest + Z.abs a * spread t' + Z.abs b * spread s')%Z)
+  | _, _ => (0, 0, spread s * spread t)%Z
+  end.
 Definition halfway (x : form) : Z := ((lo x + hi x) / 2)%Z.
 Definition multiply (x y : form) : form :=
   let a := (lo x * lo y)%Z in let b := (lo x * hi y)%Z in
@@ -38,9 +49,10 @@ Definition multiply (x y : form) : form :=
   | [], [] => over (2 ^ 64) base
   | s, t =>
       let m := halfway x in let k := halfway y in
+      let '(least, most, rest) := crossed s t in
       let off := (Z.max (hi x - m) (m - lo x) * spread t
-                  + Z.max (hi y - k) (k - lo y) * spread s + spread s * spread t)%Z in
-      over (2 ^ 64) (wider off {| lo := lo base; hi := hi base;
+                  + Z.max (hi y - k) (k - lo y) * spread s + rest)%Z in
+      over (2 ^ 64) (wider off {| lo := lo base + least; hi := hi base + most;
                                   slopes := add (map (Z.mul m) t) (map (Z.mul k) s) |})
   end.
 
@@ -233,6 +245,48 @@ Proof.
   - rewrite (power_of_two 64) by lia. assert (P := bpow_gt_0 radix2 64). field. lra.
 Qed.
 
+Lemma noise_crossed : forall s t e least most rest, tame e ->
+  crossed s t = (least, most, rest) ->
+  IZR least - IZR rest <= noise s e * noise t e <= IZR most + IZR rest.
+Proof.
+  assert (plain : forall s t e, tame e ->
+    IZR 0 - IZR (spread s * spread t) <= noise s e * noise t e <= IZR 0 + IZR (spread s * spread
+      t)).
+  { intros s t e T. assert (S := noise_spread s e T). assert (S' := noise_spread t e T).
+    assert (B : Rabs (noise s e * noise t e) <= IZR (spread s * spread t)).
+    { rewrite Rabs_mult, mult_IZR. apply Rmult_le_compat; auto; apply Rabs_pos. }
+    apply Rabs_le_inv in B. lra. }
+  induction s as [|a s IH]; intros [|b t] e least most rest T C; [..|idtac].
+  1-3: cbn [crossed] in C; replace least with 0%Z by congruence;
+    replace most with 0%Z by congruence;
+    match type of C with (_, _, ?x) = _ => replace rest with x by congruence end;
+    apply plain; exact T.
+  cbn [crossed] in C. destruct (crossed s t) as ((l & m) & r) eqn:F. injection C as <- <- <-.
+  assert (T' : tame (fun i => e (S i))) by (intros i; apply T).
+  specialize (IH t _ l m r T' F). cbn [noise].
+  set (p := noise s (fun i => e (S i))) in *. set (q := noise t (fun i => e (S i))) in *.
+  assert (P : Rabs p <= IZR (spread s)) by apply noise_spread, T'.
+  assert (Q : Rabs q <= IZR (spread t)) by apply noise_spread, T'.
+  assert (E := T O). set (z := e O) in *.
+  assert (X : Rabs (IZR a * z * q) <= IZR (Z.abs a) * IZR (spread t)).
+  { rewrite !Rabs_mult, abs_IZR. apply Rmult_le_compat; auto; try apply Rabs_pos.
+    - apply Rmult_le_pos; apply Rabs_pos.
+    - rewrite <- (Rmult_1_r (Rabs (IZR a))) at 2. apply Rmult_le_compat_l;
+      [apply Rabs_pos|exact E]. }
+  assert (Y : Rabs (IZR b * z * p) <= IZR (Z.abs b) * IZR (spread s)).
+  { rewrite !Rabs_mult, abs_IZR. apply Rmult_le_compat; auto; try apply Rabs_pos.
+    - apply Rmult_le_pos; apply Rabs_pos.
+    - rewrite <- (Rmult_1_r (Rabs (IZR b))) at 2. apply Rmult_le_compat_l;
+      [apply Rabs_pos|exact E]. }
+  apply Rabs_le_inv in X, Y, E. rewrite !plus_IZR, !mult_IZR.
+  replace ((IZR a * z + p) * (IZR b * z + q))
+    with (IZR a * IZR b * (z * z) + IZR a * z * q + IZR b * z * p + p * q) by ring.
+  assert (ZZ : 0 <= z * z <= 1) by nra.
+  destruct (a * b <? 0)%Z eqn:N; rewrite ?plus_IZR, ?mult_IZR.
+  - apply Z.ltb_lt, IZR_lt in N. rewrite mult_IZR in N. nra.
+  - apply Z.ltb_ge, IZR_le in N. rewrite mult_IZR in N. nra.
+Qed.
+
 (** Theorem (Lemma 18e). *)
 Lemma multiply_holds e x y a b : tame e -> holds e x a -> holds e y b ->
   holds e (multiply x y) (a * b).
@@ -249,27 +303,29 @@ Proof.
     replace (a * pow 64) with (u + s) by (unfold u; ring).
     replace (b * pow 64) with (v + t) by (unfold v; ring). ring. }
   assert (general : forall p q, p = slopes x -> q = slopes y -> holds e
-    (over (2 ^ 64) (wider (Z.max (hi x - halfway x) (halfway x - lo x) * spread q
-              + Z.max (hi y - halfway y) (halfway y - lo y) * spread p + spread p * spread q)%Z
-       {| lo := least4 (lo x * lo y) (lo x * hi y) (hi x * lo y) (hi x * hi y);
-          hi := most4 (lo x * lo y) (lo x * hi y) (hi x * lo y) (hi x * hi y);
+    (let '(least, most, rest) := crossed p q in
+     let off := (Z.max (hi x - halfway x) (halfway x - lo x) * spread q
+              + Z.max (hi y - halfway y) (halfway y - lo y) * spread p + rest)%Z in
+    over (2 ^ 64) (wider off
+       {| lo := least4 (lo x * lo y) (lo x * hi y) (hi x * lo y) (hi x * hi y) + least;
+          hi := most4 (lo x * lo y) (lo x * hi y) (hi x * lo y) (hi x * hi y) + most;
           slopes := add (map (Z.mul (halfway x)) q) (map (Z.mul (halfway y)) p) |})) (a * b)).
-  { intros p q -> ->. apply scaled_product; auto. unfold holds. cbn [lo hi slopes wider].
+  { intros p q -> ->. destruct (crossed (slopes x) (slopes y)) as ((least & most) & rest) eqn:C.
+    assert (D := noise_crossed _ _ e _ _ _ T C). fold s t in D.
+    apply scaled_product; auto. unfold holds. cbn [lo hi slopes wider].
     rewrite noise_add, !noise_times. fold s t. rewrite F, minus_IZR.
-    rewrite (plus_IZR (most4 _ _ _ _)).
+    rewrite (plus_IZR (least4 _ _ _ _) least), (plus_IZR (most4 _ _ _ _ + most)).
+    rewrite (plus_IZR (most4 _ _ _ _) most).
     assert (X := about_middle (halfway x) _ _ _ MX). assert (Y := about_middle (halfway y) _ _ _
       MY).
     set (m := halfway x) in *. set (k := halfway y) in *.
-    assert (B : Rabs ((u - IZR m) * t + (v - IZR k) * s + s * t)
+    assert (B : Rabs ((u - IZR m) * t + (v - IZR k) * s)
                 <= IZR (Z.max (hi x - m) (m - lo x) * spread (slopes y)
-                        + Z.max (hi y - k) (k - lo y) * spread (slopes x)
-                        + spread (slopes x) * spread (slopes y))%Z).
+                        + Z.max (hi y - k) (k - lo y) * spread (slopes x))%Z).
     { rewrite !plus_IZR, !mult_IZR.
-      eapply Rle_trans; [apply Rabs_triang|]. apply Rplus_le_compat.
-      - eapply Rle_trans; [apply Rabs_triang|]. rewrite !Rabs_mult.
-        apply Rplus_le_compat; apply Rmult_le_compat; auto; apply Rabs_pos.
-      - rewrite Rabs_mult. apply Rmult_le_compat; auto; apply Rabs_pos. }
-    apply Rabs_le_inv in B. unfold least4, most4. lra. }
+      eapply Rle_trans; [apply Rabs_triang|]. rewrite !Rabs_mult.
+      apply Rplus_le_compat; apply Rmult_le_compat; auto; apply Rabs_pos. }
+    apply Rabs_le_inv in B. rewrite (plus_IZR _ rest). unfold least4, most4. lra. }
   destruct (slopes x) as [|w p] eqn:EX; [destruct (slopes y) as [|w q] eqn:EY|].
   - apply scaled_product; auto. unfold holds. cbn [lo hi slopes noise].
     rewrite F. replace s with 0 by (unfold s; reflexivity).

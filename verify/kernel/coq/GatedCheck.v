@@ -38,8 +38,8 @@ Definition settle (u : Z) (p : part) : part :=
 
 (** * Roundings *)
 
-(** 2^K is above twice a number of units of 2^-64; and how far roundings below it go. *)
-Definition reach (b : Z) : Z := Z.max 0 (Z.log2 b - 62).
+(** Exponents K for which numbers up to 2^K, b units or a little more, may be rounded; and how
+    far an operation goes with a store of its result. *)
 Definition alike (A : arithmetic) : bool :=
   (digits (stored A) =? digits (accumulator A)) && (least (stored A) =? least (accumulator A))
     && (top (stored A) =? top (accumulator A)).
@@ -50,15 +50,25 @@ Definition grants (A : arithmetic) (K : Z) : bool :=
   let f := accumulator A in let g := stored A in
   (0 <? digits f) && (0 <? digits g) && (least f + 2 * digits f <=? K)
     && (least g + 2 * digits g <=? K) && (K <? top f) && (K <? top g)
-    && (digits g <=? digits f) && (least f <=? least g) && (digits f <=? 63) && (0 <=? K).
+    && (digits g <=? digits f) && (least f <=? least g) && (digits f <=? 63)
+    && (digits f <=? K + 63).
+Definition reach (A : arithmetic) (b : Z) : list Z :=
+  let f := accumulator A in let g := stored A in
+  let k := Z.max (Z.log2 b - 63) (Z.max (digits f - 63)
+    (Z.max (least f + 2 * digits f) (least g + 2 * digits g))) in [k; k + 1; k + 2].
 
 Definition summed (A : arithmetic) (p : part) : option form :=
-  let K := reach (bulk p) in
-  let d := 2 * (count p * quantum A K) in
-  if grants A K && (bulk p + d <=? 2 ^ (K + 64)) then Some (wider d (value p)) else None.
+  match find (fun K => grants A K
+      && (bulk p + 2 * (count p * quantum A K) <=? 2 ^ (K + 64))) (reach A (bulk p)) with
+  | Some K => Some (wider (2 * (count p * quantum A K)) (value p))
+  | None => None
+  end.
 Definition keeps (A : arithmetic) (x : form) : option form :=
-  let b := magnitude x in let K := reach b in
-  if grants A K && (b <=? 2 ^ (K + 64)) then Some (wider (quantum A K) x) else None.
+  let b := magnitude x in
+  match find (fun K => grants A K && (b <=? 2 ^ (K + 64))) (reach A b) with
+  | Some K => Some (wider (quantum A K) x)
+  | None => None
+  end.
 Definition through (A : arithmetic) (curve : form -> form) (x : form) : option form :=
   keeps A (wider (2 ^ (67 - digits (accumulator A))) (curve x)).
 Definition gate_at (A : arithmetic) (curve : form -> form) (p : part) : option form :=

@@ -146,7 +146,7 @@ Lemma granted_all : (0 < digits (accumulator A))%Z /\ (0 < digits (stored A))%Z
   /\ (K < top (accumulator A))%Z /\ (K < top (stored A))%Z
   /\ (digits (stored A) <= digits (accumulator A))%Z
   /\ (least (accumulator A) <= least (stored A))%Z
-  /\ (digits (accumulator A) <= 63)%Z /\ (0 <= K)%Z.
+  /\ (digits (accumulator A) <= 63)%Z /\ (digits (accumulator A) <= K + 63)%Z.
 Proof.
   assert (H := granted). unfold grants in H.
   rewrite !andb_true_iff, !Z.ltb_lt, !Z.leb_le in H. tauto.
@@ -205,11 +205,10 @@ End Rounded.
 Lemma summed_holds A e p l x y : covers e 1 p l -> summed A p = Some x -> sum A l y ->
   holds e x y.
 Proof.
-  intros (V & B & C) S D. unfold summed in S. cbv zeta in S.
-  destruct (grants A (reach (bulk p))) eqn:G; [|discriminate].
-  destruct (bulk p + _ <=? _)%Z eqn:F; [|discriminate]. apply Z.leb_le in F.
-  assert (E : x = wider (2 * (count p * quantum A (reach (bulk p)))) (value p)) by (cbn [andb] in
-    S; congruence).
+  intros (V & B & C) S D. unfold summed in S. destruct (find _ _) as [K|] eqn:F; [|discriminate].
+  apply find_some in F. destruct F as (_ & F). apply andb_true_iff in F. destruct F as (G & F).
+  apply Z.leb_le in F.
+  assert (E : x = wider (2 * (count p * quantum A K)) (value p)) by congruence.
   rewrite E. rewrite !Rmult_1_r in *. eapply wider_holds; [exact V|].
   eapply sum_off; eauto.
 Qed.
@@ -224,13 +223,12 @@ Lemma keeps_holds A e x z y y' : tame e -> holds e x y -> keeps A x = Some z -> 
   holds e z y'.
 Proof.
   intros T H S D. unfold keeps in S. cbv zeta in S.
-  destruct (grants A (reach (magnitude x))) eqn:G; [|discriminate].
-  destruct (magnitude x <=? _)%Z eqn:F; [|discriminate]. apply Z.leb_le in F.
-  assert (E : z = wider (quantum A (reach (magnitude x))) x) by (cbn [andb] in S; congruence).
-  rewrite E. assert (Q : (0 <= quantum A (reach (magnitude x)))%Z).
-  { unfold quantum. assert (Q1 := Z.pow_nonneg 2 (reach (magnitude x) + 63 - digits (accumulator
-    A)) ltac:(lia)).
-    assert (Q2 := Z.pow_nonneg 2 (reach (magnitude x) + 63 - digits (stored A)) ltac:(lia)).
+  destruct (find _ _) as [K|] eqn:F; [|discriminate].
+  apply find_some in F. destruct F as (_ & F). apply andb_true_iff in F. destruct F as (G & F).
+  apply Z.leb_le in F. assert (E : z = wider (quantum A K) x) by congruence.
+  rewrite E. assert (Q : (0 <= quantum A K)%Z).
+  { unfold quantum. assert (Q1 := Z.pow_nonneg 2 (K + 63 - digits (accumulator A)) ltac:(lia)).
+    assert (Q2 := Z.pow_nonneg 2 (K + 63 - digits (stored A)) ltac:(lia)).
     destruct (alike A); lia. }
   destruct D as [->|R]; [apply wider_same; auto|].
   eapply wider_holds; [exact H|]. eapply store_off; eauto. apply (magnitude_holds e); auto.
@@ -242,8 +240,9 @@ Lemma through_holds A e curve f x z y y' : tame e ->
 Proof.
   intros T C H S (w & B & D). unfold through in S.
   assert (L : (0 <= 67 - digits (accumulator A))%Z).
-  { unfold keeps in S. destruct (grants A (reach _)) eqn:G; [|discriminate].
-    assert (Q := granted_all A _ G). lia. }
+  { unfold keeps in S. destruct (find _ _) as [K|] eqn:F; [|discriminate].
+    apply find_some in F. destruct F as (_ & F). apply andb_true_iff in F.
+    assert (Q := granted_all A K (proj1 F)). lia. }
   eapply keeps_holds; [exact T| |exact S|exact D].
   eapply wider_holds; [apply C; exact H|]. rewrite (power_of_two (67 - digits (accumulator A))) by
     exact L.
