@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test test-slow walls formal docs notebooks lint format results clean
+.PHONY: demo test test-slow walls kernel formal docs notebooks lint format results clean
 
 demo: $(READY)
 	@mkdir -p demo
@@ -30,6 +30,12 @@ test-slow: $(READY)
 walls: $(READY)
 	$(BIN)/python tests/delete_slices.py
 	$(BIN)/python tests/delete_slices.py --alone
+
+# The kernel, from what Coq has extracted; needs Debian's packages ocaml-findlib and
+# libzarith-ocaml-dev.
+kernel:
+	@command -v ocamlfind >/dev/null || { echo "ocamlfind is missing: install Debian's packages ocaml-findlib and libzarith-ocaml-dev"; exit 2; }
+	$(MAKE) -C verify/kernel/ocaml
 
 # Theorems for Coq; needs Debian's packages coq and libcoq-flocq.
 formal: $(READY)

@@ -103,6 +103,7 @@ class VerifyKeywords(MachineKeywords, total=False):
     sharding: Sharding | None
     digest: str | None
     digits: int | None
+    kernel: str
     progress: Progress | None
 
 
@@ -130,6 +131,9 @@ class Checks(MachineReading):
             least 32 (`krohn.program.claim`); by default any.
         digits: Also run it on as many inputs as `sample`, or 32, with numbers of so many
             binary digits, and find the fewest with which it is right.
+        kernel: Whether a proof is that of the kernel (docs/kernel.md): ``auto`` where it
+            is installed and covers the file, ``require`` to refuse any other, ``none`` for
+            that of the rules in Python, or the path of a kernel that is built elsewhere.
         progress: Called with what is being done, how much is done, and of how much.
     """
 
@@ -143,6 +147,7 @@ class Checks(MachineReading):
     sharding: Sharding | None = None
     digest: str | None = None
     digits: int | None = None
+    kernel: str = "auto"
     progress: Progress | None = None
 
     @property

@@ -69,6 +69,8 @@ def report(found: "Report") -> str:
         rows += zip(("about", "answers"), found.about.lines(), strict=True)
     if found.verdict == "verified":
         rows.append(("covers", found.covers))
+        if found.checked_by:
+            rows.append(("checked by", found.checked_by))
     else:
         rows.append(("reason", found.reason))
     if found.words:

@@ -8,7 +8,7 @@ from krohn.algebra.wording import LONGEST, cut, in_runs
 from krohn.program.claim import Claim
 from krohn.program.inputs import Inputs
 from krohn.verify.testing.simulation_result import Simulation
-from krohn.verify.verdict import AllRun
+from krohn.verify.verdict import AllRun, Proved
 
 if TYPE_CHECKING:
     from krohn.instruments.attack.campaign import Attack
@@ -59,6 +59,7 @@ class Report:
         seconds: How long it took.
         heads: What the heads cannot do, if there is no proof.
         notes: What else is to be known.
+        kernel: Why the kernel does not say it, if it was asked and does not.
         attack: What came of an attack on the proof, if there was one.
         digits: With how few binary digits it was right, if that was asked.
         runs: The simulations that led to the verdict.
@@ -80,6 +81,7 @@ class Report:
     seconds: float = field(default=0.0, compare=False)
     heads: "tuple[HeadBounds, ...]" = ()
     notes: tuple[str, ...] = ()
+    kernel: str = ""
     attack: "Attack | None" = None
     digits: "FewestDigits | None" = None
     runs: tuple[Simulation, ...] = ()
@@ -92,6 +94,14 @@ class Report:
         if self.verdict == "verified" and self.ground is not None:
             return str(self.ground)
         return "one word" if self.verdict == "refuted" else "nothing"
+
+    @property
+    def checked_by(self) -> str | None:
+        """Who has proved it, and what is trusted then; None if nobody has."""
+        if self.verdict != "verified" or not isinstance(self.ground, Proved):
+            return None
+        why = f"; the kernel: {self.kernel}" if self.kernel else ""
+        return f"{self.ground.by.title}, which rests on {self.ground.by.rests_on}{why}"
 
     @property
     def digest(self) -> str | None:
@@ -133,6 +143,7 @@ class Report:
             "words": self.words,
             "largest_error": self.largest_error,
             "covers": self.covers,
+            "checked_by": self.checked_by,
             "counterexample": counterexample.to_object() if counterexample else None,
             "minimal": self.minimal.least if self.minimal else None,
             "minimality": self.minimal.summary if self.minimal else None,

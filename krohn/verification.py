@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple, Unpack
 from krohn.algebra.errors import KrohnError
 from krohn.checks import RUN_WITH_FEW_DIGITS, Checks, VerifyKeywords
 from krohn.foreign import directory_reader, is_state_dict, is_trained
+from krohn.kernel_verdict import ask_kernel
 from krohn.loading import file_of
 from krohn.network import modelfile
 from krohn.network.modelfile import ModelFile
@@ -134,6 +135,8 @@ def run_checks(model: object, checks: Checks) -> Report:
     if checks.digits is not None and about.file is None:
         raise KrohnError(f"--digits is for model files, and this is {about.called}")
     report = about.verify(checks)
+    if about.file is not None:
+        report = ask_kernel(model, about.file, report, checks)
     if checks.digits is not None and about.file is not None:
         report = replace(report, digits=_find_fewest_digits(about.file, checks))
     return replace(report, seconds=time.monotonic() - began)

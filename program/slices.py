@@ -147,6 +147,8 @@ class Slice:
             architectures give.
         finders: The function that finds evidence, by the module that reads it; of all that
             it finds the one is taken that shows most.
+        kernel_evidence: The function that finds evidence for the kernel, by the
+            architecture of the network.
         measures: The function that measures what was proved further, by the module that
             proved it: it gives a step of the proof, for people.
         networks: The function that makes networks of a machine, by their architecture and
@@ -170,6 +172,7 @@ class Slice:
     operations: Mapping[str, str] = field(default_factory=dict)
     rules: Mapping[str, str] = field(default_factory=dict)
     finders: Mapping[str, str] = field(default_factory=dict)
+    kernel_evidence: Mapping[str, str] = field(default_factory=dict)
     measures: Mapping[str, str] = field(default_factory=dict)
     networks: Mapping[tuple[str, str], str] = field(default_factory=dict)
     constructions: Mapping[str, Construction] = field(default_factory=dict)

@@ -25,8 +25,9 @@ from krohn.network.model import Model
 from krohn.network.modelfile import ModelFile
 from krohn.page.longest import longest
 from krohn.program.slices import find as part, find_in_slices, slices
-from krohn.verify.checker.network import recheck
+from krohn.verify.checker.network import open_model, recheck
 from krohn.verify.enclosures.all_words import ranges
+from krohn.verify.kernel.evidence import find_kernel_evidence
 from krohn.verify.proof import Proof, prove
 from krohn.verify.search.find import find
 
@@ -127,9 +128,9 @@ def limits(given: Given) -> object:
     return bounds(given.file, plain().machine)
 
 
-def formal(given: Given) -> object:
-    """A theorem for Coq."""
-    return part("krohn.instruments.formal.development:development")(given.data)
+def of_kernel(given: Given) -> object:
+    """What the kernel is told."""
+    return find_kernel_evidence(open_model(given.data))
 
 
 def edges(given: Given) -> object:
@@ -186,6 +187,7 @@ CORE: dict[str, Callable[[Given], object]] = {
     "cost": lambda given: attention_cost.parts(given.file.architecture, 8),
     "picture": lambda given: draw_model(given.file),
     "longest": lambda given: longest(given.file, True, 1),
+    "kernel": of_kernel,
 }
 SLICES: dict[str, dict[str, Callable[[Given], object]]] = {
     "kinds.dynamic_programs": {"rollout": rollout, "memory": memory},
@@ -195,7 +197,6 @@ SLICES: dict[str, dict[str, Callable[[Given], object]]] = {
         "limits of heads": limits,
         "verify": lambda given: krohn.verify(given.path),  # it says them, too
     },
-    "instruments.formal": {"formal": formal},
     "instruments.workbench": {"edges": edges},
     "architectures.disguise": {"training": training, "disguise": hidden},
     "architectures.pruned": {"masks": masked},

@@ -17,8 +17,6 @@ from consumers import CONSUMERS, NAMED, Given, changed, evidence, plain
 
 from krohn import cli
 from krohn.algebra.errors import KrohnError
-from krohn.instruments.formal import comparing
-from krohn.instruments.formal.development import development
 from krohn.network import modelfile
 from krohn.program.architectures.transformer import Block
 from krohn.program.attention import Attention
@@ -135,15 +133,17 @@ def test_commands_refuse_a_flag(
     assert "verified" not in said.out
 
 
-def test_a_reader_of_formal_texts_refuses_a_flag(given: Given) -> None:
-    """It stands alone, and knows only blocks without flags."""
-    file = plain().file
-    text = development(modelfile.pack(file.header, file.tensors)).text
-    comparing.compare(modelfile.pack(file.header, file.tensors), text)
-    with pytest.raises(
-        comparing.Different, match=r"blocks state '(attention|causal|act)"
-    ):
-        comparing.compare(given.data, text)
+@pytest.mark.skipif(find_kernel() is None, reason="there is no kernel")
+def test_the_kernel_refuses_a_flag(given: Given) -> None:
+    """It reads files by itself, and knows only blocks without flags."""
+    kernel, file = find_kernel(), plain().file
+    assert kernel is not None
+    data = modelfile.pack(file.header, file.tensors)
+    evidence = find_kernel_evidence(open_model(data))
+    assert ask(kernel, data, evidence).proved
+    answer = ask(kernel, given.path, evidence)
+    assert not answer.proved
+    assert re.search('has "(attention|causal|act)', answer.text)
 
 
 class Other(StrEnum):

@@ -10,6 +10,7 @@ SLICE = Slice(
     },
     rules={"recurrent": f"{__name__}.check"},
     finders={f"{__name__}.check": f"{__name__}.find:simulation"},
+    kernel_evidence={"rnn": f"{__name__}.kernel:find_evidence"},
     networks={
         ("rnn", name): f"{__name__}.commands:networks" for name in ("auto", "elman")
     },

@@ -7,5 +7,4 @@ SLICE = Slice(
     schemas={
         "formal": Schema("`krohn formal --json`", f"{__name__}.commands:Formal"),
     },
-    uses=("architectures.recurrent",),
 )

@@ -9,19 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from krohn.algebra.errors import KrohnError
-from krohn.instruments.formal.comparing import (
-    Different,
-    compare,
-)
-from krohn.instruments.formal.coq import (
-    Development,
-    copy,
-)
-from krohn.instruments.formal.development import development
+from krohn.instruments.formal.coq import copy, needed_modules
+from krohn.network.modelfile import read
 from krohn.program.errors import Refused
-from krohn.program.files import read_bytes
 from krohn.program.writing import whole_directory
-from krohn.verify.checker.model_file import DAMAGE
+from krohn.verify.kernel.asking import INSTALL, find_kernel, run
+from krohn.verify.kernel.evidence import find_kernel_evidence
+from krohn.verify.search.find import model_of
 
 PACKAGES = "coq and libcoq-flocq of Debian"
 THEOREM = "theorem"
@@ -72,35 +66,39 @@ def write(file: str | Path, directory: str | Path, prove: bool = False) -> Forma
     """Write what Coq needs to prove a model file, and have it proved if asked.
 
     Args:
-        file: A model file: an RNN, or a Transformer of a machine. If it has heads that
-            Coq's checker cannot follow, its Program is proved.
+        file: A model file that the kernel can prove; its terms are what the kernel reads.
         directory: A new folder.
         prove: Whether to run Coq.
 
     Raises:
-        KrohnError: If the file cannot be read or is of another kind, the folder cannot
-            be written, or Coq is to be run and is not installed.
+        KrohnError: If the file cannot be read, the kernel is not installed or does not
+            prove it, the folder cannot be written, or Coq is to be run and is not
+            installed.
     """
-    data = read_bytes(file)
     if prove and not shutil.which("coqc"):
         raise KrohnError(f"coqc is not installed; it is in {PACKAGES}")
+    kernel = find_kernel()
+    if kernel is None:
+        raise KrohnError(f"the kernel, which writes the terms, is missing; {INSTALL}")
     try:
-        coq_development = development(data)
-        compare(data, coq_development.text)
+        evidence = find_kernel_evidence(model_of(read(file)))
     except Refused as refused:
         raise KrohnError(f"{file}: {refused}") from None
-    except (Different, *DAMAGE) as error:
-        raise KrohnError(f"{file}: it cannot be written for Coq: {error}") from None
+    code, says = run(kernel, file, evidence)
+    if code:
+        raise KrohnError(f"{file}: {says}")
+    text = run(kernel, file, evidence, "--coq")[1]
+    modules = needed_modules(text)
     with whole_directory(Path(directory)) as place:
-        copy(coq_development.modules, place)
-        (place / f"{THEOREM}.v").write_text(coq_development.text, encoding="utf-8")
-        (place / "Makefile").write_text(_makefile(coq_development), encoding="utf-8")
-    written = Formal(str(directory), coq_development.says)
+        copy(modules, place)
+        (place / f"{THEOREM}.v").write_text(text + "\n", encoding="utf-8")
+        (place / "Makefile").write_text(_makefile(modules), encoding="utf-8")
+    written = Formal(str(directory), says.removeprefix("proved: "))
     return _run_coq(written) if prove else written
 
 
-def _makefile(found: Development) -> str:
-    names = (*found.modules, THEOREM)
+def _makefile(modules: list[str]) -> str:
+    names = (*modules, THEOREM)
     rules = (f"{b}.vo: {a}.vo" for a, b in pairwise(names))
     return MAKEFILE.format(
         modules=" ".join(names), theorem=THEOREM, rules="\n".join(rules)

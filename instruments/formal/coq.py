@@ -1,58 +1,32 @@
-"""The modules for Coq that lie here, and running coqc on them."""
+"""The library for Coq, and running coqc on it."""
 
+import re
 import shutil
 import subprocess
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 
 from krohn.verify import kernel
-from krohn.verify.checker.model_file import Machine
-
-
-@dataclass(frozen=True)
-class Development:
-    """A theorem for Coq.
-
-    Attributes:
-        text: The file.
-        modules: The modules of the library that it needs, in the order of their imports.
-        says: The theorem in words.
-    """
-
-    text: str
-    modules: tuple[str, ...]
-    says: str
-
-
-def integers(numbers: Iterable[int]) -> str:
-    """A list of Coq."""
-    return "[" + ";".join(map(str, numbers)) + "]"
-
-
-def rows(table: Iterable[Iterable[int]]) -> str:
-    """A list of lists, one to a line."""
-    return "[" + ";\n  ".join(map(integers, table)) + "]"
-
-
-def machine_term(machine: Machine) -> str:
-    """The machine of a file; a letter is a row of `transitions`."""
-    moves, shows = rows(machine.transitions.tolist()), integers(machine.shows.tolist())
-    return (
-        f"Definition machine_of_file : machine := {{|\n  start := {machine.start};\n"
-        f"  moves := {moves};\n  shows := {shows} |}}%nat.\n"
-    )
-
 
 LIBRARY = Path(kernel.__file__).parent / "coq"
-NETWORKS = ("Machine", "Arithmetic", "Recurrent", "RecurrentSound")
-PROGRAMS = ("Machine", "Program", "Invariant", "InvariantSound")
-TRANSFORMERS = (
-    *("Machine", "Arithmetic", "Recurrent", "Program", "Invariant", "InvariantSound"),
-    *("Rounding", "Closer", "Softmax", "Mean", "Transformer", "Domains", "Lists"),
-    *("Bounds", "Affine", "TransformerCheck", "TablesSound", "QuickSound", "TransformerSound"),
-)
-"""The modules that a theorem needs, in the order of their imports."""
+IMPORTS = re.compile(r"From Krohn Require Import ([\w\s]+)\.")
+
+
+def all_modules() -> list[str]:
+    """The modules of the library, each after those that it imports."""
+    lines = (LIBRARY / "_CoqProject").read_text("utf-8").splitlines()
+    return [line.removesuffix(".v") for line in lines if line.endswith(".v")]
+
+
+def needed_modules(text: str) -> list[str]:
+    """The modules of the library that a text for Coq needs, in the order of the library."""
+    needed, todo = set[str](), [text]
+    while todo:
+        for names in IMPORTS.findall(todo.pop()):
+            for name in set(names.split()) - needed:
+                needed.add(name)
+                todo.append((LIBRARY / f"{name}.v").read_text("utf-8"))
+    return [name for name in all_modules() if name in needed]
 
 
 def copy(modules: Iterable[str], folder: Path) -> None:
@@ -79,15 +53,13 @@ def coqc(
     )
 
 
-def compile_modules(
-    folder: Path, modules: Iterable[str] = (*NETWORKS, *PROGRAMS, *TRANSFORMERS)
-) -> None:
+def compile_modules(folder: Path, modules: Iterable[str]) -> None:
     """Have Coq prove modules, in their order, in a folder.
 
     Raises:
         RuntimeError: If Coq does not accept a module.
     """
-    names = dict.fromkeys(modules)
+    names = list(modules)
     copy(names, folder)
     for name in names:
         if (ran := coqc(folder, name)).returncode:

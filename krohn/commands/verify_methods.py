@@ -49,6 +49,15 @@ class Methods:
             "bred to be bad, other orders of summation, kernels and arithmetics.",
         ),
     ] = None
+    kernel: Annotated[
+        str,
+        typer.Option(
+            metavar="WHICH",
+            help="Whose proof: auto, the kernel's where it is installed and covers the "
+            "file; require, the kernel's alone; none, that of the rules; or the path of "
+            "a kernel.",
+        ),
+    ] = "auto"
     digits: Annotated[
         int | None,
         typer.Option(
@@ -101,6 +110,7 @@ class Methods:
                 shorten=self.shorten,
                 length=self.length,
                 digits=self.digits,
+                kernel=self.kernel,
             ),
         )
         if self.attack is None:

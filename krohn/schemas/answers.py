@@ -360,6 +360,7 @@ class Verified(MachineRemark):
         largest_error: How far an output was from what is right there, at most; null if
             answers are classes, or nothing was run.
         covers: Which inputs the verdict is about, in words.
+        checked_by: Who has proved it, and what is trusted; null if nobody has.
         counterexample: A word on which it is wrong.
         minimal: Whether no shorter word is one.
         evidence: The steps of the proof.
@@ -379,6 +380,7 @@ class Verified(MachineRemark):
     words: int
     largest_error: float | None
     covers: str
+    checked_by: str | None
     counterexample: Counterexample | None
     minimal: bool | None
     minimality: str | None

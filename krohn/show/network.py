@@ -37,6 +37,8 @@ def report(file: str, found: "Report", replay: str | None = None) -> None:
         about(out, found.about)
     if found.verdict == "verified":
         out.print(f"  {found.covers}")
+        if found.checked_by:
+            out.print(f"  checked by {found.checked_by}")
         if found.words:
             out.print(f"  {_run(found)}")
         if found.attack is not None:

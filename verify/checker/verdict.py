@@ -14,6 +14,22 @@ class Speaker(StrEnum):
 
     RULES = "rules"
     """The rules of `krohn.verify.checker`, in Python."""
+    KERNEL = "kernel"
+    """Functions that Coq has proved sound, extracted to OCaml (`krohn.verify.kernel`)."""
+
+    @property
+    def title(self) -> str:
+        """Who it is, for people."""
+        return {"rules": "rules (Python)", "kernel": "the kernel (Coq)"}[self.value]
+
+    @property
+    def rests_on(self) -> str:
+        """What is trusted if it speaks."""
+        return {
+            "rules": "the checker, Python, numpy and safetensors (--trusted)",
+            "kernel": "a statement in Coq, Coq with its extraction, OCaml and 600 lines "
+            "that read files (docs/kernel.md)",
+        }[self.value]
 
 
 @dataclass(frozen=True)

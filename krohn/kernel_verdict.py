@@ -1,0 +1,76 @@
+"""The kernel's word on a verification: whether a function that Coq has proved agrees."""
+
+from dataclasses import replace
+from pathlib import Path
+
+from krohn.algebra.errors import KrohnError
+from krohn.checks import Checks
+from krohn.network.modelfile import STORED, ModelFile, pack
+from krohn.network.precision import one_thread
+from krohn.program.errors import Refused
+from krohn.report import Report
+from krohn.verify.checker.verdict import Proved, Speaker
+from krohn.verify.kernel.asking import INSTALL, Answer, ask, find_kernel
+from krohn.verify.kernel.evidence import find_kernel_evidence
+from krohn.verify.proof import FAILURES
+from krohn.verify.search.find import model_of
+
+
+def ask_kernel(
+    model: object, file: ModelFile, report: Report, checks: Checks
+) -> Report:
+    """The report, once the kernel was asked, if it is there and covers the file.
+
+    What it proves it says itself. If it does not, the rules in Python keep the word, and
+    the report says why; where the kernel is required the file is undecided then.
+
+    Args:
+        model: The model: a path is read by the kernel itself.
+        file: Its contents.
+        report: What the rules came to.
+        checks: What was asked.
+
+    Raises:
+        KrohnError: If the kernel is required and not there.
+    """
+    asked = report.proof is not None and report.verdict in ("verified", "undecided")
+    if not asked or checks.kernel == "none" or not file.claim.of_machine:
+        return report
+    required = checks.kernel == "require"
+    kernel = find_kernel(None if checks.kernel in ("auto", "require") else checks.kernel)
+    if kernel is None:
+        if required:
+            raise KrohnError(f"the kernel is not installed; {INSTALL}")
+        return report
+    if report.about is None or report.about.digest != file.claim.digest:
+        answer = Answer(False, "the file claims another machine than is asked about")
+    else:
+        answer = _answer(kernel, model, file)
+    return _with_answer(report, file, answer, required)
+
+
+def _answer(kernel: Path, model: object, file: ModelFile) -> Answer:
+    try:
+        with one_thread():
+            evidence = find_kernel_evidence(model_of(file))
+    except Refused as refused:
+        return Answer(False, str(refused))
+    except FAILURES as error:
+        return Answer(False, f"the file cannot be followed ({type(error).__name__})")
+    if isinstance(model, str | Path):
+        return ask(kernel, model, evidence)
+    header = {key: value for key, value in file.header.items() if key != STORED}
+    return ask(kernel, pack(header, file.tensors), evidence)
+
+
+def _with_answer(
+    report: Report, file: ModelFile, answer: Answer, required: bool
+) -> Report:
+    if answer.proved:
+        margin = report.ground.margin if isinstance(report.ground, Proved) else 0.0
+        ground = Proved(file.claim, Speaker.KERNEL, 0.0, margin)
+        return replace(report, verdict="verified", reason="", ground=ground)
+    if required and report.verdict == "verified":
+        why = f"the kernel does not say it: {answer.text}"
+        report = replace(report, verdict="undecided", reason=why, ground=None)
+    return replace(report, kernel=answer.text)

@@ -1,0 +1,211 @@
+"""The kernel proves what is right, reads what is there, and never says more."""
+
+import json
+import subprocess
+from copy import deepcopy
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from command import refused, said
+from kernel_files import data_of, evidence_of, kernel, status, with_kernel
+
+import krohn
+from krohn.network.modelfile import pack, read
+from krohn.program.errors import Refused
+from krohn.verify.checker.network import open_model
+from krohn.verify.kernel import asking
+from krohn.verify.kernel.evidence import find_kernel_evidence
+
+PATTERN = "regex:(a|b)*abb"
+TRANSFORMERS = (
+    *("FlipFlop", "Memory3", "FFL2", "Adder", "Grid3", "abab", "Dyck1,2", PATTERN),
+    *("C2", "C3", "C2xC3", "S3", "A4", "D4", "Q8", "S4", "A5", "PermReset3"),
+)
+RNNS = ("C2", "S3", "FlipFlop", "Grid4", "Dyck2,3")
+FORMATS = ("float64", "float32", "bfloat16", "float16")
+
+
+@with_kernel
+@pytest.mark.sample(6)
+@pytest.mark.parametrize("name", TRANSFORMERS)
+def test_it_proves_transformers(name: str) -> None:
+    data = data_of(name, 24)
+    assert status(data, evidence_of(data)) == 0
+
+
+@with_kernel
+@pytest.mark.parametrize("name", ["FlipFlop", "Memory3", "Dyck1,2", PATTERN, "C2", "S3"])
+def test_it_proves_transformers_in_float64(name: str) -> None:
+    data = data_of(name, 8, dtype="float64")
+    assert status(data, evidence_of(data)) == 0
+
+
+@with_kernel
+@pytest.mark.sample(4)
+@pytest.mark.parametrize("dtype", FORMATS)
+@pytest.mark.parametrize("name", RNNS)
+def test_it_proves_recurrent_networks(name: str, dtype: str) -> None:
+    data = data_of(name, arch="rnn", dtype=dtype)
+    assert status(data, evidence_of(data)) == 0
+
+
+@with_kernel
+def test_another_machine_or_a_longer_claim_is_not_shown() -> None:
+    file = krohn.compile("FlipFlop", 8).file
+    evidence = evidence_of(pack(file.header, file.tensors))
+    longer, other = deepcopy(file.header), deepcopy(file.header)
+    longer["claim"]["length"] = 9
+    row = other["machine"]["transitions"][0]
+    row[0] = (row[0] + 1) % len(row)
+    for header in (longer, other):
+        assert status(pack(header, file.tensors), evidence) in (1, 2)
+
+
+def numbers(tensor: Any) -> list[Fraction]:
+    """The entries of a tensor that is shown as a unit and rows."""
+    unit, rows = tensor
+    return [Fraction(entry) * Fraction(2) ** unit for row in rows for entry in row]
+
+
+@with_kernel
+@pytest.mark.sample(3)
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        *((name, {"arch": "rnn", "dtype": dtype}) for name in RNNS for dtype in FORMATS),
+        *((name, {"length": 9, "dtype": "float64"}) for name in TRANSFORMERS[:8]),
+        *((name, {"length": 9}) for name in TRANSFORMERS),
+        ("C3", {"length": 9, "strict": True}),
+    ],
+)
+def test_it_reads_what_another_reader_reads(
+    name: str, options: dict[str, Any], tmp_path: Path
+) -> None:
+    """The machine, the sizes, and every number of every tensor."""
+    path = tmp_path / "m.safetensors"
+    krohn.compile(name, **options).save(path)
+    ran = subprocess.run([kernel(), "--show", path], capture_output=True, check=True)
+    shown, file = json.loads(ran.stdout), read(path)
+    machine = open_model(path.read_bytes()).machine
+    assert shown["start"] == machine.start
+    assert shown["moves"] == machine.transitions.tolist()
+    assert shown["shows"] == machine.shows.tolist()
+    assert shown["format"] == file.header["architecture"]["dtype"]
+    seen = {name: numbers(shown[name]) for name in file.tensors if name in shown}
+    for b, block in enumerate(shown.get("blocks", ())):
+        stated, at = file.header["architecture"]["blocks"][b], f"blocks.{b}."
+        sizes = [len(block["heads"]), block["d_qk"], block["d_v"]]
+        assert sizes == [stated["heads"], stated["d_qk"], stated["d_v"]]
+        for i, part in enumerate(("query", "key", "value", "out")):
+            if block["heads"]:
+                entries = [x for head in block["heads"] for x in numbers(head[i])]
+                seen[f"{at}attention.{part}"] = entries
+        for j, (_, weight, bias) in enumerate(block["layers"]):
+            seen[f"{at}mlp.{j}.weight"] = numbers(weight)
+            seen[f"{at}mlp.{j}.bias"] = numbers(bias)
+        if f"{at}mlp.residual" in file.tensors:
+            seen[f"{at}mlp.residual"] = [Fraction(x) for x in block["keeps"]]
+    assert seen.keys() == file.tensors.keys()
+    for name, tensor in file.tensors.items():
+        assert seen[name] == [Fraction(float(x)) for x in np.ravel(tensor)], name
+
+
+@with_kernel
+def test_naturals_that_would_overflow_are_noticed() -> None:
+    """Sums that double wrap to 0 where naturals are OCaml's integers without a check.
+
+    A domain is empty then, nothing is looked at, and a network with the opposite read-out
+    is proved.
+    """
+    file = krohn.compile("C2", 7).file
+    evidence = evidence_of(pack(file.header, file.tensors))
+    opposite = {
+        name: -tensor if name.startswith("unembed") else tensor
+        for name, tensor in file.tensors.items()
+    }
+    wrong = pack(file.header, opposite)
+    assert status(wrong, evidence) == 1
+    program, before = evidence["program"], len(evidence["program"])
+    target = (2**63 - 1) // 7
+    assert (1 + 7 * target) % 2**63 == 0
+    program.append(["Table", [0], [[[0], 1], [[1], 1], [[2], 0]]])
+    bits = [len(program) - 1]
+    while 2 ** len(bits) <= target:
+        program.append(["Sum", [bits[-1], bits[-1]]])
+        bits.append(len(program) - 1)
+    program.append(["Sum", [b for i, b in enumerate(bits) if target >> i & 1]])
+    program.append(["PrefixSum", len(program) - 1])
+    invariant, added = evidence["invariant"], len(program) - before
+    invariant["anns"] += [[["Hidden"], False]] * added
+    invariant["sets"].append([])
+    for row in invariant["cells"]:
+        row += [[]] * added
+    evidence["layout"]["read_out"] = [len(program) - 1]
+    assert status(wrong, evidence) == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "why"),
+    [
+        ("Mess3", {"length": 4}, "other sources"),
+        ("C2", {"length": 4, "disguise": "rotate"}, "disguises"),
+        ("ParityTree2,2", {"length": 16}, "heads for"),
+    ],
+)
+def test_what_it_has_no_theorem_about(
+    name: str, options: dict[str, Any], why: str
+) -> None:
+    with pytest.raises(Refused, match=why):
+        find_kernel_evidence(open_model(data_of(name, **options)))
+
+
+def test_numbers_that_grow_without_end_are_refused() -> None:
+    file = krohn.compile("C2", arch="rnn").file
+    grown = file.tensors | {"hidden.weight": 2.0**60 * file.tensors["hidden.weight"]}
+    with pytest.raises(Refused, match="without a bound"):
+        find_kernel_evidence(open_model(pack(file.header, grown)))
+
+
+# What `krohn verify` says.
+
+
+@pytest.fixture
+def saved(tmp_path: Path) -> Path:
+    path = tmp_path / "m.safetensors"
+    krohn.compile("FlipFlop", 8).save(path)
+    return path
+
+
+@with_kernel
+def test_a_verdict_says_who_spoke(saved: Path) -> None:
+    assert "kernel (Coq)" in said("verify", saved)["checked_by"]
+    assert "rules (Python)" in said("verify", saved, "--kernel", "none")["checked_by"]
+    own = said("verify", saved, "--kernel", kernel())["checked_by"]
+    assert "kernel (Coq)" in own
+    assert "kernel (Coq)" in str(krohn.verify(krohn.compile("S3", 6)).checked_by)
+
+
+@with_kernel
+def test_of_what_it_does_not_cover_the_rules_speak(tmp_path: Path) -> None:
+    path = tmp_path / "m.safetensors"
+    krohn.compile("C2", 4, disguise="rotate").save(path)
+    checked_by = said("verify", path)["checked_by"]
+    assert "rules (Python)" in checked_by
+    assert "no theorem about disguises" in checked_by
+    required = krohn.verify(path, kernel="require")
+    assert required.verdict == "undecided"
+    assert "no theorem about disguises" in required.reason
+
+
+def test_a_kernel_that_is_required_must_be_there(
+    saved: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(asking, "BUILT", saved / "none")
+    monkeypatch.setattr(asking.shutil, "which", lambda name: None)
+    monkeypatch.setattr(asking.sys, "executable", "/none/python")
+    refused("is not installed", "verify", saved, "--kernel", "require")
+    assert "rules (Python)" in said("verify", saved)["checked_by"]
+    refused("no program that can be run", "verify", saved, "--kernel", saved)

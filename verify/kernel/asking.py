@@ -1,0 +1,99 @@
+"""Asking the kernel: a program beside Python that says whether a file keeps its claim."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from krohn.program.errors import KrohnError
+
+NAME = "krohn-kernel"
+BUILT = Path(__file__).parent / "build" / NAME
+"""Where `make kernel` puts it."""
+INSTALL = (
+    "`pip install krohn-kernel` brings it for Linux, and `make kernel` in a checkout "
+    "builds it (docs/kernel.md)"
+)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What the kernel says of a file.
+
+    Attributes:
+        proved: Whether the claim of the file is proved.
+        text: Its one line.
+    """
+
+    proved: bool
+    text: str
+
+
+def find_kernel(given: str | None = None) -> Path | None:
+    """The program: the one that is given, built in this checkout, or installed.
+
+    Raises:
+        KrohnError: If the given one does not exist.
+    """
+    if given is not None:
+        path = Path(given)
+        if not os.access(path, os.X_OK) or path.is_dir():
+            raise KrohnError(f"{given} is no program that can be run; {INSTALL}")
+        return path.absolute()
+    beside = Path(sys.executable).parent / NAME
+    there = next((x for x in (BUILT, beside) if os.access(x, os.X_OK)), None)
+    on_path = shutil.which(NAME)
+    return there or (Path(on_path) if on_path else None)
+
+
+def ask(kernel: Path, model: str | Path | bytes, evidence: dict[str, Any]) -> Answer:
+    """Ask the kernel whether a model file keeps its claim.
+
+    Args:
+        kernel: The program.
+        model: The file, which the kernel reads by itself, or its bytes.
+        evidence: What `krohn.verify.kernel.evidence.find_kernel_evidence` gives.
+
+    Raises:
+        KrohnError: If the program cannot be run.
+    """
+    code, text = run(kernel, model, evidence)
+    return Answer(code == 0, text)
+
+
+def run(
+    kernel: Path,
+    model: str | Path | bytes,
+    evidence: dict[str, Any],
+    *options: str,
+) -> tuple[int, str]:
+    """The exit status of the kernel, and what it prints.
+
+    Raises:
+        KrohnError: If the program cannot be run, or ends by a signal.
+    """
+    with tempfile.TemporaryDirectory(prefix="krohn-") as folder:
+        if isinstance(model, bytes):
+            path = Path(folder, "model.safetensors")
+            path.write_bytes(model)
+        else:
+            path = Path(model).absolute()
+        told = Path(folder, "evidence.json")
+        told.write_text(json.dumps(evidence, separators=(",", ":")), encoding="utf-8")
+        try:
+            done = subprocess.run(
+                [kernel, *options, path, told],
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+        except OSError as error:
+            raise KrohnError(f"{kernel} cannot be run: {error.strerror}") from None
+    if done.returncode not in (0, 1, 2):
+        raise KrohnError(f"{kernel} ended with {done.returncode}; please report it")
+    return done.returncode, (done.stdout or done.stderr).strip()

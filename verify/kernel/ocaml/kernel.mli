@@ -1,0 +1,1051 @@
+
+val negb : bool -> bool
+
+val fst : ('a1 * 'a2) -> 'a1
+
+val snd : ('a1 * 'a2) -> 'a2
+
+val length : 'a1 list -> int
+
+val app : 'a1 list -> 'a1 list -> 'a1 list
+
+type comparison =
+| Eq
+| Lt
+| Gt
+
+val add : int -> int -> int
+
+val mul : int -> int -> int
+
+val sub : int -> int -> int
+
+val max : int -> int -> int
+
+module Nat :
+ sig
+  val add : int -> int -> int
+
+  val mul : int -> int -> int
+
+  val even : int -> bool
+
+  val odd : int -> bool
+
+  val pow : int -> int -> int
+
+  val divmod : int -> int -> int -> int -> int * int
+
+  val div : int -> int -> int
+ end
+
+module Pos :
+ sig
+  val succ : Big_int_Z.big_int -> Big_int_Z.big_int
+
+  val add : Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
+
+  val add_carry : Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
+
+  val pred_double : Big_int_Z.big_int -> Big_int_Z.big_int
+
+  val mul : Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
+
+  val iter : ('a1 -> 'a1) -> 'a1 -> Big_int_Z.big_int -> 'a1
+
+  val div2 : Big_int_Z.big_int -> Big_int_Z.big_int
+
+  val div2_up : Big_int_Z.big_int -> Big_int_Z.big_int
+
+  val size : Big_int_Z.big_int -> Big_int_Z.big_int
+
+  val compare_cont :
+    comparison -> Big_int_Z.big_int -> Big_int_Z.big_int -> comparison
+
+  val compare : Big_int_Z.big_int -> Big_int_Z.big_int -> comparison
+
+  val eqb : Big_int_Z.big_int -> Big_int_Z.big_int -> bool
+
+  val of_succ_nat : int -> Big_int_Z.big_int
+
+  val eq_dec : Big_int_Z.big_int -> Big_int_Z.big_int -> bool
+ end
+
+module Z :
+ sig
+  val double : Big_int_Z.big_int -> Big_int_Z.big_int
+
+  val succ_double : Big_int_Z.big_int -> Big_int_Z.big_int
+
+  val pred_double : Big_int_Z.big_int -> Big_int_Z.big_int
+
+  val pos_sub : Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
+
+  val pow_pos : Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
+
+  val pow : Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
+
+  val compare : Big_int_Z.big_int -> Big_int_Z.big_int -> comparison
+
+  val of_nat : int -> Big_int_Z.big_int
+
+  val pos_div_eucl :
+    Big_int_Z.big_int -> Big_int_Z.big_int ->
+    Big_int_Z.big_int * Big_int_Z.big_int
+
+  val div_eucl :
+    Big_int_Z.big_int -> Big_int_Z.big_int ->
+    Big_int_Z.big_int * Big_int_Z.big_int
+
+  val div : Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
+
+  val modulo : Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
+
+  val div2 : Big_int_Z.big_int -> Big_int_Z.big_int
+
+  val log2 : Big_int_Z.big_int -> Big_int_Z.big_int
+
+  val shiftl : Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
+
+  val shiftr : Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
+
+  val eq_dec : Big_int_Z.big_int -> Big_int_Z.big_int -> bool
+ end
+
+val zeq_bool : Big_int_Z.big_int -> Big_int_Z.big_int -> bool
+
+val hd : 'a1 -> 'a1 list -> 'a1
+
+val tl : 'a1 list -> 'a1 list
+
+val in_dec : ('a1 -> 'a1 -> bool) -> 'a1 -> 'a1 list -> bool
+
+val nth : int -> 'a1 list -> 'a1 -> 'a1
+
+val nth_error : 'a1 list -> int -> 'a1 option
+
+val last : 'a1 list -> 'a1 -> 'a1
+
+val rev : 'a1 list -> 'a1 list
+
+val concat : 'a1 list list -> 'a1 list
+
+val list_eq_dec : ('a1 -> 'a1 -> bool) -> 'a1 list -> 'a1 list -> bool
+
+val map : ('a1 -> 'a2) -> 'a1 list -> 'a2 list
+
+val flat_map : ('a1 -> 'a2 list) -> 'a1 list -> 'a2 list
+
+val fold_right : ('a2 -> 'a1 -> 'a1) -> 'a1 -> 'a2 list -> 'a1
+
+val existsb : ('a1 -> bool) -> 'a1 list -> bool
+
+val forallb : ('a1 -> bool) -> 'a1 list -> bool
+
+val filter : ('a1 -> bool) -> 'a1 list -> 'a1 list
+
+val combine : 'a1 list -> 'a2 list -> ('a1 * 'a2) list
+
+val firstn : int -> 'a1 list -> 'a1 list
+
+val skipn : int -> 'a1 list -> 'a1 list
+
+val nodup : ('a1 -> 'a1 -> bool) -> 'a1 list -> 'a1 list
+
+val seq : int -> int -> int list
+
+val repeat : 'a1 -> int -> 'a1 list
+
+val list_sum : int list -> int
+
+val list_max : int list -> int
+
+val emin : Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
+
+val cond_Zopp : bool -> Big_int_Z.big_int -> Big_int_Z.big_int
+
+type full_float =
+| F754_zero of bool
+| F754_infinity of bool
+| F754_nan of bool * Big_int_Z.big_int
+| F754_finite of bool * Big_int_Z.big_int * Big_int_Z.big_int
+
+val split_bits :
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+  (bool * Big_int_Z.big_int) * Big_int_Z.big_int
+
+val binary_float_of_bits_aux :
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int -> full_float
+
+type format = { digits : Big_int_Z.big_int; least : Big_int_Z.big_int;
+                top : Big_int_Z.big_int }
+
+val binary64 : format
+
+val binary32 : format
+
+val bfloat16 : format
+
+val binary16 : format
+
+type arithmetic = { accumulator : format; stored : format }
+
+val float64 : arithmetic
+
+val float32 : arithmetic
+
+val float_bf16 : arithmetic
+
+val float16 : arithmetic
+
+type machine = { start : int; moves : int list list; shows : int list }
+
+type tensor = { unit0 : Big_int_Z.big_int; rows : Big_int_Z.big_int list list }
+
+val row : tensor -> int -> Big_int_Z.big_int list
+
+type network = { units : int; letters : int; classes : int;
+                 hidden_start : tensor; hidden_weight : tensor;
+                 hidden_bias : tensor; input_weight : tensor;
+                 unembed_weight : tensor; unembed_bias : tensor }
+
+type node = { vector : Big_int_Z.big_int list; state : int; next : int list }
+
+val add0 :
+  Big_int_Z.big_int list -> Big_int_Z.big_int list -> Big_int_Z.big_int list
+
+val weigh :
+  Big_int_Z.big_int list -> Big_int_Z.big_int list list -> Big_int_Z.big_int
+  list
+
+val sums :
+  Big_int_Z.big_int list -> Big_int_Z.big_int list list -> Big_int_Z.big_int
+  list -> Big_int_Z.big_int list
+
+val fits : format -> Big_int_Z.big_int -> Big_int_Z.big_int -> bool
+
+val precision : arithmetic -> Big_int_Z.big_int
+
+val fine : arithmetic -> Big_int_Z.big_int -> bool
+
+val small : arithmetic -> Big_int_Z.big_int list -> bool
+
+val reached :
+  Big_int_Z.big_int -> Big_int_Z.big_int list -> Big_int_Z.big_int list ->
+  bool
+
+val below : Big_int_Z.big_int -> Big_int_Z.big_int list -> int -> int -> bool
+
+val magnitudes : Big_int_Z.big_int list list -> Big_int_Z.big_int list list
+
+val says :
+  arithmetic -> network -> Big_int_Z.big_int list list -> Big_int_Z.big_int
+  list -> int -> bool
+
+val moved :
+  arithmetic -> network -> Big_int_Z.big_int list list -> Big_int_Z.big_int
+  list -> int -> Big_int_Z.big_int list -> bool
+
+val edge :
+  arithmetic -> network -> machine -> node list -> bool list ->
+  Big_int_Z.big_int list list -> node -> int -> bool
+
+val units_agree : arithmetic -> network -> bool
+
+val check : arithmetic -> network -> machine -> node list -> bool
+
+type stream = int -> int option
+
+type op =
+| Token
+| Position of int list
+| Table of int list * (int list * int) list
+| Select of int * int list
+| Sum of int list
+| Shift of int * int
+| Latest of int * int
+| LatestMatch of int * int * int
+| SiblingLatest of int * int * int
+| PrefixSum of int
+| MarkedSum of int * int
+| Earliest of int * int
+
+type program = op list
+
+val get : stream list -> int -> int -> int option
+
+val gets : stream list -> int list -> int -> int list option
+
+val leqb : int list -> int list -> bool
+
+val lookup : (int list * 'a1) list -> int list -> 'a1 option
+
+val is : int -> int option -> bool
+
+val last_where : (int -> bool) -> int -> int -> int option
+
+val first_where : (int -> bool) -> int -> int option
+
+val total : (int -> int option) -> int -> int option
+
+val matched : stream list -> int -> int -> int -> int -> int option
+
+val sem : int -> int list -> op -> stream list -> stream
+
+type aset = int list
+
+val mem : int -> aset -> bool
+
+val subset : aset -> aset -> bool
+
+val dedup : aset -> aset
+
+type ann =
+| Hidden
+| Mapped
+| Cells
+| Lowered of int * int * int
+| Keyed of int list
+
+type part = { outs : int list; len : int; exact : bool;
+              anns : (ann * bool) list; qs : int list; depths : int list;
+              follow : int list list; cells : aset list list list }
+
+val all : ('a1 -> 'a2 option) -> 'a1 list -> 'a2 list option
+
+val kget : aset option list -> int -> aset option
+
+val prods : aset list -> int list list
+
+val lower : int -> int -> int -> int
+
+val raise : int -> int -> int -> int -> aset
+
+val sums0 : int -> int -> aset -> aset -> aset
+
+val flagged : aset -> aset -> aset -> aset
+
+val counted :
+  int -> int -> int -> int -> aset list -> aset -> (aset option * aset list)
+  option
+
+val rekey : aset -> aset -> (int * aset) -> aset
+
+val rekeyed : aset -> aset -> int list -> aset list -> aset list
+
+val answer : int list -> aset list -> aset -> int -> aset
+
+val aop :
+  int -> int -> bool -> op -> ann -> aset list -> int -> int -> aset option
+  list -> (aset option * aset list) option
+
+type world = aset option list * aset list list
+
+val astep :
+  int -> int -> bool -> program -> (ann * bool) list -> aset list list -> int
+  -> int -> aset option list -> world list option
+
+val all2 : ('a1 -> 'a2 -> bool) -> 'a1 list -> 'a2 list -> bool
+
+val within : aset list list -> aset list list -> bool
+
+val const : int option -> stream
+
+val has : int option -> aset -> bool
+
+val starts : int -> op -> ann -> aset list -> stream list -> bool
+
+val begins :
+  int -> program -> (ann * bool) list -> aset list list -> stream list -> bool
+
+val stepped : machine -> int -> int -> int option
+
+val arrow :
+  machine -> program -> part -> int -> int -> (int * int list) list option
+
+val shown : machine -> program -> part -> (int * int list) list option
+
+val reads_ok : machine -> (int list * int) list -> (int * int list) -> bool
+
+val check0 : machine -> program -> (int list * int) list -> part -> bool
+
+val inputs : op -> int list
+
+val ordered : int -> program -> bool
+
+type domain = int * int list
+
+val at_bos : domain -> int list
+
+val mapped : op -> int list list -> int list option
+
+val domain_of : int -> int -> domain list -> op -> domain option
+
+val domains : int -> int -> domain list -> program -> domain list option
+
+val key_of : op -> int option
+
+val query_of : op -> int option
+
+val source_of : op -> int option
+
+val flagged_by : op -> int -> int -> bool
+
+val on : op -> int -> int -> int -> int -> bool
+
+val beside : op -> int -> int -> int -> int -> int -> bool
+
+val applied : op -> int list -> int option
+
+val all2o :
+  ('a1 -> 'a2 -> 'a3 option) -> 'a1 list -> 'a2 list -> 'a3 list option
+
+val decoded :
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) option
+
+val in_units :
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+  Big_int_Z.big_int -> Big_int_Z.big_int option
+
+val tensor_of_bits :
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+  Big_int_Z.big_int list list -> tensor option
+
+val zsum : Big_int_Z.big_int list -> Big_int_Z.big_int
+
+type scan = { family : int list; windows : (int * int) option list;
+              pairs : (int * int list) list }
+
+val act : program -> int list -> int -> int -> int option
+
+val claimed : (int * int) option list -> int -> (int * int) option
+
+val is_window : int -> program -> scan -> int -> int -> int -> bool
+
+val window_ok : int -> program -> scan -> int -> bool
+
+val pair_eqb : (int * int list) -> (int * int list) -> bool
+
+val scan_step :
+  machine -> program -> (int list * int) list -> scan -> (int * int list) ->
+  int -> bool
+
+val check_scan :
+  machine -> program -> int -> int list -> (int list * int) list -> scan ->
+  bool
+
+val fact_eqb : (int * int list) -> (int * int list) -> bool
+
+val distinct_facts :
+  (int * int list) list -> (int * int list) list -> (int * int list) list
+
+val combos : int list list list -> int list list
+
+val shown_at : int -> (int * int list) list -> int list list
+
+val check_parts :
+  machine -> program -> int -> (int list * int) list -> part list -> bool
+
+val counterpart : int option list -> int -> int option
+
+val goes : int option list -> int -> int -> bool
+
+val row_eqb : (int list * int) -> (int list * int) -> bool
+
+val alike : int option list -> op -> op -> bool
+
+val tabled : program -> int -> (int list * (int list * int) list) option
+
+val any_letter : int -> program -> int -> bool
+
+val both : program -> int -> int -> int -> bool
+
+val pointing : int -> program -> int -> int -> (int * int) option
+
+val tested : int -> program -> int -> (int * int) option
+
+val happened : int -> program -> int -> int -> int -> bool
+
+val same :
+  int -> int -> domain list -> program -> program -> int option list -> int
+  -> bool
+
+val instead : int -> int -> program -> program -> int option list -> bool
+
+type head = { query : tensor; key : tensor; val0 : tensor; out : tensor }
+
+type layer = { fan : int; weight : tensor; bias : tensor }
+
+type block = { heads : head list; d_qk : int; d_v : int; layers : layer list;
+               keeps : bool list }
+
+type transformer = { width : int; answers : int; embed_token : tensor;
+                     embed_position : tensor; blocks : block list;
+                     unembed : tensor; answer_bias : tensor }
+
+type interval = Big_int_Z.big_int * Big_int_Z.big_int
+
+val nil_interval : interval
+
+val reach : interval -> Big_int_Z.big_int
+
+val hull : interval -> interval -> interval
+
+val wider : Big_int_Z.big_int -> interval -> interval
+
+val scaled : Big_int_Z.big_int -> interval -> interval
+
+val times : interval -> interval -> interval
+
+val positive_part : interval -> interval
+
+val down : Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
+
+val up : Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
+
+val halved : Big_int_Z.big_int list -> Big_int_Z.big_int -> Big_int_Z.big_int
+
+val twos : Big_int_Z.big_int -> Big_int_Z.big_int
+
+type tally = { count : Big_int_Z.big_int; bulk : Big_int_Z.big_int;
+               sums1 : interval; pitch : Big_int_Z.big_int option }
+
+val none : tally
+
+val single : interval -> tally
+
+val both0 : tally -> tally -> tally
+
+val coarse : Big_int_Z.big_int -> tally -> tally
+
+val pitched : format -> Big_int_Z.big_int -> tally -> bool
+
+val slip : format -> Big_int_Z.big_int -> tally -> Big_int_Z.big_int option
+
+val rounding : format -> Big_int_Z.big_int -> tally -> interval option
+
+val weighed : Big_int_Z.big_int list -> interval list -> tally
+
+val multiplied_out : interval list -> interval list -> tally
+
+val column : tensor -> int -> Big_int_Z.big_int list
+
+val exactly : Big_int_Z.big_int -> tensor -> int -> int -> interval
+
+type affine = { slopes : Big_int_Z.big_int list; rest : interval;
+                range : interval }
+
+val center : interval -> Big_int_Z.big_int
+
+val radius : interval -> Big_int_Z.big_int
+
+val input : int -> interval -> affine
+
+val inputs_from : int -> interval list -> affine list
+
+val added :
+  Big_int_Z.big_int list -> Big_int_Z.big_int list -> Big_int_Z.big_int list
+
+val drift :
+  Big_int_Z.big_int list -> Big_int_Z.big_int list -> Big_int_Z.big_int
+
+val combined :
+  Big_int_Z.big_int list -> affine list -> Big_int_Z.big_int list * interval
+
+val activated : affine -> affine
+
+val dotted : tensor -> int -> Big_int_Z.big_int * Big_int_Z.big_int list
+
+val unit_of :
+  Big_int_Z.big_int -> tensor -> tensor -> int ->
+  (Big_int_Z.big_int * Big_int_Z.big_int list) * interval
+
+val ready :
+  Big_int_Z.big_int -> layer ->
+  Big_int_Z.big_int * ((Big_int_Z.big_int * Big_int_Z.big_int
+  list) * interval) list
+
+val read_by :
+  interval list -> ((Big_int_Z.big_int * Big_int_Z.big_int list) * interval)
+  -> tally
+
+val fired :
+  format -> Big_int_Z.big_int -> interval list ->
+  ((Big_int_Z.big_int * Big_int_Z.big_int list) * interval) -> interval option
+
+val lifted :
+  format -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int list
+  -> affine list -> interval list -> ((Big_int_Z.big_int * Big_int_Z.big_int
+  list) * interval) -> affine option
+
+val flow :
+  format -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int list
+  -> (Big_int_Z.big_int * ((Big_int_Z.big_int * Big_int_Z.big_int
+  list) * interval) list) list -> int -> affine list -> interval option
+
+val idle :
+  (Big_int_Z.big_int * ((Big_int_Z.big_int * Big_int_Z.big_int
+  list) * interval) list) list -> int -> interval option
+
+val fed :
+  format -> Big_int_Z.big_int ->
+  (Big_int_Z.big_int * ((Big_int_Z.big_int * Big_int_Z.big_int
+  list) * interval) list) list -> int -> interval list -> interval option
+
+val upto :
+  format -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int list
+  -> (Big_int_Z.big_int * ((Big_int_Z.big_int * Big_int_Z.big_int
+  list) * interval) list) list -> affine list -> (Big_int_Z.big_int * affine
+  list) option
+
+val finished :
+  format -> Big_int_Z.big_int -> Big_int_Z.big_int list ->
+  (Big_int_Z.big_int * ((Big_int_Z.big_int * Big_int_Z.big_int
+  list) * interval) list) list -> int -> (Big_int_Z.big_int * affine list) ->
+  interval option
+
+val underneath :
+  format -> Big_int_Z.big_int ->
+  (Big_int_Z.big_int * ((Big_int_Z.big_int * Big_int_Z.big_int
+  list) * interval) list) list -> interval list ->
+  (Big_int_Z.big_int * affine list) option
+
+val fed_by :
+  format -> Big_int_Z.big_int ->
+  (Big_int_Z.big_int * ((Big_int_Z.big_int * Big_int_Z.big_int
+  list) * interval) list) list -> int -> interval list ->
+  (Big_int_Z.big_int * affine list) option -> interval option
+
+val squared : int -> Big_int_Z.big_int -> Big_int_Z.big_int
+
+val exp_below : Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
+
+val exp_above :
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int option
+
+type form = { channel : int; table : (int * interval) list }
+
+val found : int -> (int * interval) list -> interval option
+
+val spanning : (int * interval) list -> interval
+
+val merged : int -> interval -> (int * interval) list -> (int * interval) list
+
+val index : int -> int list -> int option
+
+type source =
+| Fixed of interval
+| By of int * (int * interval) list
+
+val prepared : int list -> form -> source
+
+val read : int list -> source -> interval option
+
+type place = { holds_channel : int; of_channels : int list;
+               cases : (int * int list) list }
+
+type plan = { asks : int list; offers : int list; fetches : int list;
+              most : Big_int_Z.big_int; gap : int;
+              shares : Big_int_Z.big_int; loose : Big_int_Z.big_int }
+
+type step = { plans : plan list; after_heads : place list;
+              after_mlp : place list }
+
+type evidence = { grain : Big_int_Z.big_int; token_channel : int;
+                  position_channel : int; at_first : place list;
+                  steps : step list; read_out : int list }
+
+val known : program -> int -> int -> int list -> int list -> int -> int option
+
+val told : program -> int -> int list -> int list -> int -> int option
+
+val choices : domain list -> int list -> int list list option
+
+val at_position :
+  domain list -> int -> int -> int list -> int list list option
+
+val gathered :
+  ('a1 -> (int * interval) option) -> 'a1 list -> (int * interval) list ->
+  (int * interval) list option
+
+val built :
+  program -> domain list -> int -> int list -> int -> (int list -> interval
+  option) -> form option
+
+val case_of : int -> (int * int list) list -> int list option
+
+val rows_of :
+  domain list -> int -> (int * int list) list -> int -> (int list * int list)
+  list option
+
+val cased :
+  program -> domain list -> int -> place -> (int list -> int list -> interval
+  option) -> form option
+
+val embedding :
+  format -> Big_int_Z.big_int -> int -> int -> program -> domain list -> int
+  -> int -> transformer -> int -> place -> form option
+
+val product :
+  format -> Big_int_Z.big_int -> interval list ->
+  (Big_int_Z.big_int * Big_int_Z.big_int list) -> interval option
+
+val vectors :
+  format -> Big_int_Z.big_int -> program -> domain list -> int ->
+  (Big_int_Z.big_int * Big_int_Z.big_int list) list -> int list -> int option
+  -> source list -> int -> (int * interval list) list option
+
+val score :
+  format -> Big_int_Z.big_int -> interval list -> interval list -> interval
+  option
+
+val scored :
+  format -> Big_int_Z.big_int -> interval list -> (int * (int * interval
+  list)) list -> ((int * int) * interval) list option
+
+val leads_from :
+  op -> Big_int_Z.big_int -> int -> int -> ((int * int) * interval) list ->
+  ((int * int) * interval) list -> bool
+
+val leads :
+  op -> Big_int_Z.big_int -> int -> int -> ((int * int) * interval) list ->
+  bool
+
+val at_start : ((int * int) * interval) list -> ((int * int) * interval) list
+
+val larger :
+  Big_int_Z.big_int option -> Big_int_Z.big_int -> Big_int_Z.big_int option
+
+val largest_of :
+  Big_int_Z.big_int option -> Big_int_Z.big_int option -> Big_int_Z.big_int
+  option
+
+val clear : Big_int_Z.big_int -> Big_int_Z.big_int option -> interval -> bool
+
+val sweep :
+  (int -> bool) -> (int -> int -> bool) -> Big_int_Z.big_int ->
+  Big_int_Z.big_int option -> int -> Big_int_Z.big_int option ->
+  Big_int_Z.big_int option -> ((int * int) * interval) list -> bool
+
+val lowest :
+  (int -> int -> bool) -> ((int * int) * interval) list -> Big_int_Z.big_int
+  option
+
+val swept :
+  (int -> bool) -> (int -> int -> bool) -> (int -> int -> bool) ->
+  Big_int_Z.big_int -> ((int * int) * interval) list -> bool
+
+val leads_quickly :
+  op -> Big_int_Z.big_int -> int -> int -> ((int * int) * interval) list ->
+  bool
+
+val share : Big_int_Z.big_int -> int -> int -> Big_int_Z.big_int
+
+val level :
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int -> int ->
+  ((int * int) * interval) list -> bool
+
+val judged :
+  Big_int_Z.big_int -> plan -> op -> int -> int -> ((int * int) * interval)
+  list -> bool
+
+val order_of : op -> int list
+
+val positions :
+  int -> (int * interval list) list list -> (int * (int * interval list)) list
+
+val separates :
+  format -> Big_int_Z.big_int -> int -> program -> domain list -> int ->
+  block -> head -> plan -> form list -> op -> bool
+
+val slack :
+  format -> Big_int_Z.big_int -> int -> int -> Big_int_Z.big_int ->
+  Big_int_Z.big_int
+
+val sound_weights :
+  format -> Big_int_Z.big_int -> int -> Big_int_Z.big_int -> bool
+
+val largest : (int * interval) list -> Big_int_Z.big_int
+
+val valued :
+  format -> Big_int_Z.big_int -> program -> domain list -> int -> head ->
+  form list -> int -> int -> form option
+
+val copied :
+  format -> Big_int_Z.big_int -> int -> program -> domain list -> int -> head
+  -> plan -> form list -> int -> int -> int -> form option
+
+val stray : Big_int_Z.big_int -> (int * interval) list -> Big_int_Z.big_int
+
+val skew : format -> Big_int_Z.big_int -> int -> plan -> Big_int_Z.big_int
+
+val beyond :
+  format -> Big_int_Z.big_int -> int -> (int * interval) list ->
+  Big_int_Z.big_int
+
+val mean :
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int -> int ->
+  interval
+
+val added_up :
+  format -> Big_int_Z.big_int -> int -> program -> domain list -> int -> head
+  -> plan -> form list -> int -> int -> int -> form option
+
+val returned :
+  format -> Big_int_Z.big_int -> int -> program -> domain list -> int -> head
+  -> plan -> form list -> int -> int -> op -> form option
+
+val result :
+  format -> Big_int_Z.big_int -> int -> program -> domain list -> int ->
+  block -> head -> plan -> form list -> form list option
+
+val with_gap : plan -> int -> plan
+
+val first : ('a1 -> 'a2 option) -> 'a1 list -> 'a2 option
+
+val led :
+  format -> Big_int_Z.big_int -> int -> program -> domain list -> int ->
+  block -> head -> plan -> form list -> form list option
+
+val mixture : int list -> int -> (tensor * source list) list -> tally option
+
+val after_attention :
+  format -> Big_int_Z.big_int -> int -> program -> domain list -> int ->
+  block -> form list -> plan list -> place list -> form list option
+
+type worked =
+  int list * (interval list * (Big_int_Z.big_int * affine list) option) option
+
+val workings :
+  format -> Big_int_Z.big_int -> domain list ->
+  (Big_int_Z.big_int * ((Big_int_Z.big_int * Big_int_Z.big_int
+  list) * interval) list) list -> form list -> int list -> worked list option
+
+val distinct : int list list -> int list list
+
+val at_work :
+  format -> Big_int_Z.big_int -> domain list ->
+  (Big_int_Z.big_int * ((Big_int_Z.big_int * Big_int_Z.big_int
+  list) * interval) list) list -> form list -> place list -> (int
+  list * worked list option) list
+
+val idly : domain list -> form list -> int list -> worked list option
+
+val quick_layers :
+  format -> Big_int_Z.big_int -> program -> domain list -> int -> block ->
+  form list -> place list -> form list option
+
+val through :
+  format -> Big_int_Z.big_int -> int -> program -> domain list -> int ->
+  block list -> step list -> form list -> form list option
+
+val ahead : int -> interval list -> bool
+
+val right_answers :
+  format -> Big_int_Z.big_int -> program -> domain list -> int -> transformer
+  -> int list -> (int list * int) list -> int list -> form list -> bool
+
+val same_format : format -> format -> bool
+
+val check1 :
+  arithmetic -> transformer -> machine -> int -> program -> int list -> (int
+  list * int) list -> evidence -> bool
+
+val sigma_below : Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
+
+val sigma_above : Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
+
+type kind =
+| Elman
+| Lstm
+| Gru
+
+type gated = { cell_kind : kind; hidden : int; outcomes : int;
+               letter_table : (int * tensor) option; start_hidden : tensor;
+               start_cell : tensor; weight_ih : tensor; weight_hh : tensor;
+               bias_ih : tensor; bias_hh : tensor; read_weight : tensor;
+               read_bias : tensor }
+
+type form0 = { lo : Big_int_Z.big_int; hi : Big_int_Z.big_int;
+               slopes0 : Big_int_Z.big_int list }
+
+val spread : Big_int_Z.big_int list -> Big_int_Z.big_int
+
+val point : Big_int_Z.big_int -> form0
+
+val plus : form0 -> form0 -> form0
+
+val times0 : Big_int_Z.big_int -> form0 -> form0
+
+val wider0 : Big_int_Z.big_int -> form0 -> form0
+
+val least_of : form0 -> Big_int_Z.big_int
+
+val most_of : form0 -> Big_int_Z.big_int
+
+val magnitude : form0 -> Big_int_Z.big_int
+
+val over : Big_int_Z.big_int -> form0 -> form0
+
+val least4 :
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+  Big_int_Z.big_int -> Big_int_Z.big_int
+
+val most4 :
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+  Big_int_Z.big_int -> Big_int_Z.big_int
+
+val halfway : form0 -> Big_int_Z.big_int
+
+val multiply : form0 -> form0 -> form0
+
+val either : form0 -> form0 -> form0
+
+val far : Big_int_Z.big_int
+
+val sigma_low : Big_int_Z.big_int -> Big_int_Z.big_int
+
+val sigma_high : Big_int_Z.big_int -> Big_int_Z.big_int
+
+val slope_at : Big_int_Z.big_int -> Big_int_Z.big_int
+
+val logistic : form0 -> form0
+
+val tangent : form0 -> form0
+
+type part0 = { value : form0; bulk0 : Big_int_Z.big_int;
+               count0 : Big_int_Z.big_int }
+
+val up0 : Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
+
+val join : part0 -> part0 -> part0
+
+val whole : Big_int_Z.big_int -> part0
+
+val of_number : form0 -> part0
+
+val of_product : form0 -> form0 -> part0
+
+val dot :
+  Big_int_Z.big_int list -> (form0 * Big_int_Z.big_int) list -> part0 -> part0
+
+val settle : Big_int_Z.big_int -> part0 -> part0
+
+val reach0 : Big_int_Z.big_int -> Big_int_Z.big_int
+
+val alike0 : arithmetic -> bool
+
+val quantum : arithmetic -> Big_int_Z.big_int -> Big_int_Z.big_int
+
+val grants : arithmetic -> Big_int_Z.big_int -> bool
+
+val summed : arithmetic -> part0 -> form0 option
+
+val keeps0 : arithmetic -> form0 -> form0 option
+
+val through0 : arithmetic -> (form0 -> form0) -> form0 -> form0 option
+
+val gate_at : arithmetic -> (form0 -> form0) -> part0 -> form0 option
+
+val stepped0 :
+  arithmetic -> kind -> part0 list -> part0 list -> form0 -> form0 ->
+  (form0 * form0) option
+
+val gates : kind -> int
+
+type wire = { weights : Big_int_Z.big_int list; added0 : Big_int_Z.big_int }
+
+val wire_of : tensor -> tensor -> int -> wire
+
+val unit_rows : gated -> int -> int list
+
+val by_units : gated -> (int -> 'a1) -> 'a1 list list
+
+val drive :
+  Big_int_Z.big_int -> wire -> (form0 * Big_int_Z.big_int) list -> part0
+
+val sized : form0 -> form0 * Big_int_Z.big_int
+
+val entered : Big_int_Z.big_int -> Big_int_Z.big_int -> form0
+
+val letter_part : gated -> int -> int -> part0
+
+type tables = { by_letters : part0 list list list; wires : wire list list;
+                columns : wire list }
+
+val prepare : gated -> int -> tables
+
+val has_cells : gated -> bool
+
+val width0 : gated -> int
+
+val before : gated -> tables -> form0 list -> part0 list list
+
+val after :
+  arithmetic -> gated -> part0 list list -> part0 list list -> form0 list ->
+  form0 list option
+
+val ahead0 : form0 list -> int -> bool
+
+val says0 : arithmetic -> gated -> tables -> form0 list -> int -> bool
+
+type region =
+  (Big_int_Z.big_int * Big_int_Z.big_int) list
+  (* singleton inductive, whose constructor was Plain *)
+
+val entering : region -> form0 list
+
+val within0 :
+  form0 list -> (Big_int_Z.big_int * Big_int_Z.big_int) list -> bool
+
+val inside : form0 list -> region -> bool
+
+val chosen :
+  bool list -> Big_int_Z.big_int list -> Big_int_Z.big_int
+  list * Big_int_Z.big_int
+
+val anew : bool list -> int -> int -> form0 -> form0
+
+val afresh : bool list -> form0 list -> form0 list
+
+type tree =
+| Into of int
+| On of bool list * tree list
+
+type node0 = { set_of : region; state_of : int; next_of : tree list }
+
+val branches :
+  arithmetic -> gated -> machine -> tables -> (tree -> form0 list -> int ->
+  bool) -> int -> form0 list -> part0 list list -> int -> tree list -> bool
+
+val follow0 :
+  arithmetic -> gated -> machine -> tables -> node0 list -> tree -> form0
+  list -> int -> bool
+
+val closed :
+  arithmetic -> gated -> machine -> tables -> node0 list -> node0 -> bool
+
+val units_agree0 : gated -> bool
+
+val beginning : gated -> form0 list
+
+val check2 : arithmetic -> gated -> machine -> node0 list -> bool
+
+type reason =
+| Invariantly of part
+| Parted of part list
+| Scanning of scan
+| Through of program * int option list * int list * reason
+
+val computed :
+  machine -> program -> int -> int list -> (int list * int) list -> reason ->
+  bool
+
+val accepts_transformer :
+  arithmetic -> transformer -> machine -> int -> program -> int list -> (int
+  list * int) list -> reason -> evidence -> bool
+
+val accepts_recurrent : arithmetic -> network -> machine -> node list -> bool
+
+val accepts_gated : arithmetic -> gated -> machine -> node0 list -> bool
