@@ -37,7 +37,9 @@ def ask_kernel(
     if not asked or checks.kernel == "none" or not file.claim.of_machine:
         return report
     required = checks.kernel == "require"
-    kernel = find_kernel(None if checks.kernel in ("auto", "require") else checks.kernel)
+    kernel = find_kernel(
+        None if checks.kernel in ("auto", "require") else checks.kernel
+    )
     if kernel is None:
         if required:
             raise KrohnError(f"the kernel is not installed; {INSTALL}")

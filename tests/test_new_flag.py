@@ -7,6 +7,7 @@ Whoever runs, proves, exports, measures or draws networks names what it is not a
 
 import hashlib
 import json
+import re
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
@@ -23,7 +24,10 @@ from krohn.program.attention import Attention
 from krohn.program.stated import Count, Part
 from krohn.verify.checker.established import judge
 from krohn.verify.checker.model_file import read
+from krohn.verify.checker.network import open_model
 from krohn.verify.checker.verdict import Proved, Speaker
+from krohn.verify.kernel.asking import ask, find_kernel
+from krohn.verify.kernel.evidence import find_kernel_evidence
 from krohn.verify.proof import Proof, prove
 
 Patch = pytest.MonkeyPatch

@@ -36,13 +36,7 @@ def report(file: str, found: "Report", replay: str | None = None) -> None:
     if found.about is not None:
         about(out, found.about)
     if found.verdict == "verified":
-        out.print(f"  {found.covers}")
-        if found.checked_by:
-            out.print(f"  checked by {found.checked_by}")
-        if found.words:
-            out.print(f"  {_run(found)}")
-        if found.attack is not None:
-            _attack(out, found.attack)
+        _verified(out, found)
     else:
         out.print(f"  {found.reason}")
     if found.counterexample is not None:
@@ -58,6 +52,16 @@ def report(file: str, found: "Report", replay: str | None = None) -> None:
     for note in (*found.notes, *([found.digits] if found.digits else ())):
         out.print(f"  {note}")
     _heads(out, found)
+
+
+def _verified(out: Console, found: "Report") -> None:
+    out.print(f"  {found.covers}")
+    if found.checked_by:
+        out.print(f"  checked by {found.checked_by}")
+    if found.words:
+        out.print(f"  {_run(found)}")
+    if found.attack is not None:
+        _attack(out, found.attack)
 
 
 def about(out: Console, claim: "Claim") -> None:

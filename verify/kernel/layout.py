@@ -163,15 +163,13 @@ class Layout:
         if life and self._is_computed(life, snapshot):
             channel = self._channels[life.channel]
             sources = self._origins(channel.get("inputs", [name]), snapshot - 1)
-            if channel.get("function") == "select" and len(sources) > 2:
-                if set(channel["inputs"]) <= set(sources):
-                    return self._by_cases(life, channel["inputs"], snapshot)
+            stored = set(channel.get("inputs", ())) <= set(sources)
+            if channel.get("function") == "select" and stored and len(sources) > 2:
+                return self._by_cases(life, channel["inputs"], snapshot)
             self._count(life, sources, snapshot)
         return [self._place(name), self._all(sources)]
 
-    def _by_cases(
-        self, life: Lives, inputs: Sequence[str], snapshot: int
-    ) -> list[Any]:
+    def _by_cases(self, life: Lives, inputs: Sequence[str], snapshot: int) -> list[Any]:
         """What a selection writes goes by the channel that it selects alone."""
         index, *values = inputs
         known = self._known[index]
@@ -394,7 +392,7 @@ class Scores:
 
 
 def _rows(length: int) -> Iterator[int]:
-    """Positions whose scores are computed: all, or the first, the last, and some between."""
+    """Positions whose scores are computed: all, or the first and last and a few between."""
     if length <= EVERY_ROW:
         yield from range(length + 1)
         return

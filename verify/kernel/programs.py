@@ -179,9 +179,7 @@ class ProgramEvidence:
         """What each letter does to each value; None if some member is no table of it."""
         named = {c["name"]: c for c in self._channels}
         channels = [named[name] for name in members]
-        if any(
-            c.get("function") != "table" or len(c["inputs"]) != 1 for c in channels
-        ):
+        if any(c.get("function") != "table" or len(c["inputs"]) != 1 for c in channels):
             return None
         return [{row[0]: row[1] for row in c["rows"]} for c in channels]
 

@@ -37,7 +37,9 @@ def test_it_proves_transformers(name: str) -> None:
 
 
 @with_kernel
-@pytest.mark.parametrize("name", ["FlipFlop", "Memory3", "Dyck1,2", PATTERN, "C2", "S3"])
+@pytest.mark.parametrize(
+    "name", ["FlipFlop", "Memory3", "Dyck1,2", PATTERN, "C2", "S3"]
+)
 def test_it_proves_transformers_in_float64(name: str) -> None:
     data = data_of(name, 8, dtype="float64")
     assert status(data, evidence_of(data)) == 0
@@ -75,7 +77,11 @@ def numbers(tensor: Any) -> list[Fraction]:
 @pytest.mark.parametrize(
     ("name", "options"),
     [
-        *((name, {"arch": "rnn", "dtype": dtype}) for name in RNNS for dtype in FORMATS),
+        *(
+            (name, {"arch": "rnn", "dtype": dtype})
+            for name in RNNS
+            for dtype in FORMATS
+        ),
         *((name, {"length": 9, "dtype": "float64"}) for name in TRANSFORMERS[:8]),
         *((name, {"length": 9}) for name in TRANSFORMERS),
         ("C3", {"length": 9, "strict": True}),
