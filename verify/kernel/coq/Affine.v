@@ -52,22 +52,30 @@ Definition ready (g : Z) (l : layer) : Z * list ((Z * list Z) * interval) :=
   (unit (weight l), map (unit_of g (weight l) (bias l)) (seq 0 (fan l))).
 
 Section Flow.
-Variables (f : format) (g : Z).
+Variables (A : arithmetic) (g : Z).
 
 Definition read_by (xs : list interval) (u : (Z * list Z) * interval) : tally :=
   both (coarse (fst (fst u)) (weighed (snd (fst u)) xs)) (single (snd u)).
 Definition fired (xs : list interval) (u : (Z * list Z) * interval) : option interval :=
-  rounding f g (read_by xs u).
+  rounding A g (read_by xs u).
 
-(** A unit of forms with slopes in units of 2^v. *)
+(** A unit of forms with slopes in units of 2^v. Where the sum is rounded more than it
+    moves, it goes by multiples beside the terms, and slopes are of no use. *)
+Definition still (x : interval) : affine := {| slopes := []; rest := x; range := x |}.
+Definition sloped (v : Z) (radii : list Z) (us : list affine) (u : (Z * list Z) * interval)
+    (e : Z) : affine :=
+  let c := combined (snd (fst u)) us in let k := fst (fst u) in let b := snd u in
+  let r := wider e (down k (fst (snd c)) + fst b, up k (snd (snd c)) + snd b)%Z in
+  {| slopes := fst c; rest := r; range := wider (up (v + k) (drift (fst c) radii)) r |}.
 Definition lifted (v : Z) (radii : list Z) (us : list affine) (xs : list interval)
     (u : (Z * list Z) * interval) : option affine :=
-  match slip f g (read_by xs u) with
-  | None => None
-  | Some e =>
-      let c := combined (snd (fst u)) us in let k := fst (fst u) in let b := snd u in
-      let r := wider e (down k (fst (snd c)) + fst b, up k (snd (snd c)) + snd b)%Z in
-      Some {| slopes := fst c; rest := r; range := wider (up (v + k) (drift (fst c) radii)) r |}
+  let a := read_by xs u in
+  match settled A g a, slip A g a with
+  | Some m, Some e =>
+      Some (if (m <=? e)%Z then still (wider m (middle a)) else sloped v radii us u e)
+  | Some m, None => Some (still (wider m (middle a)))
+  | None, Some e => Some (sloped v radii us u e)
+  | None, None => None
   end.
 
 Fixpoint flow (v : Z) (radii : list Z) (ls : list (Z * list ((Z * list Z) * interval))) (i : nat)
@@ -100,7 +108,7 @@ Fixpoint idle (ls : list (Z * list ((Z * list Z) * interval))) (i : nat) : optio
 Definition fed (ls : list (Z * list ((Z * list Z) * interval))) (i : nat) (xs : list interval)
     : option interval :=
   match idle ls i with
-  | Some b => rounding f g (single b)
+  | Some b => rounding A g (single b)
   | None => flow 0 (map radius xs) ls i (inputs_from 0 xs)
   end.
 
@@ -130,7 +138,7 @@ Definition underneath (ls : list (Z * list ((Z * list Z) * interval))) (xs : lis
 Definition fed_by (ls : list (Z * list ((Z * list Z) * interval))) (i : nat) (xs : list interval)
     (h : option (Z * list affine)) : option interval :=
   match idle ls i with
-  | Some b => rounding f g (single b)
+  | Some b => rounding A g (single b)
   | None => match h with Some h => finished (map radius xs) ls i h | None => None end
   end.
 
@@ -243,10 +251,6 @@ Proof.
     split; [exact J|]. simpl. ring.
 Qed.
 
-Variable A : arithmetic.
-Hypothesis accumulated : accumulator A = f.
-Hypothesis kept : stored A = f.
-
 Lemma read_counted xs wt bt u h d : insides g xs h -> length xs = d ->
   counted (- g) (dots d h wt u ++ [Number (entry bt 0 u)]) (read_by xs (unit_of g wt bt u)).
 Proof.
@@ -258,28 +262,31 @@ Lemma fired_sound xs wt bt u X h d y : fired xs (unit_of g wt bt u) = Some X ->
   insides g xs h -> length xs = d ->
   sum A (dots d h wt u ++ [Number (entry bt 0 u)]) y -> inside g X y.
 Proof.
-  intros F I L D. eapply rounding_sound; [exact accumulated|exact kept|exact F| |exact D].
+  intros F I L D. eapply rounding_sound; [exact F| |exact D].
   apply read_counted; auto.
 Qed.
 
-Lemma lifted_sound d v radii us wt bt u a h n y :
-  lifted v radii us (map range us) (unit_of g wt bt u) = Some a ->
+Lemma still_follows d v x y : inside g x y -> follows d v (still x) y.
+Proof. intros I. split; [exact I|]. exists (y * pow g). split; [exact I|]. simpl. ring. Qed.
+
+Lemma sloped_follows d v radii us wt bt u e h n y :
+  slip A g (read_by (map range us) (unit_of g wt bt u)) = Some e ->
   (forall i, Rabs (d i) <= IZR (nth i radii 0%Z)) ->
   followed d v us h -> length us = n ->
-  sum A (dots n h wt u ++ [Number (entry bt 0 u)]) y -> follows d (v + unit wt) a y.
+  sum A (dots n h wt u ++ [Number (entry bt 0 u)]) y ->
+  follows d (v + unit wt) (sloped v radii us (unit_of g wt bt u) e) y.
 Proof.
-  intros F R H L D. unfold lifted in F.
+  intros E R H L D.
   assert (C := read_counted (map range us) wt bt u h n (followed_insides _ _ _ _ H)
     ltac:(rewrite map_length; exact L)).
-  destruct (slip f g _) as [e|] eqn:E; [|discriminate].
-  assert (S := slip_sound g A f _ _ e y accumulated kept E C D).
+  assert (S := slip_sound g A _ _ e y E C D).
   rewrite total_app in S. destruct (combined_total d v (unit wt) (column wt u) us h H) as (r & B & T).
   replace (total (dots n h wt u)) with (total (map (fun i => Product (h i)
     (IZR (nth i (column wt u) 0%Z) * pow (unit wt))) (seq 0 (length us)))) in S.
   2:{ rewrite L. unfold dots. f_equal. apply map_ext. intros i. rewrite nth_column. reflexivity. }
   replace (total [Number (entry bt 0 u)]) with (entry bt 0 u) in S by (unfold total; simpl; ring).
   set (t := total (map _ (seq 0 (length us)))) in *. clearbody t.
-  cbn [unit_of dotted fst snd] in F. set (c := combined (column wt u) us) in *.
+  unfold sloped. cbn [unit_of dotted fst snd]. set (c := combined (column wt u) us) in *.
   assert (I := exactly_inside g bt 0 u). set (b := exactly g bt 0 u) in *.
   set (k := unit wt) in *.
   assert (P := bpow_gt_0 radix2 g).
@@ -300,11 +307,28 @@ Proof.
   { rewrite Rabs_mult, (Rabs_pos_eq (pow (v + k))) by apply bpow_ge_0.
     eapply Rle_trans; [|apply up_above]. apply Rmult_le_compat_r; [apply bpow_ge_0|].
     apply slanted_drift, R. }
-  assert (F' : a = {| slopes := fst c; rest := wider e ro;
-    range := wider (up (v + k) (drift (fst c) radii)) (wider e ro) |}) by congruence.
-  subst a. clear F. split; [|exact G]. destruct G as (r' & G1 & G2). cbn [range].
+  split; [|exact G]. destruct G as (r' & G1 & G2). cbn [range].
   apply Rabs_le_inv in W. unfold inside. unfold wider at 1 3. cbn [fst snd].
   rewrite minus_IZR, plus_IZR. lra.
+Qed.
+
+Lemma lifted_sound d v radii us wt bt u a h n y :
+  lifted v radii us (map range us) (unit_of g wt bt u) = Some a ->
+  (forall i, Rabs (d i) <= IZR (nth i radii 0%Z)) ->
+  followed d v us h -> length us = n ->
+  sum A (dots n h wt u ++ [Number (entry bt 0 u)]) y -> follows d (v + unit wt) a y.
+Proof.
+  intros F R H L D. unfold lifted in F. cbv zeta in F.
+  assert (C := read_counted (map range us) wt bt u h n (followed_insides _ _ _ _ H)
+    ltac:(rewrite map_length; exact L)).
+  destruct (settled A g _) as [m|] eqn:M.
+  - destruct (settled_sound g A _ _ m y M C D) as (I & _).
+    destruct (slip A g _) as [e|] eqn:E; [destruct (m <=? e)%Z|];
+      (match type of F with Some ?z = _ => assert (a = z) by congruence end); subst a;
+      [apply still_follows, I|eapply sloped_follows; eauto|apply still_follows, I].
+  - destruct (slip A g _) as [e|] eqn:E; [|discriminate].
+    match type of F with Some ?z = _ => assert (a = z) by congruence end. subst a.
+    eapply sloped_follows; eauto.
 Qed.
 
 Lemma flow_sound i d radii : (forall i, Rabs (d i) <= IZR (nth i radii 0%Z)) ->
@@ -348,7 +372,7 @@ Qed.
 Lemma inputs_length : forall xs k, length (inputs_from k xs) = length xs.
 Proof. induction xs; intros k; simpl; auto. Qed.
 
-Lemma idle_sound i b X fo : rounding f g (single b) = Some X ->
+Lemma idle_sound i b X fo : rounding A g (single b) = Some X ->
   forall ls n h, idle (map (ready g) ls) i = Some b -> feeds A n h ls fo -> inside g X (fo i).
 Proof.
   intros R. induction ls as [|l ls IH]; intros n h E D; [discriminate|].
@@ -358,7 +382,7 @@ Proof.
     apply nth_seq in N. destruct N as (-> & L). cbn [option_map unit_of dotted fst snd plus] in E.
     destruct (forallb (Z.eqb 0) (column (weight l) i)) eqn:Z; [|discriminate].
     assert (B : b = exactly g (bias l) 0 i) by congruence. subst b. clear E.
-    rewrite D by exact L. eapply rounding_sound; [exact accumulated|exact kept|exact R| |apply U, L].
+    rewrite D by exact L. eapply rounding_sound; [exact R| |apply U, L].
     apply counted_idle; [|apply number_counted, exactly_inside].
     apply Forall_forall. intros t I. apply in_map_iff in I. destruct I as (j & <- & _).
     cbn [value]. unfold entry. rewrite <- nth_column.

@@ -676,6 +676,12 @@ let rec filter f = function
 | [] -> []
 | x :: l0 -> if f x then x :: (filter f l0) else filter f l0
 
+(** val find : ('a1 -> bool) -> 'a1 list -> 'a1 option **)
+
+let rec find f = function
+| [] -> None
+| x :: tl0 -> if f x then Some x else find f tl0
+
 (** val combine : 'a1 list -> 'a2 list -> ('a1 * 'a2) list **)
 
 let rec combine l l' =
@@ -2533,6 +2539,12 @@ let down u x =
 let up u x =
   Whole.neg (down u (Whole.neg x))
 
+(** val up_to :
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+let up_to k x =
+  Z.shiftl (up (Whole.neg k) x) k
+
 (** val halved :
     Big_int_Z.big_int list -> Big_int_Z.big_int -> Big_int_Z.big_int **)
 
@@ -2561,17 +2573,42 @@ let twos =
     Big_int_Z.unit_big_int)) :: ((Big_int_Z.mult_int_big_int 2
     Big_int_Z.unit_big_int) :: (Big_int_Z.unit_big_int :: []))))))
 
+(** val nicest :
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+let nicest l h =
+  let k = Z.log2 (Whole.sub h l) in
+  let m = up_to (Whole.add k Big_int_Z.unit_big_int) l in
+  if Whole.leq m h
+  then m
+  else let m' = up_to k l in if Whole.leq m' h then m' else l
+
+(** val nice : interval -> Big_int_Z.big_int **)
+
+let nice x =
+  if Whole.equal (fst x) (snd x)
+  then fst x
+  else if Whole.leq (fst x) Big_int_Z.zero_big_int
+       then if Whole.leq Big_int_Z.zero_big_int (snd x)
+            then Big_int_Z.zero_big_int
+            else Whole.neg (nicest (Whole.neg (snd x)) (Whole.neg (fst x)))
+       else nicest (fst x) (snd x)
+
 type tally = { count : Big_int_Z.big_int; bulk : Big_int_Z.big_int;
-               sums1 : interval; pitch : Big_int_Z.big_int option }
+               sums1 : interval; pitch : Big_int_Z.big_int;
+               farthest : Big_int_Z.big_int; moving : Big_int_Z.big_int;
+               middle : interval }
 
 (** val none : tally **)
 
 let none =
   { count = Big_int_Z.zero_big_int; bulk = Big_int_Z.zero_big_int; sums1 =
-    nil_interval; pitch = (Some (Big_int_Z.mult_int_big_int 2
+    nil_interval; pitch = (Big_int_Z.mult_int_big_int 2
     (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
     (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
-    (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int))))))) }
+    (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)))))); farthest =
+    Big_int_Z.zero_big_int; moving = Big_int_Z.zero_big_int; middle =
+    nil_interval }
 
 (** val single : interval -> tally **)
 
@@ -2579,8 +2616,13 @@ let single x =
   if (&&) (Whole.equal (fst x) Big_int_Z.zero_big_int)
        (Whole.equal (snd x) Big_int_Z.zero_big_int)
   then none
-  else { count = Big_int_Z.unit_big_int; bulk = (reach x); sums1 = x; pitch =
-         (if Whole.equal (fst x) (snd x) then Some (twos (fst x)) else None) }
+  else let c = nice x in
+       { count = Big_int_Z.unit_big_int; bulk = (reach x); sums1 = x; pitch =
+       (twos c); farthest =
+       (Whole.max (Whole.sub (snd x) c) (Whole.sub c (fst x))); moving =
+       (if Whole.equal (fst x) (snd x)
+        then Big_int_Z.zero_big_int
+        else Big_int_Z.unit_big_int); middle = (c, c) }
 
 (** val both0 : tally -> tally -> tally **)
 
@@ -2588,86 +2630,168 @@ let both0 a b =
   { count = (Whole.add a.count b.count); bulk = (Whole.add a.bulk b.bulk);
     sums1 = ((Whole.add (fst a.sums1) (fst b.sums1)),
     (Whole.add (snd a.sums1) (snd b.sums1))); pitch =
-    (match a.pitch with
-     | Some x ->
-       (match b.pitch with
-        | Some y -> Some (Whole.min x y)
-        | None -> None)
-     | None -> None) }
+    (Whole.min a.pitch b.pitch); farthest =
+    (Whole.max a.farthest b.farthest); moving =
+    (Whole.add a.moving b.moving); middle =
+    ((Whole.add (fst a.middle) (fst b.middle)),
+    (Whole.add (snd a.middle) (snd b.middle))) }
 
 (** val coarse : Big_int_Z.big_int -> tally -> tally **)
 
 let coarse u a =
   { count = a.count; bulk = (up u a.bulk); sums1 = ((down u (fst a.sums1)),
-    (up u (snd a.sums1))); pitch =
-    (match a.pitch with
-     | Some x -> Some (Whole.add x u)
-     | None -> None) }
+    (up u (snd a.sums1))); pitch = (Whole.add a.pitch u); farthest =
+    (up u a.farthest); moving = a.moving; middle = ((down u (fst a.middle)),
+    (up u (snd a.middle))) }
 
-(** val pitched : format -> Big_int_Z.big_int -> tally -> bool **)
+(** val wide_enough :
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int -> tally ->
+    format -> bool **)
 
-let pitched f g a =
-  match a.pitch with
-  | Some k ->
-    (&&)
+let wide_enough g b w a f =
+  (&&)
+    ((&&)
       ((&&)
         ((&&) (Whole.lt Big_int_Z.zero_big_int f.digits)
-          (Whole.lt (Z.log2 a.bulk) (Whole.add f.digits k)))
-        (Whole.leq
-          (Whole.sub (Whole.add f.least f.digits) Big_int_Z.unit_big_int)
-          (Whole.sub k g)))
-      (Whole.leq (Whole.sub (Whole.add f.digits k) g) f.top)
-  | None -> false
+          (Whole.leq f.least (Whole.sub b g)))
+        (Whole.leq (Whole.add f.least f.digits) (Whole.sub a.pitch g)))
+      (Whole.lt w (Whole.add f.digits a.pitch)))
+    (Whole.lt w (Whole.add f.top g))
 
-(** val slip :
-    format -> Big_int_Z.big_int -> tally -> Big_int_Z.big_int option **)
+(** val settled :
+    arithmetic -> Big_int_Z.big_int -> tally -> Big_int_Z.big_int option **)
 
-let slip f g a =
-  let k =
-    Whole.add
-      (Z.log2
-        (Whole.add a.bulk
-          (Z.shiftr a.bulk (Big_int_Z.mult_int_big_int 2
-            ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
-            Big_int_Z.unit_big_int))))) Big_int_Z.unit_big_int
+let settled a g a0 =
+  let n = a0.moving in
+  let b =
+    if Whole.equal n Big_int_Z.zero_big_int
+    then Whole.sub a0.pitch (Big_int_Z.mult_int_big_int 2
+           Big_int_Z.unit_big_int)
+    else Z.log2
+           (Whole.sub
+             (Whole.mul (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)
+               a0.farthest) Big_int_Z.unit_big_int)
   in
-  let e =
+  let w =
+    Z.log2
+      (Whole.add (Whole.add a0.bulk (Whole.mul n a0.farthest))
+        (Z.shiftl Big_int_Z.unit_big_int
+          (Whole.max Big_int_Z.zero_big_int (Whole.add b n))))
+  in
+  if (&&)
+       ((&&)
+         ((&&) (Whole.leq Big_int_Z.zero_big_int n)
+           (Whole.leq
+             (Whole.add (Whole.add b (Whole.max Big_int_Z.unit_big_int n))
+               Big_int_Z.unit_big_int) a0.pitch))
+         (wide_enough g b w a0 a.accumulator)) (wide_enough g b w a0 a.stored)
+  then Some
+         (if Whole.equal n Big_int_Z.zero_big_int
+          then Big_int_Z.zero_big_int
+          else Z.shiftl Big_int_Z.unit_big_int
+                 (Whole.sub (Whole.add b n) Big_int_Z.unit_big_int))
+  else None
+
+(** val same_format : format -> format -> bool **)
+
+let same_format a b =
+  (&&) ((&&) (Whole.equal a.digits b.digits) (Whole.equal a.least b.least))
+    (Whole.equal a.top b.top)
+
+(** val wide_for :
+    Big_int_Z.big_int -> Big_int_Z.big_int -> format -> bool **)
+
+let wide_for g k f =
+  (&&)
+    ((&&) (Whole.lt Big_int_Z.zero_big_int f.digits)
+      (Whole.leq
+        (Whole.add f.least
+          (Whole.mul (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)
+            f.digits)) (Whole.sub k g))) (Whole.lt (Whole.sub k g) f.top)
+
+(** val slack_of :
+    arithmetic -> Big_int_Z.big_int -> Big_int_Z.big_int -> tally ->
+    Big_int_Z.big_int * Big_int_Z.big_int **)
+
+let slack_of a g k a0 =
+  let f = a.accumulator in
+  let s = a.stored in
+  let e = fun f0 ->
     Z.shiftl Big_int_Z.unit_big_int
-      (Whole.max (Whole.sub (Whole.sub k f.digits) Big_int_Z.unit_big_int)
+      (Whole.max (Whole.sub (Whole.sub k f0.digits) Big_int_Z.unit_big_int)
         Big_int_Z.zero_big_int)
   in
-  let c =
-    Whole.add
-      (Whole.add (Whole.mul a.count e) (up (Whole.neg f.digits) a.bulk))
-      (up
-        (Whole.sub (Whole.add (Whole.add g f.least) f.digits)
-          Big_int_Z.unit_big_int) a.count)
+  let u = fun f0 x -> up (Whole.neg f0.digits) x in
+  let h =
+    up
+      (Whole.sub (Whole.add (Whole.add g f.least) f.digits)
+        Big_int_Z.unit_big_int) a0.count
   in
-  if pitched f g a
-  then Some Big_int_Z.zero_big_int
-  else if (&&)
-            ((&&)
-              ((&&)
-                ((&&)
-                  ((&&) (Whole.lt Big_int_Z.zero_big_int f.digits)
-                    (Whole.leq
-                      (Whole.add f.least
-                        (Whole.mul (Big_int_Z.mult_int_big_int 2
-                          Big_int_Z.unit_big_int) f.digits)) (Whole.sub k g)))
-                  (Whole.lt (Whole.sub k g) f.top))
-                (Whole.leq Big_int_Z.unit_big_int a.count))
-              (Whole.leq Big_int_Z.zero_big_int k))
-            (Whole.leq (Whole.add a.bulk c)
-              (Z.shiftl Big_int_Z.unit_big_int k))
-       then Some (Whole.sub c e)
-       else None
+  if same_format f s
+  then ((e f),
+         (Whole.add (Whole.add (Whole.mul a0.count (e f)) (u f a0.bulk)) h))
+  else ((Whole.add (e f) (e s)),
+         (Whole.add
+           (Whole.add (Whole.mul a0.count (Whole.add (e f) (e s)))
+             (Whole.add (u s a0.bulk)
+               (u f
+                 (Whole.mul (Big_int_Z.mult_int_big_int 2
+                   Big_int_Z.unit_big_int) a0.bulk))))
+           (Whole.add (up (Whole.add g s.least) a0.count)
+             (Whole.mul (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)
+               h))))
 
-(** val rounding : format -> Big_int_Z.big_int -> tally -> interval option **)
+(** val slip :
+    arithmetic -> Big_int_Z.big_int -> tally -> Big_int_Z.big_int option **)
 
-let rounding f g a =
-  match slip f g a with
-  | Some e -> Some (wider e a.sums1)
-  | None -> None
+let slip a g a0 =
+  let f = a.accumulator in
+  let s = a.stored in
+  let k =
+    Whole.max
+      (Whole.add
+        (Z.log2
+          (Whole.add a0.bulk
+            (Z.shiftr a0.bulk (Big_int_Z.mult_int_big_int 2
+              ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+              Big_int_Z.unit_big_int))))) Big_int_Z.unit_big_int)
+      (Whole.add
+        (Whole.add s.least
+          (Whole.mul (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)
+            s.digits)) g)
+  in
+  let c = slack_of a g k a0 in
+  if (&&)
+       ((&&)
+         ((&&)
+           ((&&)
+             ((&&) ((&&) (wide_for g k f) (wide_for g k s))
+               (Whole.leq s.digits f.digits)) (Whole.leq f.least s.least))
+           (Whole.leq Big_int_Z.unit_big_int a0.count))
+         (Whole.leq Big_int_Z.zero_big_int k))
+       (Whole.leq (Whole.add a0.bulk (snd c))
+         (Z.shiftl Big_int_Z.unit_big_int k))
+  then Some (Whole.sub (snd c) (fst c))
+  else None
+
+(** val rounding :
+    arithmetic -> Big_int_Z.big_int -> tally -> interval option **)
+
+let rounding a g a0 =
+  match settled a g a0 with
+  | Some m ->
+    let x = wider m a0.middle in
+    if Whole.equal m Big_int_Z.zero_big_int
+    then Some x
+    else (match slip a g a0 with
+          | Some e ->
+            let y = wider e a0.sums1 in
+            Some ((Whole.max (fst x) (fst y)), (Whole.min (snd x) (snd y)))
+          | None -> Some x)
+  | None ->
+    (match slip a g a0 with
+     | Some e -> Some (wider e a0.sums1)
+     | None -> None)
 
 (** val weighed : Big_int_Z.big_int list -> interval list -> tally **)
 
@@ -2808,54 +2932,77 @@ let read_by xs u =
   both0 (coarse (fst (fst u)) (weighed (snd (fst u)) xs)) (single (snd u))
 
 (** val fired :
-    format -> Big_int_Z.big_int -> interval list ->
+    arithmetic -> Big_int_Z.big_int -> interval list ->
     ((Big_int_Z.big_int * Big_int_Z.big_int list) * interval) -> interval
     option **)
 
-let fired f g xs u =
-  rounding f g (read_by xs u)
+let fired a g xs u =
+  rounding a g (read_by xs u)
+
+(** val still : interval -> affine **)
+
+let still x =
+  { slopes = []; rest = x; range = x }
+
+(** val sloped :
+    Big_int_Z.big_int -> Big_int_Z.big_int list -> affine list ->
+    ((Big_int_Z.big_int * Big_int_Z.big_int list) * interval) ->
+    Big_int_Z.big_int -> affine **)
+
+let sloped v radii us u e =
+  let c = combined (snd (fst u)) us in
+  let k = fst (fst u) in
+  let b = snd u in
+  let r =
+    wider e ((Whole.add (down k (fst (snd c))) (fst b)),
+      (Whole.add (up k (snd (snd c))) (snd b)))
+  in
+  { slopes = (fst c); rest = r; range =
+  (wider (up (Whole.add v k) (drift (fst c) radii)) r) }
 
 (** val lifted :
-    format -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
+    arithmetic -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
     list -> affine list -> interval list ->
     ((Big_int_Z.big_int * Big_int_Z.big_int list) * interval) -> affine option **)
 
-let lifted f g v radii us xs u =
-  match slip f g (read_by xs u) with
-  | Some e ->
-    let c = combined (snd (fst u)) us in
-    let k = fst (fst u) in
-    let b = snd u in
-    let r =
-      wider e ((Whole.add (down k (fst (snd c))) (fst b)),
-        (Whole.add (up k (snd (snd c))) (snd b)))
-    in
-    Some { slopes = (fst c); rest = r; range =
-    (wider (up (Whole.add v k) (drift (fst c) radii)) r) }
-  | None -> None
+let lifted a g v radii us xs u =
+  let a0 = read_by xs u in
+  (match settled a g a0 with
+   | Some m ->
+     (match slip a g a0 with
+      | Some e ->
+        Some
+          (if Whole.leq m e
+           then still (wider m a0.middle)
+           else sloped v radii us u e)
+      | None -> Some (still (wider m a0.middle)))
+   | None ->
+     (match slip a g a0 with
+      | Some e -> Some (sloped v radii us u e)
+      | None -> None))
 
 (** val flow :
-    format -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
+    arithmetic -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
     list -> (Big_int_Z.big_int * ((Big_int_Z.big_int * Big_int_Z.big_int
     list) * interval) list) list -> int -> affine list -> interval option **)
 
-let rec flow f g v radii ls i us =
+let rec flow a g v radii ls i us =
   match ls with
   | [] -> Some nil_interval
   | l :: r ->
-    let xs = map (fun a -> a.range) us in
+    let xs = map (fun a0 -> a0.range) us in
     (match r with
      | [] ->
        (match nth_error (snd l) i with
         | Some u ->
-          (match lifted f g v radii us xs u with
-           | Some a -> Some a.range
+          (match lifted a g v radii us xs u with
+           | Some a0 -> Some a0.range
            | None -> None)
         | None -> None)
      | _ :: _ ->
-       (match all (lifted f g v radii us xs) (snd l) with
+       (match all (lifted a g v radii us xs) (snd l) with
         | Some ys ->
-          flow f g (Whole.add v (fst l)) radii r i (map activated ys)
+          flow a g (Whole.add v (fst l)) radii r i (map activated ys)
         | None -> None))
 
 (** val idle :
@@ -2877,72 +3024,73 @@ let rec idle ls i =
      | _ :: _ -> idle r i)
 
 (** val fed :
-    format -> Big_int_Z.big_int ->
+    arithmetic -> Big_int_Z.big_int ->
     (Big_int_Z.big_int * ((Big_int_Z.big_int * Big_int_Z.big_int
     list) * interval) list) list -> int -> interval list -> interval option **)
 
-let fed f g ls i xs =
+let fed a g ls i xs =
   match idle ls i with
-  | Some b -> rounding f g (single b)
+  | Some b -> rounding a g (single b)
   | None ->
-    flow f g Big_int_Z.zero_big_int (map radius xs) ls i (inputs_from 0 xs)
+    flow a g Big_int_Z.zero_big_int (map radius xs) ls i (inputs_from 0 xs)
 
 (** val upto :
-    format -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
+    arithmetic -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
     list -> (Big_int_Z.big_int * ((Big_int_Z.big_int * Big_int_Z.big_int
     list) * interval) list) list -> affine list ->
     (Big_int_Z.big_int * affine list) option **)
 
-let rec upto f g v radii ls us =
+let rec upto a g v radii ls us =
   match ls with
   | [] -> Some (v, us)
   | l :: r ->
     (match r with
      | [] -> Some (v, us)
      | _ :: _ ->
-       (match all (lifted f g v radii us (map (fun a -> a.range) us)) (snd l) with
-        | Some ys -> upto f g (Whole.add v (fst l)) radii r (map activated ys)
+       (match all (lifted a g v radii us (map (fun a0 -> a0.range) us))
+                (snd l) with
+        | Some ys -> upto a g (Whole.add v (fst l)) radii r (map activated ys)
         | None -> None))
 
 (** val finished :
-    format -> Big_int_Z.big_int -> Big_int_Z.big_int list ->
+    arithmetic -> Big_int_Z.big_int -> Big_int_Z.big_int list ->
     (Big_int_Z.big_int * ((Big_int_Z.big_int * Big_int_Z.big_int
     list) * interval) list) list -> int -> (Big_int_Z.big_int * affine list)
     -> interval option **)
 
-let finished f g radii ls i h =
+let finished a g radii ls i h =
   match ls with
   | [] -> Some nil_interval
   | _ :: _ ->
     (match nth_error (snd (last ls (Big_int_Z.zero_big_int, []))) i with
      | Some u ->
-       (match lifted f g (fst h) radii (snd h)
-                (map (fun a -> a.range) (snd h)) u with
-        | Some a -> Some a.range
+       (match lifted a g (fst h) radii (snd h)
+                (map (fun a0 -> a0.range) (snd h)) u with
+        | Some a0 -> Some a0.range
         | None -> None)
      | None -> None)
 
 (** val underneath :
-    format -> Big_int_Z.big_int ->
+    arithmetic -> Big_int_Z.big_int ->
     (Big_int_Z.big_int * ((Big_int_Z.big_int * Big_int_Z.big_int
     list) * interval) list) list -> interval list ->
     (Big_int_Z.big_int * affine list) option **)
 
-let underneath f g ls xs =
-  upto f g Big_int_Z.zero_big_int (map radius xs) ls (inputs_from 0 xs)
+let underneath a g ls xs =
+  upto a g Big_int_Z.zero_big_int (map radius xs) ls (inputs_from 0 xs)
 
 (** val fed_by :
-    format -> Big_int_Z.big_int ->
+    arithmetic -> Big_int_Z.big_int ->
     (Big_int_Z.big_int * ((Big_int_Z.big_int * Big_int_Z.big_int
     list) * interval) list) list -> int -> interval list ->
     (Big_int_Z.big_int * affine list) option -> interval option **)
 
-let fed_by f g ls i xs h =
+let fed_by a g ls i xs h =
   match idle ls i with
-  | Some b -> rounding f g (single b)
+  | Some b -> rounding a g (single b)
   | None ->
     (match h with
-     | Some h0 -> finished f g (map radius xs) ls i h0
+     | Some h0 -> finished a g (map radius xs) ls i h0
      | None -> None)
 
 (** val squared : int -> Big_int_Z.big_int -> Big_int_Z.big_int **)
@@ -3237,14 +3385,14 @@ let cased p ds pos l calc =
      | _ :: _ -> None)
 
 (** val embedding :
-    format -> Big_int_Z.big_int -> int -> int -> program -> domain list ->
-    int -> int -> transformer -> int -> place -> form option **)
+    arithmetic -> Big_int_Z.big_int -> int -> int -> program -> domain list
+    -> int -> int -> transformer -> int -> place -> form option **)
 
-let embedding f g letters0 longest p ds tok pos n i l =
+let embedding a g letters0 longest p ds tok pos n i l =
   let s = l.of_channels in
-  let a =
+  let a0 =
     prepared s { channel = tok; table =
-      (map (fun a -> (a, (exactly g n.embed_token a i)))
+      (map (fun a0 -> (a0, (exactly g n.embed_token a0 i)))
         (seq 0 (add (Checked.succ 0) letters0))) }
   in
   let b =
@@ -3253,26 +3401,26 @@ let embedding f g letters0 longest p ds tok pos n i l =
         (seq 0 (add (Checked.succ 0) longest))) }
   in
   built p ds pos s l.holds_channel (fun row0 ->
-    match read row0 a with
+    match read row0 a0 with
     | Some x ->
       (match read row0 b with
-       | Some y -> rounding f g (both0 (single x) (single y))
+       | Some y -> rounding a g (both0 (single x) (single y))
        | None -> None)
     | None -> None)
 
 (** val product :
-    format -> Big_int_Z.big_int -> interval list ->
+    arithmetic -> Big_int_Z.big_int -> interval list ->
     (Big_int_Z.big_int * Big_int_Z.big_int list) -> interval option **)
 
-let product f g xs w =
-  rounding f g (coarse (fst w) (weighed (snd w) xs))
+let product a g xs w =
+  rounding a g (coarse (fst w) (weighed (snd w) xs))
 
 (** val vectors :
-    format -> Big_int_Z.big_int -> program -> domain list -> int ->
+    arithmetic -> Big_int_Z.big_int -> program -> domain list -> int ->
     (Big_int_Z.big_int * Big_int_Z.big_int list) list -> int list -> int
     option -> source list -> int -> (int * interval list) list option **)
 
-let vectors f g p ds pos cols s c sources t =
+let vectors a g p ds pos cols s c sources t =
   match at_position ds pos t s with
   | Some rows0 ->
     all (fun row0 ->
@@ -3282,7 +3430,7 @@ let vectors f g p ds pos cols s c sources t =
       | Some v ->
         (match all (read row0) sources with
          | Some xs ->
-           (match all (product f g xs) cols with
+           (match all (product a g xs) cols with
             | Some ys -> Some (v, ys)
             | None -> None)
          | None -> None)
@@ -3290,19 +3438,19 @@ let vectors f g p ds pos cols s c sources t =
   | None -> None
 
 (** val score :
-    format -> Big_int_Z.big_int -> interval list -> interval list -> interval
-    option **)
+    arithmetic -> Big_int_Z.big_int -> interval list -> interval list ->
+    interval option **)
 
-let score f g q k =
-  rounding f g (coarse (Whole.neg g) (multiplied_out q k))
+let score a g q k =
+  rounding a g (coarse (Whole.neg g) (multiplied_out q k))
 
 (** val scored :
-    format -> Big_int_Z.big_int -> interval list -> (int * (int * interval
-    list)) list -> ((int * int) * interval) list option **)
+    arithmetic -> Big_int_Z.big_int -> interval list ->
+    (int * (int * interval list)) list -> ((int * int) * interval) list option **)
 
-let scored f g q ks =
+let scored a g q ks =
   all (fun x ->
-    match score f g q (snd (snd x)) with
+    match score a g q (snd (snd x)) with
     | Some s -> Some (((fst x), (fst (snd x))), s)
     | None -> None) ks
 
@@ -3500,25 +3648,25 @@ let positions t ks =
       (combine (seq 0 (add (Checked.succ 0) t)) ks))
 
 (** val separates :
-    format -> Big_int_Z.big_int -> int -> program -> domain list -> int ->
-    block -> head -> plan -> form list -> op -> bool **)
+    arithmetic -> Big_int_Z.big_int -> int -> program -> domain list -> int
+    -> block -> head -> plan -> form list -> op -> bool **)
 
-let separates f g longest p ds pos b h e forms o =
+let separates a g longest p ds pos b h e forms o =
   let columns0 = fun t -> map (dotted t) (seq 0 b.d_qk) in
   (match all
-           (vectors f g p ds pos (columns0 h.query) e.asks (query_of o)
+           (vectors a g p ds pos (columns0 h.query) e.asks (query_of o)
              (map (prepared e.asks) forms))
            (seq 0 (add (Checked.succ 0) longest)) with
    | Some qs0 ->
      (match all
-              (vectors f g p ds pos (columns0 h.key) e.offers (key_of o)
+              (vectors a g p ds pos (columns0 h.key) e.offers (key_of o)
                 (map (prepared e.offers) forms))
               (seq 0 (add (Checked.succ 0) longest)) with
       | Some ks ->
         forallb (fun x ->
           let seen = positions (fst x) ks in
           forallb (fun q ->
-            match scored f g (snd q) seen with
+            match scored a g (snd q) seen with
             | Some row0 -> judged g e o (fst x) (fst q) row0
             | None -> false) (snd x))
           (combine (seq 0 (add (Checked.succ 0) longest)) qs0)
@@ -3526,10 +3674,10 @@ let separates f g longest p ds pos b h e forms o =
    | None -> false)
 
 (** val slack :
-    format -> Big_int_Z.big_int -> int -> int -> Big_int_Z.big_int ->
+    Big_int_Z.big_int -> int -> format -> int -> Big_int_Z.big_int ->
     Big_int_Z.big_int **)
 
-let slack f g longest lead v =
+let slack g longest f lead v =
   let n = Z.of_nat (add (Checked.succ 0) longest) in
   Whole.add
     (Whole.add
@@ -3553,9 +3701,9 @@ let slack f g longest lead v =
           (Z.pow (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int) g) v)))
 
 (** val sound_weights :
-    format -> Big_int_Z.big_int -> int -> Big_int_Z.big_int -> bool **)
+    Big_int_Z.big_int -> int -> format -> Big_int_Z.big_int -> bool **)
 
-let sound_weights f g longest top0 =
+let sound_weights g longest f top0 =
   let n = Z.of_nat (add (Checked.succ 0) longest) in
   (&&)
     ((&&)
@@ -3594,28 +3742,28 @@ let largest t =
   fold_right (fun x m -> Whole.max (reach (snd x)) m) Big_int_Z.zero_big_int t
 
 (** val valued :
-    format -> Big_int_Z.big_int -> program -> domain list -> int -> head ->
-    form list -> int -> int -> form option **)
+    arithmetic -> Big_int_Z.big_int -> program -> domain list -> int -> head
+    -> form list -> int -> int -> form option **)
 
-let valued f g p ds pos h forms c x =
+let valued a g p ds pos h forms c x =
   let w = dotted h.val0 c in
   let sources = map (prepared (x :: [])) forms in
   built p ds pos (x :: []) x (fun row0 ->
     match all (read row0) sources with
-    | Some xs -> product f g xs w
+    | Some xs -> product a g xs w
     | None -> None)
 
 (** val copied :
-    format -> Big_int_Z.big_int -> int -> program -> domain list -> int ->
-    head -> plan -> form list -> int -> int -> int -> form option **)
+    arithmetic -> Big_int_Z.big_int -> int -> program -> domain list -> int
+    -> head -> plan -> form list -> int -> int -> int -> form option **)
 
-let copied f g longest p ds pos h e forms c y x =
-  match valued f g p ds pos h forms c x with
+let copied a g longest p ds pos h e forms c y x =
+  match valued a g p ds pos h forms c x with
   | Some v ->
     Some { channel = y; table =
       (map (fun z0 -> ((fst z0),
-        (wider (slack f g longest e.gap (largest v.table)) (snd z0))))
-        v.table) }
+        (wider (slack g longest a.accumulator e.gap (largest v.table))
+          (snd z0)))) v.table) }
   | None -> None
 
 (** val stray :
@@ -3632,9 +3780,9 @@ let stray g t =
     Big_int_Z.zero_big_int t
 
 (** val skew :
-    format -> Big_int_Z.big_int -> int -> plan -> Big_int_Z.big_int **)
+    Big_int_Z.big_int -> int -> format -> plan -> Big_int_Z.big_int **)
 
-let skew f g longest e =
+let skew g longest f e =
   let n = Z.of_nat (add (Checked.succ 0) longest) in
   Whole.add
     (Whole.add
@@ -3668,10 +3816,10 @@ let skew f g longest e =
             (Z.pow (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int) g)))))
 
 (** val beyond :
-    format -> Big_int_Z.big_int -> int -> (int * interval) list ->
+    Big_int_Z.big_int -> int -> format -> (int * interval) list ->
     Big_int_Z.big_int **)
 
-let beyond f g longest t =
+let beyond g longest f t =
   let n = Z.of_nat (add (Checked.succ 0) longest) in
   Whole.add
     (Whole.mul (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)
@@ -3708,11 +3856,11 @@ let mean g many off s =
           (Z.pow (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int) g) off)))))
 
 (** val added_up :
-    format -> Big_int_Z.big_int -> int -> program -> domain list -> int ->
-    head -> plan -> form list -> int -> int -> int -> form option **)
+    arithmetic -> Big_int_Z.big_int -> int -> program -> domain list -> int
+    -> head -> plan -> form list -> int -> int -> int -> form option **)
 
-let added_up f g longest p ds pos h e forms c y x =
-  match valued f g p ds pos h forms c x with
+let added_up a g longest p ds pos h e forms c y x =
+  match valued a g p ds pos h forms c x with
   | Some v ->
     (match nth_error ds x with
      | Some dx ->
@@ -3723,13 +3871,13 @@ let added_up f g longest p ds pos h e forms c y x =
                  ((&&) (Checked.equal (fst dx) 0)
                    (Whole.lt Big_int_Z.zero_big_int e.shares))
                  (Whole.leq Big_int_Z.zero_big_int e.loose))
-               (Whole.lt (skew f g longest e)
+               (Whole.lt (skew g longest a.accumulator e)
                  (Z.pow (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)
                    g))
           then Some { channel = y; table =
                  (map (fun s -> (s,
-                   (wider (beyond f g longest v.table)
-                     (mean g e.shares (skew f g longest e) s))))
+                   (wider (beyond g longest a.accumulator v.table)
+                     (mean g e.shares (skew g longest a.accumulator e) s))))
                    ((fst dy) :: (snd dy))) }
           else None
         | None -> None)
@@ -3737,21 +3885,21 @@ let added_up f g longest p ds pos h e forms c y x =
   | None -> None
 
 (** val returned :
-    format -> Big_int_Z.big_int -> int -> program -> domain list -> int ->
-    head -> plan -> form list -> int -> int -> op -> form option **)
+    arithmetic -> Big_int_Z.big_int -> int -> program -> domain list -> int
+    -> head -> plan -> form list -> int -> int -> op -> form option **)
 
-let returned f g longest p ds pos h e forms c y o = match o with
-| PrefixSum x -> added_up f g longest p ds pos h e forms c y x
+let returned a g longest p ds pos h e forms c y o = match o with
+| PrefixSum x -> added_up a g longest p ds pos h e forms c y x
 | _ ->
   (match source_of o with
-   | Some x -> copied f g longest p ds pos h e forms c y x
+   | Some x -> copied a g longest p ds pos h e forms c y x
    | None -> None)
 
 (** val result :
-    format -> Big_int_Z.big_int -> int -> program -> domain list -> int ->
-    block -> head -> plan -> form list -> form list option **)
+    arithmetic -> Big_int_Z.big_int -> int -> program -> domain list -> int
+    -> block -> head -> plan -> form list -> form list option **)
 
-let result f g longest p ds pos b h e forms =
+let result a g longest p ds pos b h e forms =
   match all (nth_error p) e.fetches with
   | Some l ->
     (match l with
@@ -3759,12 +3907,12 @@ let result f g longest p ds pos b h e forms =
      | o :: r ->
        if (&&)
             ((&&)
-              ((&&) (sound_weights f g longest e.most)
+              ((&&) (sound_weights g longest a.accumulator e.most)
                 (Checked.equal (length e.fetches) b.d_v))
               (forallb (fun o' -> leqb (order_of o) (order_of o')) (o :: r)))
-            (separates f g longest p ds pos b h e forms o)
+            (separates a g longest p ds pos b h e forms o)
        then all2o (fun x o' ->
-              returned f g longest p ds pos h e forms (fst x) (snd x) o')
+              returned a g longest p ds pos h e forms (fst x) (snd x) o')
               (combine (seq 0 b.d_v) e.fetches) (o :: r)
        else None)
   | None -> None
@@ -3784,12 +3932,12 @@ let rec first calc = function
              | None -> first calc r)
 
 (** val led :
-    format -> Big_int_Z.big_int -> int -> program -> domain list -> int ->
-    block -> head -> plan -> form list -> form list option **)
+    arithmetic -> Big_int_Z.big_int -> int -> program -> domain list -> int
+    -> block -> head -> plan -> form list -> form list option **)
 
-let led f g longest p ds pos b h e forms =
+let led a g longest p ds pos b h e forms =
   first (fun k ->
-    result f g longest p ds pos b h (with_gap e (sub e.gap k)) forms)
+    result a g longest p ds pos b h (with_gap e (sub e.gap k)) forms)
     (0 :: ((Checked.succ (Checked.succ (Checked.succ (Checked.succ
     0)))) :: ((Checked.succ (Checked.succ (Checked.succ (Checked.succ
     (Checked.succ (Checked.succ (Checked.succ (Checked.succ
@@ -3820,14 +3968,14 @@ let rec mixture row0 i = function
    | None -> None)
 
 (** val after_attention :
-    format -> Big_int_Z.big_int -> int -> program -> domain list -> int ->
-    block -> form list -> plan list -> place list -> form list option **)
+    arithmetic -> Big_int_Z.big_int -> int -> program -> domain list -> int
+    -> block -> form list -> plan list -> place list -> form list option **)
 
-let after_attention f g longest p ds pos b forms es ls =
+let after_attention a g longest p ds pos b forms es ls =
   match b.heads with
   | [] -> Some forms
   | _ :: _ ->
-    (match all2o (fun h e -> led f g longest p ds pos b h e forms) b.heads es with
+    (match all2o (fun h e -> led a g longest p ds pos b h e forms) b.heads es with
      | Some rs ->
        all2o (fun x l ->
          let s = l.of_channels in
@@ -3840,8 +3988,8 @@ let after_attention f g longest p ds pos b forms es ls =
            | Some y ->
              (match mixture row0 (fst x) hs with
               | Some m ->
-                (match rounding f g m with
-                 | Some z0 -> rounding f g (both0 (single y) (single z0))
+                (match rounding a g m with
+                 | Some z0 -> rounding a g (both0 (single y) (single z0))
                  | None -> None)
               | None -> None)
            | None -> None)) (combine (seq 0 (length forms)) forms) ls
@@ -3851,19 +3999,19 @@ type worked =
   int list * (interval list * (Big_int_Z.big_int * affine list) option) option
 
 (** val workings :
-    format -> Big_int_Z.big_int -> domain list ->
+    arithmetic -> Big_int_Z.big_int -> domain list ->
     (Big_int_Z.big_int * ((Big_int_Z.big_int * Big_int_Z.big_int
     list) * interval) list) list -> form list -> int list -> worked list
     option **)
 
-let workings f g ds net forms s =
+let workings a g ds net forms s =
   let sources = map (prepared s) forms in
   (match choices ds s with
    | Some rows0 ->
      Some
        (map (fun row0 -> (row0,
          (match all (read row0) sources with
-          | Some xs -> Some (xs, (underneath f g net xs))
+          | Some xs -> Some (xs, (underneath a g net xs))
           | None -> None))) rows0)
    | None -> None)
 
@@ -3874,12 +4022,12 @@ let rec distinct = function
 | x :: r -> let d = distinct r in if existsb (leqb x) d then d else x :: d
 
 (** val at_work :
-    format -> Big_int_Z.big_int -> domain list ->
+    arithmetic -> Big_int_Z.big_int -> domain list ->
     (Big_int_Z.big_int * ((Big_int_Z.big_int * Big_int_Z.big_int
     list) * interval) list) list -> form list -> place list -> (int
     list * worked list option) list **)
 
-let at_work f g ds net forms ls =
+let at_work a g ds net forms ls =
   let busy =
     filter (fun x ->
       match (snd x).cases with
@@ -3888,7 +4036,7 @@ let at_work f g ds net forms ls =
                | None -> true)
       | _ :: _ -> false) (combine (seq 0 (length ls)) ls)
   in
-  map (fun s -> (s, (workings f g ds net forms s)))
+  map (fun s -> (s, (workings a g ds net forms s)))
     (distinct (map (fun x -> (snd x).of_channels) busy))
 
 (** val idly : domain list -> form list -> int list -> worked list option **)
@@ -3905,12 +4053,12 @@ let idly ds forms s =
    | None -> None)
 
 (** val quick_layers :
-    format -> Big_int_Z.big_int -> program -> domain list -> int -> block ->
-    form list -> place list -> form list option **)
+    arithmetic -> Big_int_Z.big_int -> program -> domain list -> int -> block
+    -> form list -> place list -> form list option **)
 
-let quick_layers f g p ds pos b forms ls =
+let quick_layers a g p ds pos b forms ls =
   let net = map (ready g) b.layers in
-  let cache = at_work f g ds net forms ls in
+  let cache = at_work a g ds net forms ls in
   all2o (fun x l ->
     let s = l.of_channels in
     let own = prepared s (snd x) in
@@ -3921,7 +4069,7 @@ let quick_layers f g p ds pos b forms ls =
       | None ->
         (match lookup cache s with
          | Some of0 -> of0
-         | None -> workings f g ds net forms s)
+         | None -> workings a g ds net forms s)
     in
     (match l.cases with
      | [] ->
@@ -3935,10 +4083,10 @@ let quick_layers f g p ds pos b forms ls =
                               let (xs, h) = p0 in
                               (match read (fst work) own with
                                | Some y ->
-                                 (match fed_by f g net (fst x) xs h with
+                                 (match fed_by a g net (fst x) xs h with
                                   | Some z0 ->
                                     if kept
-                                    then rounding f g
+                                    then rounding a g
                                            (both0 (single y) (single z0))
                                     else Some z0
                                   | None -> None)
@@ -3956,20 +4104,20 @@ let quick_layers f g p ds pos b forms ls =
          | Some xs ->
            (match read row0 (prepared of1 (snd x)) with
             | Some y ->
-              (match fed f g net (fst x) xs with
+              (match fed a g net (fst x) xs with
                | Some z0 ->
                  if kept
-                 then rounding f g (both0 (single y) (single z0))
+                 then rounding a g (both0 (single y) (single z0))
                  else Some z0
                | None -> None)
             | None -> None)
          | None -> None))) (combine (seq 0 (length forms)) forms) ls
 
 (** val through :
-    format -> Big_int_Z.big_int -> int -> program -> domain list -> int ->
-    block list -> step list -> form list -> form list option **)
+    arithmetic -> Big_int_Z.big_int -> int -> program -> domain list -> int
+    -> block list -> step list -> form list -> form list option **)
 
-let rec through f g longest p ds pos bs es forms =
+let rec through a g longest p ds pos bs es forms =
   match bs with
   | [] -> (match es with
            | [] -> Some forms
@@ -3978,11 +4126,11 @@ let rec through f g longest p ds pos bs es forms =
     (match es with
      | [] -> None
      | e :: es' ->
-       (match after_attention f g longest p ds pos b forms e.plans
+       (match after_attention a g longest p ds pos b forms e.plans
                 e.after_heads with
         | Some x ->
-          (match quick_layers f g p ds pos b x e.after_mlp with
-           | Some y -> through f g longest p ds pos bs' es' y
+          (match quick_layers a g p ds pos b x e.after_mlp with
+           | Some y -> through a g longest p ds pos bs' es' y
            | None -> None)
         | None -> None))
 
@@ -3997,11 +4145,11 @@ let ahead c zs =
   | None -> false
 
 (** val right_answers :
-    format -> Big_int_Z.big_int -> program -> domain list -> int ->
+    arithmetic -> Big_int_Z.big_int -> program -> domain list -> int ->
     transformer -> int list -> (int list * int) list -> int list -> form list
     -> bool **)
 
-let right_answers f g p ds pos n outs0 decode s forms =
+let right_answers a g p ds pos n outs0 decode s forms =
   let sources = map (prepared s) forms in
   let units0 = map (unit_of g n.unembed n.answer_bias) (seq 0 n.answers) in
   (match all (nth_error ds) s with
@@ -4013,7 +4161,7 @@ let right_answers f g p ds pos n outs0 decode s forms =
           | Some xs ->
             (match lookup decode vs with
              | Some c ->
-               (match all (fired f g xs) units0 with
+               (match all (fired a g xs) units0 with
                 | Some zs -> ahead c zs
                 | None -> false)
              | None -> true)
@@ -4021,22 +4169,15 @@ let right_answers f g p ds pos n outs0 decode s forms =
        | None -> false) (prods (map snd of0))
    | None -> false)
 
-(** val same_format : format -> format -> bool **)
-
-let same_format a b =
-  (&&) ((&&) (Whole.equal a.digits b.digits) (Whole.equal a.least b.least))
-    (Whole.equal a.top b.top)
-
 (** val check1 :
     arithmetic -> transformer -> machine -> int -> program -> int list ->
     (int list * int) list -> evidence -> bool **)
 
 let check1 a n m longest p outs0 decode e =
-  let f = a.accumulator in
   let letters0 = length m.moves in
   let tok = e.token_channel in
   let pos = e.position_channel in
-  (&&) ((&&) (same_format f a.stored) (ordered 0 p))
+  (&&) ((&&) (same_format a.accumulator a.stored) (ordered 0 p))
     (match nth_error p tok with
      | Some o ->
        (match o with
@@ -4051,14 +4192,14 @@ let check1 a n m longest p outs0 decode e =
                      ((&&) (leqb vs (seq 0 (add (Checked.succ 0) longest)))
                        (Checked.equal (length e.at_first) n.width))
                      (match all (fun x ->
-                              embedding f e.grain letters0 longest p ds tok
+                              embedding a e.grain letters0 longest p ds tok
                                 pos n (fst x) (snd x))
                               (combine (seq 0 n.width) e.at_first) with
                       | Some first0 ->
-                        (match through f e.grain longest p ds pos n.blocks
+                        (match through a e.grain longest p ds pos n.blocks
                                  e.steps first0 with
                          | Some last0 ->
-                           right_answers f e.grain p ds pos n outs0 decode
+                           right_answers a e.grain p ds pos n outs0 decode
                              e.read_out last0
                          | None -> false)
                       | None -> false)
@@ -4190,6 +4331,31 @@ let least4 a b c d =
 let most4 a b c d =
   Whole.max (Whole.max a b) (Whole.max c d)
 
+(** val crossed :
+    Big_int_Z.big_int list -> Big_int_Z.big_int list ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) * Big_int_Z.big_int **)
+
+let rec crossed s t =
+  match s with
+  | [] ->
+    ((Big_int_Z.zero_big_int, Big_int_Z.zero_big_int),
+      (Whole.mul (spread s) (spread t)))
+  | a :: s' ->
+    (match t with
+     | [] ->
+       ((Big_int_Z.zero_big_int, Big_int_Z.zero_big_int),
+         (Whole.mul (spread s) (spread t)))
+     | b :: t' ->
+       let (p, rest0) = crossed s' t' in
+       let (least0, most0) = p in
+       let c = Whole.mul a b in
+       (((if Whole.lt c Big_int_Z.zero_big_int
+          then Whole.add least0 c
+          else least0),
+       (if Whole.lt c Big_int_Z.zero_big_int then most0 else Whole.add most0 c)),
+       (Whole.add (Whole.add rest0 (Whole.mul (Whole.abs a) (spread t')))
+         (Whole.mul (Whole.abs b) (spread s')))))
+
 (** val halfway : form0 -> Big_int_Z.big_int **)
 
 let halfway x =
@@ -4219,13 +4385,15 @@ let multiply x y =
         let t = z0 :: l in
         let m = halfway x in
         let k = halfway y in
+        let (p, rest0) = crossed s t in
+        let (least0, most0) = p in
         let off =
           Whole.add
             (Whole.add
               (Whole.mul (Whole.max (Whole.sub x.hi m) (Whole.sub m x.lo))
                 (spread t))
               (Whole.mul (Whole.max (Whole.sub y.hi k) (Whole.sub k y.lo))
-                (spread s))) (Whole.mul (spread s) (spread t))
+                (spread s))) rest0
         in
         over
           (Z.pow (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)
@@ -4233,19 +4401,22 @@ let multiply x y =
             (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
             (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
             Big_int_Z.unit_big_int)))))))
-          (wider0 off { lo = base.lo; hi = base.hi; slopes0 =
+          (wider0 off { lo = (Whole.add base.lo least0); hi =
+            (Whole.add base.hi most0); slopes0 =
             (add0 (map (Whole.mul m) t) (map (Whole.mul k) s)) }))
    | z0 :: l ->
      let s = z0 :: l in
      let m = halfway x in
      let k = halfway y in
+     let (p, rest0) = crossed s y.slopes0 in
+     let (least0, most0) = p in
      let off =
        Whole.add
          (Whole.add
            (Whole.mul (Whole.max (Whole.sub x.hi m) (Whole.sub m x.lo))
              (spread y.slopes0))
            (Whole.mul (Whole.max (Whole.sub y.hi k) (Whole.sub k y.lo))
-             (spread s))) (Whole.mul (spread s) (spread y.slopes0))
+             (spread s))) rest0
      in
      over
        (Z.pow (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)
@@ -4253,7 +4424,8 @@ let multiply x y =
          (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
          (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
          Big_int_Z.unit_big_int)))))))
-       (wider0 off { lo = base.lo; hi = base.hi; slopes0 =
+       (wider0 off { lo = (Whole.add base.lo least0); hi =
+         (Whole.add base.hi most0); slopes0 =
          (add0 (map (Whole.mul m) y.slopes0) (map (Whole.mul k) s)) }))
 
 (** val either : form0 -> form0 -> form0 **)
@@ -4502,17 +4674,6 @@ let settle u p =
       (Z.pow (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)
         (Whole.neg u)) p.bulk0); count0 = p.count0 }
 
-(** val reach0 : Big_int_Z.big_int -> Big_int_Z.big_int **)
-
-let reach0 b =
-  Whole.max Big_int_Z.zero_big_int
-    (Whole.sub (Z.log2 b) (Big_int_Z.mult_int_big_int 2
-      ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
-      ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
-      ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
-      ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
-      Big_int_Z.unit_big_int))))))
-
 (** val alike0 : arithmetic -> bool **)
 
 let alike0 a =
@@ -4577,40 +4738,89 @@ let grants a k =
         ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
         ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
         ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
-        Big_int_Z.unit_big_int))))))) (Whole.leq Big_int_Z.zero_big_int k)
+        Big_int_Z.unit_big_int)))))))
+    (Whole.leq f.digits
+      (Whole.add k
+        ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+        ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+        ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+        ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+        ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+        Big_int_Z.unit_big_int)))))))
+
+(** val reach0 : arithmetic -> Big_int_Z.big_int -> Big_int_Z.big_int list **)
+
+let reach0 a b =
+  let f = a.accumulator in
+  let g = a.stored in
+  let k =
+    Whole.max
+      (Whole.sub (Z.log2 b)
+        ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+        ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+        ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+        ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+        ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+        Big_int_Z.unit_big_int))))))
+      (Whole.max
+        (Whole.sub f.digits
+          ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+          ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+          ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+          ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+          ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+          Big_int_Z.unit_big_int))))))
+        (Whole.max
+          (Whole.add f.least
+            (Whole.mul (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)
+              f.digits))
+          (Whole.add g.least
+            (Whole.mul (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)
+              g.digits))))
+  in
+  k :: ((Whole.add k Big_int_Z.unit_big_int) :: ((Whole.add k
+                                                   (Big_int_Z.mult_int_big_int 2
+                                                   Big_int_Z.unit_big_int)) :: []))
 
 (** val summed : arithmetic -> part0 -> form0 option **)
 
 let summed a p =
-  let k = reach0 p.bulk0 in
-  let d =
-    Whole.mul (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)
-      (Whole.mul p.count0 (quantum a k))
-  in
-  if (&&) (grants a k)
-       (Whole.leq (Whole.add p.bulk0 d)
-         (Z.pow (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)
-           (Whole.add k (Big_int_Z.mult_int_big_int 2
-             (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
-             (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
-             (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)))))))))
-  then Some (wider0 d p.value)
-  else None
+  match find (fun k ->
+          (&&) (grants a k)
+            (Whole.leq
+              (Whole.add p.bulk0
+                (Whole.mul (Big_int_Z.mult_int_big_int 2
+                  Big_int_Z.unit_big_int) (Whole.mul p.count0 (quantum a k))))
+              (Z.pow (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)
+                (Whole.add k (Big_int_Z.mult_int_big_int 2
+                  (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+                  (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+                  (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int))))))))))
+          (reach0 a p.bulk0) with
+  | Some k ->
+    Some
+      (wider0
+        (Whole.mul (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)
+          (Whole.mul p.count0 (quantum a k))) p.value)
+  | None -> None
 
 (** val keeps0 : arithmetic -> form0 -> form0 option **)
 
 let keeps0 a x =
   let b = magnitude x in
-  let k = reach0 b in
-  if (&&) (grants a k)
-       (Whole.leq b
-         (Z.pow (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)
-           (Whole.add k (Big_int_Z.mult_int_big_int 2
-             (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
-             (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
-             (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)))))))))
-  then Some (wider0 (quantum a k) x)
-  else None
+  (match find (fun k ->
+           (&&) (grants a k)
+             (Whole.leq b
+               (Z.pow (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)
+                 (Whole.add k (Big_int_Z.mult_int_big_int 2
+                   (Big_int_Z.mult_int_big_int 2
+                   (Big_int_Z.mult_int_big_int 2
+                   (Big_int_Z.mult_int_big_int 2
+                   (Big_int_Z.mult_int_big_int 2
+                   (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int))))))))))
+           (reach0 a b) with
+   | Some k -> Some (wider0 (quantum a k) x)
+   | None -> None)
 
 (** val through0 : arithmetic -> (form0 -> form0) -> form0 -> form0 option **)
 
@@ -4932,36 +5142,6 @@ let says0 a n t x k =
    | Some z0 -> ahead0 z0 k
    | None -> false)
 
-type region =
-  (Big_int_Z.big_int * Big_int_Z.big_int) list
-  (* singleton inductive, whose constructor was Plain *)
-
-(** val entering : region -> form0 list **)
-
-let entering s =
-  map (fun b -> { lo = (fst b); hi = (snd b); slopes0 = [] }) s
-
-(** val within0 :
-    form0 list -> (Big_int_Z.big_int * Big_int_Z.big_int) list -> bool **)
-
-let rec within0 x l =
-  match x with
-  | [] -> (match l with
-           | [] -> true
-           | _ :: _ -> false)
-  | y :: x' ->
-    (match l with
-     | [] -> false
-     | p :: l' ->
-       let (a, b) = p in
-       (&&) ((&&) (Whole.leq a (least_of y)) (Whole.leq (most_of y) b))
-         (within0 x' l'))
-
-(** val inside : form0 list -> region -> bool **)
-
-let inside =
-  within0
-
 (** val chosen :
     bool list -> Big_int_Z.big_int list -> Big_int_Z.big_int
     list * Big_int_Z.big_int **)
@@ -4989,6 +5169,126 @@ let anew keep k i x =
 let afresh keep x =
   map (fun y -> anew keep (length x) (fst y) (snd y))
     (combine (seq 0 (length x)) x)
+
+type turned = { turns : Big_int_Z.big_int list list;
+                turn_unit : Big_int_Z.big_int;
+                backs : Big_int_Z.big_int list list;
+                back_unit : Big_int_Z.big_int;
+                turned_bounds : (Big_int_Z.big_int * Big_int_Z.big_int) list }
+
+type region =
+| Plain of (Big_int_Z.big_int * Big_int_Z.big_int) list
+| Turned of turned
+
+(** val boxed : (Big_int_Z.big_int * Big_int_Z.big_int) list -> form0 list **)
+
+let boxed l =
+  map (fun b -> { lo = (fst b); hi = (snd b); slopes0 = [] }) l
+
+(** val product_with :
+    Big_int_Z.big_int -> (form0 * Big_int_Z.big_int) list ->
+    Big_int_Z.big_int list -> part0 **)
+
+let product_with u s w =
+  settle u (dot w s (whole Big_int_Z.zero_big_int))
+
+(** val inner :
+    Big_int_Z.big_int list -> Big_int_Z.big_int list -> Big_int_Z.big_int **)
+
+let rec inner x y =
+  match x with
+  | [] -> Big_int_Z.zero_big_int
+  | a :: x' ->
+    (match y with
+     | [] -> Big_int_Z.zero_big_int
+     | b :: y' -> Whole.add (Whole.mul a b) (inner x' y'))
+
+(** val leftover :
+    Big_int_Z.big_int -> Big_int_Z.big_int list list -> int ->
+    Big_int_Z.big_int list -> Big_int_Z.big_int **)
+
+let leftover u cols i v =
+  fold_right Whole.add Big_int_Z.zero_big_int
+    (map (fun c ->
+      Whole.abs
+        (Whole.sub
+          (if Checked.equal i (fst c)
+           then Z.pow (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)
+                  (Whole.neg u)
+           else Big_int_Z.zero_big_int) (inner v (snd c))))
+      (combine (seq 0 (length cols)) cols))
+
+(** val unturned : turned -> form0 list **)
+
+let unturned p =
+  let w = length p.turns in
+  let u = Whole.add p.turn_unit p.back_unit in
+  let s = map sized (afresh [] (boxed p.turned_bounds)) in
+  let parts = map (product_with p.back_unit s) p.backs in
+  let top0 =
+    fold_right Whole.max Big_int_Z.zero_big_int
+      (map (fun p0 -> p0.bulk0) parts)
+  in
+  let cols =
+    map (fun j -> map (fun r -> nth j r Big_int_Z.zero_big_int) p.turns)
+      (seq 0 w)
+  in
+  let rest0 =
+    map (fun v -> leftover u cols (fst v) (snd v)) (combine (seq 0 w) p.backs)
+  in
+  if (&&)
+       ((&&)
+         ((&&)
+           ((&&) (Whole.leq p.turn_unit Big_int_Z.zero_big_int)
+             (Whole.leq p.back_unit Big_int_Z.zero_big_int))
+           (Checked.equal (length p.backs) w))
+         (Checked.equal (length p.turned_bounds) w))
+       (forallb (fun r ->
+         Whole.leq
+           (Whole.mul (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int) r)
+           (Z.pow (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)
+             (Whole.neg u))) rest0)
+  then map (fun z0 ->
+         wider0
+           (up0
+             (Z.pow (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)
+               (Whole.neg u))
+             (Whole.mul (snd z0)
+               (Whole.mul (Big_int_Z.mult_int_big_int 2
+                 Big_int_Z.unit_big_int) top0))) (fst z0).value)
+         (combine parts rest0)
+  else []
+
+(** val entering : region -> form0 list **)
+
+let entering = function
+| Plain l -> boxed l
+| Turned p -> unturned p
+
+(** val within0 :
+    form0 list -> (Big_int_Z.big_int * Big_int_Z.big_int) list -> bool **)
+
+let rec within0 x l =
+  match x with
+  | [] -> (match l with
+           | [] -> true
+           | _ :: _ -> false)
+  | y :: x' ->
+    (match l with
+     | [] -> false
+     | p :: l' ->
+       let (a, b) = p in
+       (&&) ((&&) (Whole.leq a (least_of y)) (Whole.leq (most_of y) b))
+         (within0 x' l'))
+
+(** val inside : form0 list -> region -> bool **)
+
+let inside x = function
+| Plain l -> within0 x l
+| Turned p ->
+  let s0 = map sized x in
+  within0 (map (fun w -> (product_with p.turn_unit s0 w).value) p.turns)
+    p.turned_bounds
 
 type tree =
 | Into of int

@@ -144,6 +144,8 @@ val forallb : ('a1 -> bool) -> 'a1 list -> bool
 
 val filter : ('a1 -> bool) -> 'a1 list -> 'a1 list
 
+val find : ('a1 -> bool) -> 'a1 list -> 'a1 option
+
 val combine : 'a1 list -> 'a2 list -> ('a1 * 'a2) list
 
 val firstn : int -> 'a1 list -> 'a1 list
@@ -504,12 +506,20 @@ val down : Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
 
 val up : Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
 
+val up_to : Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
+
 val halved : Big_int_Z.big_int list -> Big_int_Z.big_int -> Big_int_Z.big_int
 
 val twos : Big_int_Z.big_int -> Big_int_Z.big_int
 
+val nicest : Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
+
+val nice : interval -> Big_int_Z.big_int
+
 type tally = { count : Big_int_Z.big_int; bulk : Big_int_Z.big_int;
-               sums1 : interval; pitch : Big_int_Z.big_int option }
+               sums1 : interval; pitch : Big_int_Z.big_int;
+               farthest : Big_int_Z.big_int; moving : Big_int_Z.big_int;
+               middle : interval }
 
 val none : tally
 
@@ -519,11 +529,25 @@ val both0 : tally -> tally -> tally
 
 val coarse : Big_int_Z.big_int -> tally -> tally
 
-val pitched : format -> Big_int_Z.big_int -> tally -> bool
+val wide_enough :
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int -> tally ->
+  format -> bool
 
-val slip : format -> Big_int_Z.big_int -> tally -> Big_int_Z.big_int option
+val settled :
+  arithmetic -> Big_int_Z.big_int -> tally -> Big_int_Z.big_int option
 
-val rounding : format -> Big_int_Z.big_int -> tally -> interval option
+val same_format : format -> format -> bool
+
+val wide_for : Big_int_Z.big_int -> Big_int_Z.big_int -> format -> bool
+
+val slack_of :
+  arithmetic -> Big_int_Z.big_int -> Big_int_Z.big_int -> tally ->
+  Big_int_Z.big_int * Big_int_Z.big_int
+
+val slip :
+  arithmetic -> Big_int_Z.big_int -> tally -> Big_int_Z.big_int option
+
+val rounding : arithmetic -> Big_int_Z.big_int -> tally -> interval option
 
 val weighed : Big_int_Z.big_int list -> interval list -> tally
 
@@ -571,17 +595,24 @@ val read_by :
   -> tally
 
 val fired :
-  format -> Big_int_Z.big_int -> interval list ->
+  arithmetic -> Big_int_Z.big_int -> interval list ->
   ((Big_int_Z.big_int * Big_int_Z.big_int list) * interval) -> interval option
 
+val still : interval -> affine
+
+val sloped :
+  Big_int_Z.big_int -> Big_int_Z.big_int list -> affine list ->
+  ((Big_int_Z.big_int * Big_int_Z.big_int list) * interval) ->
+  Big_int_Z.big_int -> affine
+
 val lifted :
-  format -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int list
-  -> affine list -> interval list -> ((Big_int_Z.big_int * Big_int_Z.big_int
-  list) * interval) -> affine option
+  arithmetic -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
+  list -> affine list -> interval list ->
+  ((Big_int_Z.big_int * Big_int_Z.big_int list) * interval) -> affine option
 
 val flow :
-  format -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int list
-  -> (Big_int_Z.big_int * ((Big_int_Z.big_int * Big_int_Z.big_int
+  arithmetic -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
+  list -> (Big_int_Z.big_int * ((Big_int_Z.big_int * Big_int_Z.big_int
   list) * interval) list) list -> int -> affine list -> interval option
 
 val idle :
@@ -589,30 +620,30 @@ val idle :
   list) * interval) list) list -> int -> interval option
 
 val fed :
-  format -> Big_int_Z.big_int ->
+  arithmetic -> Big_int_Z.big_int ->
   (Big_int_Z.big_int * ((Big_int_Z.big_int * Big_int_Z.big_int
   list) * interval) list) list -> int -> interval list -> interval option
 
 val upto :
-  format -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int list
-  -> (Big_int_Z.big_int * ((Big_int_Z.big_int * Big_int_Z.big_int
+  arithmetic -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
+  list -> (Big_int_Z.big_int * ((Big_int_Z.big_int * Big_int_Z.big_int
   list) * interval) list) list -> affine list -> (Big_int_Z.big_int * affine
   list) option
 
 val finished :
-  format -> Big_int_Z.big_int -> Big_int_Z.big_int list ->
+  arithmetic -> Big_int_Z.big_int -> Big_int_Z.big_int list ->
   (Big_int_Z.big_int * ((Big_int_Z.big_int * Big_int_Z.big_int
   list) * interval) list) list -> int -> (Big_int_Z.big_int * affine list) ->
   interval option
 
 val underneath :
-  format -> Big_int_Z.big_int ->
+  arithmetic -> Big_int_Z.big_int ->
   (Big_int_Z.big_int * ((Big_int_Z.big_int * Big_int_Z.big_int
   list) * interval) list) list -> interval list ->
   (Big_int_Z.big_int * affine list) option
 
 val fed_by :
-  format -> Big_int_Z.big_int ->
+  arithmetic -> Big_int_Z.big_int ->
   (Big_int_Z.big_int * ((Big_int_Z.big_int * Big_int_Z.big_int
   list) * interval) list) list -> int -> interval list ->
   (Big_int_Z.big_int * affine list) option -> interval option
@@ -684,24 +715,24 @@ val cased :
   option) -> form option
 
 val embedding :
-  format -> Big_int_Z.big_int -> int -> int -> program -> domain list -> int
-  -> int -> transformer -> int -> place -> form option
+  arithmetic -> Big_int_Z.big_int -> int -> int -> program -> domain list ->
+  int -> int -> transformer -> int -> place -> form option
 
 val product :
-  format -> Big_int_Z.big_int -> interval list ->
+  arithmetic -> Big_int_Z.big_int -> interval list ->
   (Big_int_Z.big_int * Big_int_Z.big_int list) -> interval option
 
 val vectors :
-  format -> Big_int_Z.big_int -> program -> domain list -> int ->
+  arithmetic -> Big_int_Z.big_int -> program -> domain list -> int ->
   (Big_int_Z.big_int * Big_int_Z.big_int list) list -> int list -> int option
   -> source list -> int -> (int * interval list) list option
 
 val score :
-  format -> Big_int_Z.big_int -> interval list -> interval list -> interval
-  option
+  arithmetic -> Big_int_Z.big_int -> interval list -> interval list ->
+  interval option
 
 val scored :
-  format -> Big_int_Z.big_int -> interval list -> (int * (int * interval
+  arithmetic -> Big_int_Z.big_int -> interval list -> (int * (int * interval
   list)) list -> ((int * int) * interval) list option
 
 val leads_from :
@@ -756,32 +787,32 @@ val positions :
   int -> (int * interval list) list list -> (int * (int * interval list)) list
 
 val separates :
-  format -> Big_int_Z.big_int -> int -> program -> domain list -> int ->
+  arithmetic -> Big_int_Z.big_int -> int -> program -> domain list -> int ->
   block -> head -> plan -> form list -> op -> bool
 
 val slack :
-  format -> Big_int_Z.big_int -> int -> int -> Big_int_Z.big_int ->
+  Big_int_Z.big_int -> int -> format -> int -> Big_int_Z.big_int ->
   Big_int_Z.big_int
 
 val sound_weights :
-  format -> Big_int_Z.big_int -> int -> Big_int_Z.big_int -> bool
+  Big_int_Z.big_int -> int -> format -> Big_int_Z.big_int -> bool
 
 val largest : (int * interval) list -> Big_int_Z.big_int
 
 val valued :
-  format -> Big_int_Z.big_int -> program -> domain list -> int -> head ->
+  arithmetic -> Big_int_Z.big_int -> program -> domain list -> int -> head ->
   form list -> int -> int -> form option
 
 val copied :
-  format -> Big_int_Z.big_int -> int -> program -> domain list -> int -> head
-  -> plan -> form list -> int -> int -> int -> form option
+  arithmetic -> Big_int_Z.big_int -> int -> program -> domain list -> int ->
+  head -> plan -> form list -> int -> int -> int -> form option
 
 val stray : Big_int_Z.big_int -> (int * interval) list -> Big_int_Z.big_int
 
-val skew : format -> Big_int_Z.big_int -> int -> plan -> Big_int_Z.big_int
+val skew : Big_int_Z.big_int -> int -> format -> plan -> Big_int_Z.big_int
 
 val beyond :
-  format -> Big_int_Z.big_int -> int -> (int * interval) list ->
+  Big_int_Z.big_int -> int -> format -> (int * interval) list ->
   Big_int_Z.big_int
 
 val mean :
@@ -789,15 +820,15 @@ val mean :
   interval
 
 val added_up :
-  format -> Big_int_Z.big_int -> int -> program -> domain list -> int -> head
-  -> plan -> form list -> int -> int -> int -> form option
+  arithmetic -> Big_int_Z.big_int -> int -> program -> domain list -> int ->
+  head -> plan -> form list -> int -> int -> int -> form option
 
 val returned :
-  format -> Big_int_Z.big_int -> int -> program -> domain list -> int -> head
-  -> plan -> form list -> int -> int -> op -> form option
+  arithmetic -> Big_int_Z.big_int -> int -> program -> domain list -> int ->
+  head -> plan -> form list -> int -> int -> op -> form option
 
 val result :
-  format -> Big_int_Z.big_int -> int -> program -> domain list -> int ->
+  arithmetic -> Big_int_Z.big_int -> int -> program -> domain list -> int ->
   block -> head -> plan -> form list -> form list option
 
 val with_gap : plan -> int -> plan
@@ -805,27 +836,27 @@ val with_gap : plan -> int -> plan
 val first : ('a1 -> 'a2 option) -> 'a1 list -> 'a2 option
 
 val led :
-  format -> Big_int_Z.big_int -> int -> program -> domain list -> int ->
+  arithmetic -> Big_int_Z.big_int -> int -> program -> domain list -> int ->
   block -> head -> plan -> form list -> form list option
 
 val mixture : int list -> int -> (tensor * source list) list -> tally option
 
 val after_attention :
-  format -> Big_int_Z.big_int -> int -> program -> domain list -> int ->
+  arithmetic -> Big_int_Z.big_int -> int -> program -> domain list -> int ->
   block -> form list -> plan list -> place list -> form list option
 
 type worked =
   int list * (interval list * (Big_int_Z.big_int * affine list) option) option
 
 val workings :
-  format -> Big_int_Z.big_int -> domain list ->
+  arithmetic -> Big_int_Z.big_int -> domain list ->
   (Big_int_Z.big_int * ((Big_int_Z.big_int * Big_int_Z.big_int
   list) * interval) list) list -> form list -> int list -> worked list option
 
 val distinct : int list list -> int list list
 
 val at_work :
-  format -> Big_int_Z.big_int -> domain list ->
+  arithmetic -> Big_int_Z.big_int -> domain list ->
   (Big_int_Z.big_int * ((Big_int_Z.big_int * Big_int_Z.big_int
   list) * interval) list) list -> form list -> place list -> (int
   list * worked list option) list
@@ -833,20 +864,19 @@ val at_work :
 val idly : domain list -> form list -> int list -> worked list option
 
 val quick_layers :
-  format -> Big_int_Z.big_int -> program -> domain list -> int -> block ->
-  form list -> place list -> form list option
+  arithmetic -> Big_int_Z.big_int -> program -> domain list -> int -> block
+  -> form list -> place list -> form list option
 
 val through :
-  format -> Big_int_Z.big_int -> int -> program -> domain list -> int ->
+  arithmetic -> Big_int_Z.big_int -> int -> program -> domain list -> int ->
   block list -> step list -> form list -> form list option
 
 val ahead : int -> interval list -> bool
 
 val right_answers :
-  format -> Big_int_Z.big_int -> program -> domain list -> int -> transformer
-  -> int list -> (int list * int) list -> int list -> form list -> bool
-
-val same_format : format -> format -> bool
+  arithmetic -> Big_int_Z.big_int -> program -> domain list -> int ->
+  transformer -> int list -> (int list * int) list -> int list -> form list
+  -> bool
 
 val check1 :
   arithmetic -> transformer -> machine -> int -> program -> int list -> (int
@@ -896,6 +926,10 @@ val most4 :
   Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
   Big_int_Z.big_int -> Big_int_Z.big_int
 
+val crossed :
+  Big_int_Z.big_int list -> Big_int_Z.big_int list ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) * Big_int_Z.big_int
+
 val halfway : form0 -> Big_int_Z.big_int
 
 val multiply : form0 -> form0 -> form0
@@ -932,13 +966,13 @@ val dot :
 
 val settle : Big_int_Z.big_int -> part0 -> part0
 
-val reach0 : Big_int_Z.big_int -> Big_int_Z.big_int
-
 val alike0 : arithmetic -> bool
 
 val quantum : arithmetic -> Big_int_Z.big_int -> Big_int_Z.big_int
 
 val grants : arithmetic -> Big_int_Z.big_int -> bool
+
+val reach0 : arithmetic -> Big_int_Z.big_int -> Big_int_Z.big_int list
 
 val summed : arithmetic -> part0 -> form0 option
 
@@ -990,17 +1024,6 @@ val ahead0 : form0 list -> int -> bool
 
 val says0 : arithmetic -> gated -> tables -> form0 list -> int -> bool
 
-type region =
-  (Big_int_Z.big_int * Big_int_Z.big_int) list
-  (* singleton inductive, whose constructor was Plain *)
-
-val entering : region -> form0 list
-
-val within0 :
-  form0 list -> (Big_int_Z.big_int * Big_int_Z.big_int) list -> bool
-
-val inside : form0 list -> region -> bool
-
 val chosen :
   bool list -> Big_int_Z.big_int list -> Big_int_Z.big_int
   list * Big_int_Z.big_int
@@ -1008,6 +1031,38 @@ val chosen :
 val anew : bool list -> int -> int -> form0 -> form0
 
 val afresh : bool list -> form0 list -> form0 list
+
+type turned = { turns : Big_int_Z.big_int list list;
+                turn_unit : Big_int_Z.big_int;
+                backs : Big_int_Z.big_int list list;
+                back_unit : Big_int_Z.big_int;
+                turned_bounds : (Big_int_Z.big_int * Big_int_Z.big_int) list }
+
+type region =
+| Plain of (Big_int_Z.big_int * Big_int_Z.big_int) list
+| Turned of turned
+
+val boxed : (Big_int_Z.big_int * Big_int_Z.big_int) list -> form0 list
+
+val product_with :
+  Big_int_Z.big_int -> (form0 * Big_int_Z.big_int) list -> Big_int_Z.big_int
+  list -> part0
+
+val inner :
+  Big_int_Z.big_int list -> Big_int_Z.big_int list -> Big_int_Z.big_int
+
+val leftover :
+  Big_int_Z.big_int -> Big_int_Z.big_int list list -> int ->
+  Big_int_Z.big_int list -> Big_int_Z.big_int
+
+val unturned : turned -> form0 list
+
+val entering : region -> form0 list
+
+val within0 :
+  form0 list -> (Big_int_Z.big_int * Big_int_Z.big_int) list -> bool
+
+val inside : form0 list -> region -> bool
 
 type tree =
 | Into of int
