@@ -11,11 +11,11 @@ from krohn.program.block_kinds import whatever_blocks_do
 from krohn.program.errors import Refused, demand
 from krohn.verify.checker.model_file import Model
 from krohn.verify.errors import Rejected
-from krohn.verify.kernel.layout import GRAIN, Layout
+from krohn.verify.kernel.layout import GRAIN, SUMS, Layout
 from krohn.verify.kernel.programs import ProgramEvidence
 
 BLOCKS = whatever_blocks_do("the kernel's theorem")
-HEADS = ("shift", "latest", "latest-match", "earliest", "prefix-sum")
+HEADS = ("shift", "latest", "latest-match", "earliest", *SUMS)
 """The operations of heads that the kernel has theorems about."""
 
 

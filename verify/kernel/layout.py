@@ -19,6 +19,8 @@ from krohn.verify.kernel.programs import ProgramEvidence
 
 GRAIN = {"float32": 40, "float64": 60}
 """The kernel has bounds in units of 2^-GRAIN, which are finer than what sums are off by."""
+SUMS = ("prefix-sum", "marked-sum")
+"""The operations of heads that add up."""
 MOST_WORK = 2**26
 """How often units are looked at, for all dimensions; each time takes about 2 µs."""
 MOST_SCORES = 2**26
@@ -236,13 +238,19 @@ class Layout:
         offers = self._read(2 * b, key) | dict.fromkeys(flags)
         queries = self._vectors(2 * b, query, list(asks))
         keys = self._vectors(2 * b, key, list(offers))
-        scores = Scores(first, queries, keys, self._length)
+        scores = Scores(first, queries, keys, self._marks(first))
         common = {
             "asks": self._all(asks),
             "offers": self._all(offers),
             "fetches": self._all(fetches),
         }
         return {**common, **self._measure(2 * b, first, scores)}
+
+    def _marks(self, channel: Mapping[str, Any]) -> IntArray:
+        """Which positions a sum counts, of all."""
+        if channel["op"] != "marked-sum":
+            return np.minimum(np.arange(self._length + 1), 1)
+        return np.array(self._channels[channel["where"]]["values"])
 
     def _measure(
         self, snapshot: int, channel: Mapping[str, Any], scores: "Scores"
@@ -251,15 +259,18 @@ class Layout:
 
         A score is rounded three times, as query, key and product, and what is read by
         both in each sublayer before, each time by up to 2^-22 of the largest score
-        (Bounds.v); weights are off by as much.
+        (Bounds.v); weights are off by as much. What an MLP has computed is off by more,
+        and the kernel tries lesser leads, too.
         """
         most = (ceil(scores.most) + 1) * 2**self._grain
-        if channel["op"] != "prefix-sum":
+        if channel["op"] not in SUMS:
+            most += most // 256
             lead = scores.lead
             demand(lead >= 2, f"the scores of {channel['name']} lead by too little")
             gap = 1000 if lead == inf else ceil(lead - 1)
             return {"most": most, "gap": gap, "shares": 0, "loose": 0}
-        highest = self._length * int(max(self._later(channel["source"])))
+        marks = self._marks(channel)[1:]
+        highest = int(marks.sum()) * int(max(self._later(channel["source"])))
         every = len(self._later(channel["name"])) == 1 + highest
         demand(every, f"{channel['name']} does not have all values up to {highest}")
         shares, off = scores.shares
@@ -328,21 +339,27 @@ class Scores:
         most: The largest in absolute value.
         lead: By how much the right score leads at least.
         shares: Of a sum, to how many letters all weights add up, and by how much the
-            weight of a letter differs at most, as a part of it.
+            weight of a letter that counts differs at most, as a part of it.
     """
 
     def __init__(
-        self, channel: Mapping[str, Any], queries: Vectors, keys: Vectors, length: int
+        self,
+        channel: Mapping[str, Any],
+        queries: Vectors,
+        keys: Vectors,
+        marks: IntArray,
     ) -> None:
+        """Of a head, for positions that a sum counts, if it adds up: ``marks``."""
         self.most, self.lead = 0.0, inf
+        self._counted = np.cumsum(marks)
         self._many, self._off = 0, 0.0
         self._channel, self._keys = channel, keys
-        for t in _rows(length):
+        for t in _rows(len(marks) - 1):
             asking, seen = queries.within(t, t), keys.within(0, t)
             scores = asking.vectors @ seen.vectors.T
             self.most = max(self.most, float(np.abs(scores).max(initial=0)))
             for i, row in enumerate(scores):
-                if channel["op"] == "prefix-sum":
+                if channel["op"] in SUMS:
                     self._weigh(t, seen, row)
                 else:
                     case = dict(zip(asking.names, asking.values[i], strict=True))
@@ -355,9 +372,13 @@ class Scores:
         return self._many, self._off
 
     def _weigh(self, t: int, seen: Vectors, row: FloatArray) -> None:
-        weights = np.exp(row)
+        some, flag = seen.at >= 0, self._channel.get("where")
+        if flag is not None:
+            some = (seen.at == 0) | (seen.value_of(flag) == 1)
+        weights = np.exp(row[some])
         self._many = self._many or round(float(weights.sum()))
-        share = np.where(seen.at == 0, self._many - t, 1)
+        bos = self._many - self._counted[t] + self._counted[0]
+        share = np.where(seen.at[some] == 0, bos, 1)
         demand(bool((share > 0).all()), "BOS is too light for a sum")
         self._off = max(self._off, float(np.abs(weights / share - 1).max()))
 

@@ -64,8 +64,19 @@ class OneInvariant(Search):
         statement = super().stated_part(outputs, assumed)
         has_position = any(c.op == "position" for c in self.program.channels.values())
         repeats = [self.program.length, 1] if has_position else [0, 1]
-        alone = [rule for rule in statement["reduced"] if len(rule[0]) == 1]
+        alone = [
+            rule
+            for rule in statement["reduced"]
+            if len(rule[0]) == 1 and self._has_all_sums(rule[0][0])
+        ]
         return {**statement, "reduced": alone, "repeats": repeats}
+
+    def _has_all_sums(self, name: str) -> bool:
+        """Whether a sum may be whatever the kernel takes it for where it is lowered."""
+        channel = self.program.channels[name]
+        source = self.program.channels[channel.inputs[0]]
+        most: int = channel.domain.max()
+        return most >= self.program.length * source.later.max()
 
 
 class ProgramEvidence:

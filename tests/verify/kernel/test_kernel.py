@@ -22,6 +22,7 @@ from krohn.verify.kernel.evidence import find_kernel_evidence
 PATTERN = "regex:(a|b)*abb"
 TRANSFORMERS = (
     *("FlipFlop", "Memory3", "FFL2", "Adder", "Grid3", "abab", "Dyck1,2", PATTERN),
+    *("Grid4", "regex:(ab|ba)*", "Parity8@2,3,7", "ParityTree2,2"),
     *("C2", "C3", "C2xC3", "S3", "A4", "D4", "Q8", "S4", "A5", "PermReset3"),
 )
 RNNS = ("C2", "S3", "FlipFlop", "Grid4", "Dyck2,3")
@@ -158,7 +159,7 @@ def test_naturals_that_would_overflow_are_noticed() -> None:
     [
         ("Mess3", {"length": 4}, "other sources"),
         ("C2", {"length": 4, "disguise": "rotate"}, "disguises"),
-        ("ParityTree2,2", {"length": 16}, "heads for"),
+        ("regex:bccb(aa)*", {"length": 8, "construction": "cascade"}, "heads for"),
     ],
 )
 def test_what_it_has_no_theorem_about(

@@ -616,6 +616,15 @@ let rec last l d =
                 | [] -> a
                 | _ :: _ -> last l0 d)
 
+(** val count_occ : ('a1 -> 'a1 -> bool) -> 'a1 list -> 'a1 -> int **)
+
+let rec count_occ eq_dec0 l x =
+  match l with
+  | [] -> 0
+  | y :: tl0 ->
+    let n = count_occ eq_dec0 tl0 x in
+    if eq_dec0 y x then Checked.succ n else n
+
 (** val rev : 'a1 list -> 'a1 list **)
 
 let rec rev = function
@@ -1783,9 +1792,27 @@ let mapped o known0 =
   | Sum _ -> Some (map list_sum (prods known0))
   | _ -> None
 
-(** val domain_of : int -> int -> domain list -> op -> domain option **)
+(** val marks : program -> int -> int list option **)
 
-let domain_of letters0 longest ds o =
+let marks p w =
+  match nth_error p w with
+  | Some o ->
+    (match o with
+     | Position vs -> (match vs with
+                       | [] -> None
+                       | _ :: l -> Some l)
+     | _ -> None)
+  | None -> None
+
+(** val heard : int -> int list -> int **)
+
+let heard t l =
+  count_occ Checked.equal (firstn t l) (Checked.succ 0)
+
+(** val domain_of :
+    int -> int -> program -> domain list -> op -> domain option **)
+
+let domain_of letters0 longest p ds o =
   match all (nth_error ds) (inputs o) with
   | Some of0 ->
     (match o with
@@ -1841,7 +1868,25 @@ let domain_of letters0 longest ds o =
                       (add (Checked.succ 0) (mul longest (list_max (snd x))))))
              else None
            | _ :: _ -> None))
-     | MarkedSum (_, _) -> None
+     | MarkedSum (_, w) ->
+       (match of0 with
+        | [] -> None
+        | x :: l ->
+          (match l with
+           | [] -> None
+           | _ :: l0 ->
+             (match l0 with
+              | [] ->
+                (match marks p w with
+                 | Some l1 ->
+                   if Checked.equal (fst x) 0
+                   then Some (0,
+                          (seq 0
+                            (add (Checked.succ 0)
+                              (mul (heard longest l1) (list_max (snd x))))))
+                   else None
+                 | None -> None)
+              | _ :: _ -> None)))
      | Earliest (_, _) ->
        (match of0 with
         | [] -> None
@@ -1864,21 +1909,28 @@ let domain_of letters0 longest ds o =
         | None -> None))
   | None -> None
 
+(** val domains_in :
+    int -> int -> program -> domain list -> program -> domain list option **)
+
+let rec domains_in letters0 longest p ds = function
+| [] -> Some ds
+| o :: r ->
+  (match domain_of letters0 longest p ds o with
+   | Some d -> domains_in letters0 longest p (app ds (d :: [])) r
+   | None -> None)
+
 (** val domains :
     int -> int -> domain list -> program -> domain list option **)
 
-let rec domains letters0 longest ds = function
-| [] -> Some ds
-| o :: r ->
-  (match domain_of letters0 longest ds o with
-   | Some d -> domains letters0 longest (app ds (d :: [])) r
-   | None -> None)
+let domains letters0 longest ds p =
+  domains_in letters0 longest p ds p
 
 (** val key_of : op -> int option **)
 
 let key_of = function
 | Latest (_, w) -> Some w
 | LatestMatch (_, k, _) -> Some k
+| MarkedSum (_, w) -> Some w
 | Earliest (_, w) -> Some w
 | _ -> None
 
@@ -3573,51 +3625,89 @@ let leads_quickly o lead t q row0 =
        (leads_from o lead t q row0 (at_start row0))
    | _ -> leads o lead t q row0)
 
-(** val share : Big_int_Z.big_int -> int -> int -> Big_int_Z.big_int **)
+(** val faint : Big_int_Z.big_int **)
 
-let share many t j =
-  if Checked.equal j 0
-  then Whole.sub many (Z.of_nat t)
-  else Big_int_Z.unit_big_int
+let faint =
+  Z.pow (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)
+    (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+    (Big_int_Z.mult_int_big_int 2
+    ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+    Big_int_Z.unit_big_int))))
+
+(** val hears : program -> op -> int -> Big_int_Z.big_int option **)
+
+let hears p o t =
+  match o with
+  | MarkedSum (_, w) ->
+    (match marks p w with
+     | Some l -> Some (Z.of_nat (heard t l))
+     | None -> None)
+  | _ -> Some (Z.of_nat t)
+
+(** val suits : op -> int -> bool **)
+
+let suits o k =
+  match o with
+  | MarkedSum (_, _) -> Checked.equal k (Checked.succ 0)
+  | _ -> true
 
 (** val level :
-    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int -> int ->
-    ((int * int) * interval) list -> bool **)
+    Big_int_Z.big_int -> program -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+    op -> int -> ((int * int) * interval) list -> bool **)
 
-let level g many off t row0 =
-  forallb (fun x ->
-    let (y, s) = x in
-    let (j, _) = y in
-    let h = share many t j in
-    (&&)
-      (Whole.leq
-        (Whole.mul h
-          (Whole.sub
-            (Z.pow (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)
-              (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
-              (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
-              (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
-              Big_int_Z.unit_big_int))))))) off)) (exp_below g (fst s)))
-      (match exp_above g (snd s) with
-       | Some z0 ->
-         Whole.leq z0
-           (Whole.mul h
-             (Whole.add
-               (Z.pow (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)
-                 (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
-                 (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
-                 (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
-                 Big_int_Z.unit_big_int))))))) off))
-       | None -> false)) row0
+let level g p many off o t row0 =
+  match hears p o t with
+  | Some n ->
+    forallb (fun x ->
+      let (y, s) = x in
+      let (j, k) = y in
+      if (||) (Checked.equal j 0) (suits o k)
+      then let h =
+             if Checked.equal j 0
+             then Whole.sub many n
+             else Big_int_Z.unit_big_int
+           in
+           (&&)
+             (Whole.leq
+               (Whole.mul h
+                 (Whole.sub
+                   (Z.pow (Big_int_Z.mult_int_big_int 2
+                     Big_int_Z.unit_big_int) (Big_int_Z.mult_int_big_int 2
+                     (Big_int_Z.mult_int_big_int 2
+                     (Big_int_Z.mult_int_big_int 2
+                     (Big_int_Z.mult_int_big_int 2
+                     (Big_int_Z.mult_int_big_int 2
+                     (Big_int_Z.mult_int_big_int 2
+                     Big_int_Z.unit_big_int))))))) off))
+               (exp_below g (fst s)))
+             (match exp_above g (snd s) with
+              | Some z0 ->
+                Whole.leq z0
+                  (Whole.mul h
+                    (Whole.add
+                      (Z.pow (Big_int_Z.mult_int_big_int 2
+                        Big_int_Z.unit_big_int) (Big_int_Z.mult_int_big_int 2
+                        (Big_int_Z.mult_int_big_int 2
+                        (Big_int_Z.mult_int_big_int 2
+                        (Big_int_Z.mult_int_big_int 2
+                        (Big_int_Z.mult_int_big_int 2
+                        (Big_int_Z.mult_int_big_int 2
+                        Big_int_Z.unit_big_int))))))) off))
+              | None -> false)
+      else (match exp_above g (snd s) with
+            | Some z0 -> Whole.leq z0 faint
+            | None -> false)) row0
+  | None -> false
 
 (** val judged :
-    Big_int_Z.big_int -> plan -> op -> int -> int -> ((int * int) * interval)
-    list -> bool **)
+    Big_int_Z.big_int -> program -> plan -> op -> int -> int ->
+    ((int * int) * interval) list -> bool **)
 
-let judged g e o t q row0 =
+let judged g p e o t q row0 =
   (&&) (forallb (fun x -> Whole.leq (reach (snd x)) e.most) row0)
     (match o with
-     | PrefixSum _ -> level g e.shares e.loose t row0
+     | PrefixSum _ -> level g p e.shares e.loose o t row0
+     | MarkedSum (_, _) -> level g p e.shares e.loose o t row0
      | _ ->
        leads_quickly o
          (Whole.mul (Z.of_nat e.gap)
@@ -3634,6 +3724,9 @@ let order_of = function
 | PrefixSum _ ->
   (Checked.succ (Checked.succ (Checked.succ (Checked.succ (Checked.succ
     0))))) :: []
+| MarkedSum (_, w) ->
+  (Checked.succ (Checked.succ (Checked.succ (Checked.succ (Checked.succ
+    (Checked.succ 0)))))) :: (w :: [])
 | Earliest (_, w) ->
   (Checked.succ (Checked.succ (Checked.succ (Checked.succ 0)))) :: (w :: [])
 | _ -> []
@@ -3667,7 +3760,7 @@ let separates a g longest p ds pos b h e forms o =
           let seen = positions (fst x) ks in
           forallb (fun q ->
             match scored a g (snd q) seen with
-            | Some row0 -> judged g e o (fst x) (fst q) row0
+            | Some row0 -> judged g p e o (fst x) (fst q) row0
             | None -> false) (snd x))
           (combine (seq 0 (add (Checked.succ 0) longest)) qs0)
       | None -> false)
@@ -3786,20 +3879,26 @@ let skew g longest f e =
   let n = Z.of_nat (add (Checked.succ 0) longest) in
   Whole.add
     (Whole.add
-      (up (Whole.neg f.digits)
-        (Whole.mul
+      (Whole.add
+        (up (Whole.neg f.digits)
           (Whole.mul
-            ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
-            (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int))
-            (Whole.add n Big_int_Z.unit_big_int))
-          (Z.pow (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int) g)))
+            (Whole.mul
+              ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+              (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int))
+              (Whole.add n Big_int_Z.unit_big_int))
+            (Z.pow (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int) g)))
+        (up
+          (Whole.sub g (Big_int_Z.mult_int_big_int 2
+            (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+            (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+            (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)))))))
+          (Whole.mul (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)
+            e.loose)))
       (up
         (Whole.sub g (Big_int_Z.mult_int_big_int 2
           (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
-          (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
-          (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)))))))
-        (Whole.mul (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)
-          e.loose)))
+          ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+          (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)))))) n))
     (up (Whole.neg f.digits)
       (Whole.mul (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)
         (Whole.add
@@ -3822,8 +3921,17 @@ let skew g longest f e =
 let beyond g longest f t =
   let n = Z.of_nat (add (Checked.succ 0) longest) in
   Whole.add
-    (Whole.mul (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)
-      (stray g t))
+    (Whole.add
+      (Whole.mul (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)
+        (stray g t))
+      (up (Big_int_Z.minus_big_int (Big_int_Z.mult_int_big_int 2
+        (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+        ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+        (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int))))))
+        (Whole.mul
+          (Whole.mul (Big_int_Z.mult_int_big_int 2
+            (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+            Big_int_Z.unit_big_int))) n) (largest t))))
     (up (Whole.sub (Whole.add f.least f.digits) Big_int_Z.unit_big_int)
       (Whole.mul
         (Whole.mul (Big_int_Z.mult_int_big_int 2
@@ -3890,6 +3998,7 @@ let added_up a g longest p ds pos h e forms c y x =
 
 let returned a g longest p ds pos h e forms c y o = match o with
 | PrefixSum x -> added_up a g longest p ds pos h e forms c y x
+| MarkedSum (x, _) -> added_up a g longest p ds pos h e forms c y x
 | _ ->
   (match source_of o with
    | Some x -> copied a g longest p ds pos h e forms c y x

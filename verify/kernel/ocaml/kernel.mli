@@ -126,6 +126,8 @@ val nth_error : 'a1 list -> int -> 'a1 option
 
 val last : 'a1 list -> 'a1 -> 'a1
 
+val count_occ : ('a1 -> 'a1 -> bool) -> 'a1 list -> 'a1 -> int
+
 val rev : 'a1 list -> 'a1 list
 
 val concat : 'a1 list list -> 'a1 list
@@ -381,7 +383,14 @@ val at_bos : domain -> int list
 
 val mapped : op -> int list list -> int list option
 
-val domain_of : int -> int -> domain list -> op -> domain option
+val marks : program -> int -> int list option
+
+val heard : int -> int list -> int
+
+val domain_of : int -> int -> program -> domain list -> op -> domain option
+
+val domains_in :
+  int -> int -> program -> domain list -> program -> domain list option
 
 val domains : int -> int -> domain list -> program -> domain list option
 
@@ -771,15 +780,19 @@ val leads_quickly :
   op -> Big_int_Z.big_int -> int -> int -> ((int * int) * interval) list ->
   bool
 
-val share : Big_int_Z.big_int -> int -> int -> Big_int_Z.big_int
+val faint : Big_int_Z.big_int
+
+val hears : program -> op -> int -> Big_int_Z.big_int option
+
+val suits : op -> int -> bool
 
 val level :
-  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int -> int ->
-  ((int * int) * interval) list -> bool
+  Big_int_Z.big_int -> program -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+  op -> int -> ((int * int) * interval) list -> bool
 
 val judged :
-  Big_int_Z.big_int -> plan -> op -> int -> int -> ((int * int) * interval)
-  list -> bool
+  Big_int_Z.big_int -> program -> plan -> op -> int -> int ->
+  ((int * int) * interval) list -> bool
 
 val order_of : op -> int list
 
