@@ -3145,6 +3145,74 @@ let fed_by a g ls i xs h =
      | Some h0 -> finished a g (map radius xs) ls i h0
      | None -> None)
 
+(** val less :
+    Big_int_Z.big_int list -> Big_int_Z.big_int list -> Big_int_Z.big_int list **)
+
+let rec less a b =
+  match a with
+  | [] -> map Whole.neg b
+  | x :: a' ->
+    (match b with
+     | [] -> a
+     | y :: b' -> (Whole.sub x y) :: (less a' b'))
+
+(** val error :
+    arithmetic -> Big_int_Z.big_int -> tally -> Big_int_Z.big_int option **)
+
+let error a g a0 =
+  match settled a g a0 with
+  | Some m ->
+    (match slip a g a0 with
+     | Some e ->
+       Some (Whole.min e (Whole.add m (Whole.mul a0.moving a0.farthest)))
+     | None -> Some (Whole.add m (Whole.mul a0.moving a0.farthest)))
+  | None -> slip a g a0
+
+type answer0 =
+  ((Big_int_Z.big_int * Big_int_Z.big_int
+  list) * interval) * (interval * Big_int_Z.big_int)
+
+(** val answer_of :
+    arithmetic -> Big_int_Z.big_int -> interval list ->
+    ((Big_int_Z.big_int * Big_int_Z.big_int list) * interval) -> answer0
+    option **)
+
+let answer_of a g xs u =
+  match fired a g xs u with
+  | Some x ->
+    (match error a g (read_by xs u) with
+     | Some e -> Some (u, (x, e))
+     | None -> None)
+  | None -> None
+
+(** val above : interval list -> answer0 -> answer0 -> bool **)
+
+let above xs x y =
+  let (u, p) = x in
+  let (v, q) = y in
+  (||) (Whole.lt (snd (fst q)) (fst (fst p)))
+    (Whole.lt (Whole.add (Whole.add (snd p) (snd q)) (snd (snd v)))
+      (Whole.add
+        (fst
+          (coarse (fst (fst u))
+            (weighed (less (snd (fst u)) (snd (fst v))) xs)).sums1)
+        (fst (snd u))))
+
+(** val ahead :
+    arithmetic -> Big_int_Z.big_int -> int -> interval list ->
+    ((Big_int_Z.big_int * Big_int_Z.big_int list) * interval) list -> bool **)
+
+let ahead a g c xs units0 =
+  match all (answer_of a g xs) units0 with
+  | Some zs ->
+    (match nth_error zs c with
+     | Some z0 ->
+       forallb (fun y ->
+         (||) (Checked.equal (fst y) c) (above xs z0 (snd y)))
+         (combine (seq 0 (length zs)) zs)
+     | None -> false)
+  | None -> false
+
 (** val squared : int -> Big_int_Z.big_int -> Big_int_Z.big_int **)
 
 let rec squared k z0 =
@@ -4243,16 +4311,6 @@ let rec through a g longest p ds pos bs es forms =
            | None -> None)
         | None -> None))
 
-(** val ahead : int -> interval list -> bool **)
-
-let ahead c zs =
-  match nth_error zs c with
-  | Some z0 ->
-    forallb (fun y ->
-      (||) (Checked.equal (fst y) c) (Whole.lt (snd (snd y)) (fst z0)))
-      (combine (seq 0 (length zs)) zs)
-  | None -> false
-
 (** val right_answers :
     arithmetic -> Big_int_Z.big_int -> program -> domain list -> int ->
     transformer -> int list -> (int list * int) list -> int list -> form list
@@ -4269,10 +4327,7 @@ let right_answers a g p ds pos n outs0 decode s forms =
          (match all (read row0) sources with
           | Some xs ->
             (match lookup decode vs with
-             | Some c ->
-               (match all (fired a g xs) units0 with
-                | Some zs -> ahead c zs
-                | None -> false)
+             | Some c -> ahead a g c xs units0
              | None -> true)
           | None -> false)
        | None -> false) (prods (map snd of0))

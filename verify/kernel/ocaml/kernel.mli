@@ -657,6 +657,26 @@ val fed_by :
   list) * interval) list) list -> int -> interval list ->
   (Big_int_Z.big_int * affine list) option -> interval option
 
+val less :
+  Big_int_Z.big_int list -> Big_int_Z.big_int list -> Big_int_Z.big_int list
+
+val error :
+  arithmetic -> Big_int_Z.big_int -> tally -> Big_int_Z.big_int option
+
+type answer0 =
+  ((Big_int_Z.big_int * Big_int_Z.big_int
+  list) * interval) * (interval * Big_int_Z.big_int)
+
+val answer_of :
+  arithmetic -> Big_int_Z.big_int -> interval list ->
+  ((Big_int_Z.big_int * Big_int_Z.big_int list) * interval) -> answer0 option
+
+val above : interval list -> answer0 -> answer0 -> bool
+
+val ahead :
+  arithmetic -> Big_int_Z.big_int -> int -> interval list ->
+  ((Big_int_Z.big_int * Big_int_Z.big_int list) * interval) list -> bool
+
 val squared : int -> Big_int_Z.big_int -> Big_int_Z.big_int
 
 val exp_below : Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
@@ -883,8 +903,6 @@ val quick_layers :
 val through :
   arithmetic -> Big_int_Z.big_int -> int -> program -> domain list -> int ->
   block list -> step list -> form list -> form list option
-
-val ahead : int -> interval list -> bool
 
 val right_answers :
   arithmetic -> Big_int_Z.big_int -> program -> domain list -> int ->
