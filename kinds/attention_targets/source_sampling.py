@@ -190,8 +190,8 @@ def attention_target(
     """
     given = Given(**options)
     size = len(rho) - 1 if isinstance(rho, np.ndarray) else points
-    demand(is_power(size), "a grid has 2, 4, 8, … pieces")
-    demand(2 <= size <= MOST_POINTS, f"a grid has at most {MOST_POINTS} pieces")
+    demand(size > 1 and is_power(size), "a grid has 2, 4, 8, … pieces")
+    demand(size <= MOST_POINTS, f"a grid has at most {MOST_POINTS} pieces")
     grid = np.arange(size + 1) / size
     _check_bounds(given.lipschitz, given.second_derivatives, rho=rho, f=f, F=F)
     left, right, of_rho = _coupling(rho, given, grid)

@@ -110,8 +110,8 @@ class StatedAttentionTarget(StatedSource):
     def __post_init__(self) -> None:
         demand(1 <= self.length <= LONGEST, f"a length lies between 1 and {LONGEST}")
         points = len(self.left) - 1
-        demand(is_power(points), "a grid has 2, 4, 8, … pieces")
-        demand(2 <= points <= MOST_POINTS, f"at most {MOST_POINTS} pieces")
+        demand(points > 1 and is_power(points), "a grid has 2, 4, 8, … pieces")
+        demand(points <= MOST_POINTS, f"at most {MOST_POINTS} pieces")
         tables = (self.left, self.right, self.f)
         demand(all(t.ndim == 2 for t in tables), "a table has a row for each point")
         demand(all(len(t) == points + 1 for t in tables), "tables of several sizes")

@@ -228,7 +228,7 @@ def changed(file: ModelFile, **told: Any) -> ModelFile:
         ({"left": [[0.0], [1.0]]}, "several sizes|a grid has"),
         ({"left": "abc"}, "other axes"),
         ({"f": [[float("inf"), 0.0]] * 257}, "Out of range"),
-        ({"f": [[0.0]] * 257}, "another number|not one function"),
+        ({"f": [[0.0]] * 257}, "another number|one function"),
         ({"outer": None}, "not the identity"),
         (
             {"outer": {"low": 0.0, "step": 0.3, "values": [[0.0] * 2] * 9}},
