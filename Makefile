@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test test-slow walls kernel formal docs notebooks lint format results clean
+.PHONY: demo test test-slow walls kernel kernel-wheel formal docs notebooks lint format results clean
 
 demo: $(READY)
 	@mkdir -p demo
@@ -31,17 +31,24 @@ walls: $(READY)
 	$(BIN)/python tests/delete_slices.py
 	$(BIN)/python tests/delete_slices.py --alone
 
-# The kernel, from what Coq has extracted; needs Debian's packages ocaml-findlib and
-# libzarith-ocaml-dev.
+# The kernel, from what Coq has extracted; `krohn verify` finds it.
 kernel:
 	@command -v ocamlfind >/dev/null || { echo "ocamlfind is missing: install Debian's packages ocaml-findlib and libzarith-ocaml-dev"; exit 2; }
-	$(MAKE) -C verify/kernel/ocaml
+	$(MAKE) -s -C verify/kernel/ocaml
 
-# Theorems for Coq; needs Debian's packages coq and libcoq-flocq.
-formal: $(READY)
+# The kernel as a wheel with a static program, in dist/, installed in a new environment and
+# asked whether it runs.
+kernel-wheel: $(READY) kernel
+	cd verify/kernel/wheel && $(CURDIR)/$(BIN)/python -m hatchling build -t wheel -d $(CURDIR)/dist
+	rm -rf build/kernel && $(PYTHON) -m venv build/kernel
+	build/kernel/bin/pip install -q --no-index --find-links dist krohn-kernel
+	build/kernel/bin/krohn-kernel --version
+
+# Theorems for Coq: the library is proved and extracted again, and theorems about files.
+# It needs Debian's packages coq and libcoq-flocq as well.
+formal: $(READY) kernel
 	@command -v coqc >/dev/null || { echo "coqc is missing: install Debian's packages coq and libcoq-flocq"; exit 2; }
-	$(BIN)/python -m pytest -q tests/instruments/formal/test_formal.py \
-	  -k "small_checker or not (500 or 300 or 200)"
+	$(BIN)/python -m pytest -q tests/instruments/formal tests/verify/kernel/test_extraction.py
 
 # The pages, in site/: tutorials are executed, every link and anchor is followed, and
 # nothing is fetched.

@@ -94,7 +94,7 @@ def write(file: str | Path, directory: str | Path, prove: bool = False) -> Forma
         (place / f"{THEOREM}.v").write_text(text + "\n", encoding="utf-8")
         (place / "Makefile").write_text(_makefile(modules), encoding="utf-8")
     written = Formal(str(directory), says.removeprefix("proved: "))
-    return _run_coq(written) if prove else written
+    return run_coq(written) if prove else written
 
 
 def _makefile(modules: list[str]) -> str:
@@ -105,8 +105,8 @@ def _makefile(modules: list[str]) -> str:
     )
 
 
-def _run_coq(written: Formal) -> Formal:
-    """The theorem, once Coq has been asked."""
+def run_coq(written: Formal) -> Formal:
+    """The theorem, once Coq has been asked by `make` in its folder."""
     before = _seconds()
     ran = subprocess.run(
         ["make", "-s", "-C", written.directory],

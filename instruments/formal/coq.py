@@ -9,7 +9,7 @@ from pathlib import Path
 from krohn.verify import kernel
 
 LIBRARY = Path(kernel.__file__).parent / "coq"
-IMPORTS = re.compile(r"From Krohn Require Import ([\w\s]+)\.")
+IMPORTS = re.compile(r"From Krohn Require (?:Import |Export )?([\w\s]+)\.")
 
 
 def all_modules() -> list[str]:

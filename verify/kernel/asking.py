@@ -15,10 +15,7 @@ from krohn.program.errors import KrohnError
 NAME = "krohn-kernel"
 BUILT = Path(__file__).parent / "build" / NAME
 """Where `make kernel` puts it."""
-INSTALL = (
-    "`pip install krohn-kernel` brings it for Linux, and `make kernel` in a checkout "
-    "builds it (docs/kernel.md)"
-)
+INSTALL = "`make kernel` in a checkout builds it (docs/kernel.md)"
 
 
 @dataclass(frozen=True)
