@@ -62,21 +62,23 @@ Definition fired (xs : list interval) (u : (Z * list Z) * interval) : option int
 (** A unit of forms with slopes in units of 2^v. Where the sum is rounded more than it
     moves, it goes by multiples beside the terms, and slopes are of no use. *)
 Definition still (x : interval) : affine := {| slopes := []; rest := x; range := x |}.
-Definition sloped (v : Z) (radii : list Z) (us : list affine) (u : (Z * list Z) * interval)
+Definition sloped (v : Z) (radii : list Z) (k : Z) (b : interval) (c : list Z * interval)
     (e : Z) : affine :=
-  let c := combined (snd (fst u)) us in let k := fst (fst u) in let b := snd u in
   let r := wider e (down k (fst (snd c)) + fst b, up k (snd (snd c)) + snd b)%Z in
   {| slopes := fst c; rest := r; range := wider (up (v + k) (drift (fst c) radii)) r |}.
-Definition lifted (v : Z) (radii : list Z) (us : list affine) (xs : list interval)
-    (u : (Z * list Z) * interval) : option affine :=
-  let a := read_by xs u in
+(** A unit from what it reads in units of 2^k, as terms and as forms, and its bias. *)
+Definition lift (v : Z) (radii : list Z) (k : Z) (b : interval) (a : tally)
+    (c : list Z * interval) : option affine :=
   match settled A g a, slip A g a with
   | Some m, Some e =>
-      Some (if (m <=? e)%Z then still (wider m (middle a)) else sloped v radii us u e)
+      Some (if (m <=? e)%Z then still (wider m (middle a)) else sloped v radii k b c e)
   | Some m, None => Some (still (wider m (middle a)))
-  | None, Some e => Some (sloped v radii us u e)
+  | None, Some e => Some (sloped v radii k b c e)
   | None, None => None
   end.
+Definition lifted (v : Z) (radii : list Z) (us : list affine) (xs : list interval)
+    (u : (Z * list Z) * interval) : option affine :=
+  lift v radii (fst (fst u)) (snd u) (read_by xs u) (combined (snd (fst u)) us).
 
 Fixpoint flow (v : Z) (radii : list Z) (ls : list (Z * list ((Z * list Z) * interval))) (i : nat)
     (us : list affine) : option interval :=
@@ -274,7 +276,7 @@ Lemma sloped_follows d v radii us wt bt u e h n y :
   (forall i, Rabs (d i) <= IZR (nth i radii 0%Z)) ->
   followed d v us h -> length us = n ->
   sum A (dots n h wt u ++ [Number (entry bt 0 u)]) y ->
-  follows d (v + unit wt) (sloped v radii us (unit_of g wt bt u) e) y.
+  follows d (v + unit wt) (sloped v radii (unit wt) (exactly g bt 0 u) (combined (column wt u) us) e) y.
 Proof.
   intros E R H L D.
   assert (C := read_counted (map range us) wt bt u h n (followed_insides _ _ _ _ H)
@@ -286,7 +288,7 @@ Proof.
   2:{ rewrite L. unfold dots. f_equal. apply map_ext. intros i. rewrite nth_column. reflexivity. }
   replace (total [Number (entry bt 0 u)]) with (entry bt 0 u) in S by (unfold total; simpl; ring).
   set (t := total (map _ (seq 0 (length us)))) in *. clearbody t.
-  unfold sloped. cbn [unit_of dotted fst snd]. set (c := combined (column wt u) us) in *.
+  unfold sloped. set (c := combined (column wt u) us) in *.
   assert (I := exactly_inside g bt 0 u). set (b := exactly g bt 0 u) in *.
   set (k := unit wt) in *.
   assert (P := bpow_gt_0 radix2 g).
@@ -318,7 +320,7 @@ Lemma lifted_sound d v radii us wt bt u a h n y :
   followed d v us h -> length us = n ->
   sum A (dots n h wt u ++ [Number (entry bt 0 u)]) y -> follows d (v + unit wt) a y.
 Proof.
-  intros F R H L D. unfold lifted in F. cbv zeta in F.
+  intros F R H L D. unfold lifted, lift in F.
   assert (C := read_counted (map range us) wt bt u h n (followed_insides _ _ _ _ H)
     ltac:(rewrite map_length; exact L)).
   destruct (settled A g _) as [m|] eqn:M.

@@ -2968,14 +2968,6 @@ let dotted t j =
 let unit_of g w b u =
   ((dotted w u), (exactly g b 0 u))
 
-(** val ready :
-    Big_int_Z.big_int -> layer ->
-    Big_int_Z.big_int * ((Big_int_Z.big_int * Big_int_Z.big_int
-    list) * interval) list **)
-
-let ready g l =
-  (l.weight.unit0, (map (unit_of g l.weight l.bias) (seq 0 l.fan)))
-
 (** val read_by :
     interval list -> ((Big_int_Z.big_int * Big_int_Z.big_int
     list) * interval) -> tally **)
@@ -2997,14 +2989,11 @@ let still x =
   { slopes = []; rest = x; range = x }
 
 (** val sloped :
-    Big_int_Z.big_int -> Big_int_Z.big_int list -> affine list ->
-    ((Big_int_Z.big_int * Big_int_Z.big_int list) * interval) ->
-    Big_int_Z.big_int -> affine **)
+    Big_int_Z.big_int -> Big_int_Z.big_int list -> Big_int_Z.big_int ->
+    interval -> (Big_int_Z.big_int list * interval) -> Big_int_Z.big_int ->
+    affine **)
 
-let sloped v radii us u e =
-  let c = combined (snd (fst u)) us in
-  let k = fst (fst u) in
-  let b = snd u in
+let sloped v radii k b c e =
   let r =
     wider e ((Whole.add (down k (fst (snd c))) (fst b)),
       (Whole.add (up k (snd (snd c))) (snd b)))
@@ -3012,50 +3001,34 @@ let sloped v radii us u e =
   { slopes = (fst c); rest = r; range =
   (wider (up (Whole.add v k) (drift (fst c) radii)) r) }
 
+(** val lift :
+    arithmetic -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
+    list -> Big_int_Z.big_int -> interval -> tally -> (Big_int_Z.big_int
+    list * interval) -> affine option **)
+
+let lift a g v radii k b a0 c =
+  match settled a g a0 with
+  | Some m ->
+    (match slip a g a0 with
+     | Some e ->
+       Some
+         (if Whole.leq m e
+          then still (wider m a0.middle)
+          else sloped v radii k b c e)
+     | None -> Some (still (wider m a0.middle)))
+  | None ->
+    (match slip a g a0 with
+     | Some e -> Some (sloped v radii k b c e)
+     | None -> None)
+
 (** val lifted :
     arithmetic -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
     list -> affine list -> interval list ->
     ((Big_int_Z.big_int * Big_int_Z.big_int list) * interval) -> affine option **)
 
 let lifted a g v radii us xs u =
-  let a0 = read_by xs u in
-  (match settled a g a0 with
-   | Some m ->
-     (match slip a g a0 with
-      | Some e ->
-        Some
-          (if Whole.leq m e
-           then still (wider m a0.middle)
-           else sloped v radii us u e)
-      | None -> Some (still (wider m a0.middle)))
-   | None ->
-     (match slip a g a0 with
-      | Some e -> Some (sloped v radii us u e)
-      | None -> None))
-
-(** val flow :
-    arithmetic -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
-    list -> (Big_int_Z.big_int * ((Big_int_Z.big_int * Big_int_Z.big_int
-    list) * interval) list) list -> int -> affine list -> interval option **)
-
-let rec flow a g v radii ls i us =
-  match ls with
-  | [] -> Some nil_interval
-  | l :: r ->
-    let xs = map (fun a0 -> a0.range) us in
-    (match r with
-     | [] ->
-       (match nth_error (snd l) i with
-        | Some u ->
-          (match lifted a g v radii us xs u with
-           | Some a0 -> Some a0.range
-           | None -> None)
-        | None -> None)
-     | _ :: _ ->
-       (match all (lifted a g v radii us xs) (snd l) with
-        | Some ys ->
-          flow a g (Whole.add v (fst l)) radii r i (map activated ys)
-        | None -> None))
+  lift a g v radii (fst (fst u)) (snd u) (read_by xs u)
+    (combined (snd (fst u)) us)
 
 (** val idle :
     (Big_int_Z.big_int * ((Big_int_Z.big_int * Big_int_Z.big_int
@@ -3074,17 +3047,6 @@ let rec idle ls i =
           else None
         | None -> None)
      | _ :: _ -> idle r i)
-
-(** val fed :
-    arithmetic -> Big_int_Z.big_int ->
-    (Big_int_Z.big_int * ((Big_int_Z.big_int * Big_int_Z.big_int
-    list) * interval) list) list -> int -> interval list -> interval option **)
-
-let fed a g ls i xs =
-  match idle ls i with
-  | Some b -> rounding a g (single b)
-  | None ->
-    flow a g Big_int_Z.zero_big_int (map radius xs) ls i (inputs_from 0 xs)
 
 (** val upto :
     arithmetic -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
@@ -3144,6 +3106,185 @@ let fed_by a g ls i xs h =
     (match h with
      | Some h0 -> finished a g (map radius xs) ls i h0
      | None -> None)
+
+(** val stacked :
+    Big_int_Z.big_int list -> Big_int_Z.big_int list list ->
+    Big_int_Z.big_int list list **)
+
+let rec stacked r = function
+| [] -> []
+| c :: cs' ->
+  (match r with
+   | [] -> (Big_int_Z.zero_big_int :: c) :: (stacked [] cs')
+   | x :: r' -> (x :: c) :: (stacked r' cs'))
+
+(** val upright :
+    Big_int_Z.big_int list list -> int -> Big_int_Z.big_int list list **)
+
+let rec upright rs n =
+  match rs with
+  | [] -> repeat [] n
+  | r :: rest0 -> stacked r (upright rest0 n)
+
+(** val readied :
+    Big_int_Z.big_int -> layer ->
+    Big_int_Z.big_int * ((Big_int_Z.big_int * Big_int_Z.big_int
+    list) * interval) list **)
+
+let readied g l =
+  let k = l.weight.unit0 in
+  (k,
+  (map (fun x -> ((k, (fst x)), (exactly g l.bias 0 (snd x))))
+    (combine (upright l.weight.rows l.fan) (seq 0 l.fan))))
+
+type wire = (int * Big_int_Z.big_int) list * interval
+
+(** val strung :
+    int -> Big_int_Z.big_int list -> (int * Big_int_Z.big_int) list list ->
+    (int * Big_int_Z.big_int) list list **)
+
+let rec strung i row0 cs = match cs with
+| [] -> []
+| c :: cs' ->
+  (match row0 with
+   | [] -> cs
+   | w :: row' ->
+     (if Whole.equal w Big_int_Z.zero_big_int then c else (i, w) :: c) :: 
+       (strung i row' cs'))
+
+(** val threads :
+    int -> Big_int_Z.big_int list list -> int -> (int * Big_int_Z.big_int)
+    list list **)
+
+let rec threads i rs n =
+  match rs with
+  | [] -> repeat [] n
+  | r :: rest0 -> strung i r (threads (Checked.succ i) rest0 n)
+
+(** val wires : Big_int_Z.big_int -> int -> layer -> wire list **)
+
+let wires g n l =
+  combine (threads 0 (firstn n l.weight.rows) l.fan)
+    (map (exactly g l.bias 0) (seq 0 l.fan))
+
+(** val woven :
+    Big_int_Z.big_int -> int -> layer list -> (Big_int_Z.big_int * wire list)
+    list **)
+
+let rec woven g n = function
+| [] -> []
+| l :: r -> (l.weight.unit0, (wires g n l)) :: (woven g l.fan r)
+
+(** val narrowed :
+    (Big_int_Z.big_int * wire list) list -> int -> int
+    list * (Big_int_Z.big_int * (int * wire) list) list **)
+
+let rec narrowed net i =
+  match net with
+  | [] -> ((i :: []), [])
+  | p :: rest0 ->
+    let (k, ws) = p in
+    let c = narrowed rest0 i in
+    let here =
+      filter (fun x -> mem (fst x) (fst c)) (combine (seq 0 (length ws)) ws)
+    in
+    ((dedup (concat (map (fun x -> map fst (fst (snd x))) here))), ((k,
+    here) :: (snd c)))
+
+type cone = { needs : int list;
+              paths : (Big_int_Z.big_int * (int * wire) list) list }
+
+(** val cone_of :
+    int -> (Big_int_Z.big_int * wire list) list -> int -> cone **)
+
+let cone_of d net i =
+  let c = narrowed net i in
+  { needs = (filter (fun j -> mem j (fst c)) (seq 0 d)); paths = (snd c) }
+
+(** val meet :
+    (int * affine) list -> (int * Big_int_Z.big_int) list ->
+    (Big_int_Z.big_int * affine) list option **)
+
+let rec meet us ws = match ws with
+| [] -> Some []
+| p :: ws' ->
+  let (j, w) = p in
+  (match us with
+   | [] -> None
+   | p0 :: us' ->
+     let (i, u) = p0 in
+     if Checked.equal i j
+     then (match meet us' ws' with
+           | Some l -> Some ((w, u) :: l)
+           | None -> None)
+     else meet us' ws)
+
+(** val weighed_there : (Big_int_Z.big_int * affine) list -> tally **)
+
+let rec weighed_there = function
+| [] -> none
+| p :: r ->
+  let (w, u) = p in both0 (single (scaled w u.range)) (weighed_there r)
+
+(** val combined_there :
+    (Big_int_Z.big_int * affine) list -> Big_int_Z.big_int list * interval **)
+
+let rec combined_there = function
+| [] -> ([], nil_interval)
+| p :: r ->
+  let (w, u) = p in
+  let c = combined_there r in
+  let x = scaled w u.rest in
+  ((added (map (Whole.mul w) u.slopes) (fst c)),
+  ((Whole.add (fst x) (fst (snd c))), (Whole.add (snd x) (snd (snd c)))))
+
+(** val wired :
+    arithmetic -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
+    list -> Big_int_Z.big_int -> (int * affine) list -> (int * wire) ->
+    (int * affine) option **)
+
+let wired a g v radii k us x =
+  match meet us (fst (snd x)) with
+  | Some l ->
+    (match lift a g v radii k (snd (snd x))
+             (both0 (coarse k (weighed_there l)) (single (snd (snd x))))
+             (combined_there l) with
+     | Some a0 -> Some ((fst x), a0)
+     | None -> None)
+  | None -> None
+
+(** val along :
+    arithmetic -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
+    list -> (Big_int_Z.big_int * (int * wire) list) list -> (int * affine)
+    list -> interval option **)
+
+let rec along a g v radii ps us =
+  match ps with
+  | [] -> None
+  | p :: r ->
+    let (k, xs) = p in
+    (match all (wired a g v radii k us) xs with
+     | Some ys ->
+       (match r with
+        | [] ->
+          (match ys with
+           | [] -> None
+           | y :: l ->
+             (match l with
+              | [] -> Some (snd y).range
+              | _ :: _ -> None))
+        | _ :: _ ->
+          along a g (Whole.add v k) radii r
+            (map (fun y -> ((fst y), (activated (snd y)))) ys))
+     | None -> None)
+
+(** val coned :
+    arithmetic -> Big_int_Z.big_int -> cone -> interval list -> interval
+    option **)
+
+let coned a g c xs =
+  along a g Big_int_Z.zero_big_int (map radius xs) c.paths
+    (combine c.needs (inputs_from 0 xs))
 
 (** val less :
     Big_int_Z.big_int list -> Big_int_Z.big_int list -> Big_int_Z.big_int list **)
@@ -4172,6 +4313,33 @@ let after_attention a g longest p ds pos b forms es ls =
            | None -> None)) (combine (seq 0 (length forms)) forms) ls
      | None -> None)
 
+(** val cone_layers :
+    arithmetic -> Big_int_Z.big_int -> program -> domain list -> int -> block
+    -> (Big_int_Z.big_int * wire list) list -> form list -> (int * form) ->
+    place -> form option **)
+
+let cone_layers a g p ds pos b net forms x l =
+  let c = cone_of (length forms) net (fst x) in
+  (match all (nth_error forms) c.needs with
+   | Some read_forms ->
+     cased p ds pos l (fun of0 ->
+       let sources = map (prepared of0) read_forms in
+       let own = prepared of0 (snd x) in
+       (fun row0 ->
+       match all (read row0) sources with
+       | Some xs ->
+         (match read row0 own with
+          | Some y ->
+            (match coned a g c xs with
+             | Some z0 ->
+               if nth (fst x) b.keeps false
+               then rounding a g (both0 (single y) (single z0))
+               else Some z0
+             | None -> None)
+          | None -> None)
+       | None -> None))
+   | None -> None)
+
 type worked =
   int list * (interval list * (Big_int_Z.big_int * affine list) option) option
 
@@ -4234,7 +4402,8 @@ let idly ds forms s =
     -> form list -> place list -> form list option **)
 
 let quick_layers a g p ds pos b forms ls =
-  let net = map (ready g) b.layers in
+  let net = map (readied g) b.layers in
+  let threaded = woven g (length forms) b.layers in
   let cache = at_work a g ds net forms ls in
   all2o (fun x l ->
     let s = l.of_channels in
@@ -4275,20 +4444,8 @@ let quick_layers a g p ds pos b forms ls =
            | Some t -> Some { channel = l.holds_channel; table = t }
            | None -> None)
         | None -> None)
-     | _ :: _ ->
-       cased p ds pos l (fun of1 row0 ->
-         match all (read row0) (map (prepared of1) forms) with
-         | Some xs ->
-           (match read row0 (prepared of1 (snd x)) with
-            | Some y ->
-              (match fed a g net (fst x) xs with
-               | Some z0 ->
-                 if kept
-                 then rounding a g (both0 (single y) (single z0))
-                 else Some z0
-               | None -> None)
-            | None -> None)
-         | None -> None))) (combine (seq 0 (length forms)) forms) ls
+     | _ :: _ -> cone_layers a g p ds pos b threaded forms x l))
+    (combine (seq 0 (length forms)) forms) ls
 
 (** val through :
     arithmetic -> Big_int_Z.big_int -> int -> program -> domain list -> int
@@ -5177,9 +5334,9 @@ let gates = function
 | Lstm -> Checked.succ (Checked.succ (Checked.succ (Checked.succ 0)))
 | Gru -> Checked.succ (Checked.succ (Checked.succ 0))
 
-type wire = { weights : Big_int_Z.big_int list; added0 : Big_int_Z.big_int }
+type wire0 = { weights : Big_int_Z.big_int list; added0 : Big_int_Z.big_int }
 
-(** val wire_of : tensor -> tensor -> int -> wire **)
+(** val wire_of : tensor -> tensor -> int -> wire0 **)
 
 let wire_of w b j =
   { weights = (row w j); added0 = (nth j (row b 0) Big_int_Z.zero_big_int) }
@@ -5195,7 +5352,7 @@ let by_units n f =
   map (fun u -> map f (unit_rows n u)) (seq 0 n.hidden)
 
 (** val drive :
-    Big_int_Z.big_int -> wire -> (form0 * Big_int_Z.big_int) list -> part0 **)
+    Big_int_Z.big_int -> wire0 -> (form0 * Big_int_Z.big_int) list -> part0 **)
 
 let drive u w box =
   settle u (dot w.weights box (whole w.added0))
@@ -5236,14 +5393,14 @@ let letter_part n a j =
        (join (whole w.added0)
          (whole (nth a w.weights Big_int_Z.zero_big_int))))
 
-type tables = { by_letters : part0 list list list; wires : wire list list;
-                columns : wire list }
+type tables = { by_letters : part0 list list list; wires0 : wire0 list list;
+                columns : wire0 list }
 
 (** val prepare : gated -> int -> tables **)
 
 let prepare n letters0 =
   { by_letters =
-    (map (fun a -> by_units n (letter_part n a)) (seq 0 letters0)); wires =
+    (map (fun a -> by_units n (letter_part n a)) (seq 0 letters0)); wires0 =
     (by_units n (wire_of n.weight_hh n.bias_hh)); columns =
     (map (fun k -> { weights =
       (map (fun r -> nth k r Big_int_Z.zero_big_int) n.read_weight.rows);
@@ -5266,7 +5423,7 @@ let width0 n =
 
 let before n t x =
   let s = map sized (firstn n.hidden x) in
-  map (map (fun w -> drive n.weight_hh.unit0 w s)) t.wires
+  map (map (fun w -> drive n.weight_hh.unit0 w s)) t.wires0
 
 (** val after :
     arithmetic -> gated -> part0 list list -> part0 list list -> form0 list

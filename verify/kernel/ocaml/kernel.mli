@@ -594,11 +594,6 @@ val unit_of :
   Big_int_Z.big_int -> tensor -> tensor -> int ->
   (Big_int_Z.big_int * Big_int_Z.big_int list) * interval
 
-val ready :
-  Big_int_Z.big_int -> layer ->
-  Big_int_Z.big_int * ((Big_int_Z.big_int * Big_int_Z.big_int
-  list) * interval) list
-
 val read_by :
   interval list -> ((Big_int_Z.big_int * Big_int_Z.big_int list) * interval)
   -> tally
@@ -610,28 +605,23 @@ val fired :
 val still : interval -> affine
 
 val sloped :
-  Big_int_Z.big_int -> Big_int_Z.big_int list -> affine list ->
-  ((Big_int_Z.big_int * Big_int_Z.big_int list) * interval) ->
-  Big_int_Z.big_int -> affine
+  Big_int_Z.big_int -> Big_int_Z.big_int list -> Big_int_Z.big_int ->
+  interval -> (Big_int_Z.big_int list * interval) -> Big_int_Z.big_int ->
+  affine
+
+val lift :
+  arithmetic -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
+  list -> Big_int_Z.big_int -> interval -> tally -> (Big_int_Z.big_int
+  list * interval) -> affine option
 
 val lifted :
   arithmetic -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
   list -> affine list -> interval list ->
   ((Big_int_Z.big_int * Big_int_Z.big_int list) * interval) -> affine option
 
-val flow :
-  arithmetic -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
-  list -> (Big_int_Z.big_int * ((Big_int_Z.big_int * Big_int_Z.big_int
-  list) * interval) list) list -> int -> affine list -> interval option
-
 val idle :
   (Big_int_Z.big_int * ((Big_int_Z.big_int * Big_int_Z.big_int
   list) * interval) list) list -> int -> interval option
-
-val fed :
-  arithmetic -> Big_int_Z.big_int ->
-  (Big_int_Z.big_int * ((Big_int_Z.big_int * Big_int_Z.big_int
-  list) * interval) list) list -> int -> interval list -> interval option
 
 val upto :
   arithmetic -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
@@ -656,6 +646,65 @@ val fed_by :
   (Big_int_Z.big_int * ((Big_int_Z.big_int * Big_int_Z.big_int
   list) * interval) list) list -> int -> interval list ->
   (Big_int_Z.big_int * affine list) option -> interval option
+
+val stacked :
+  Big_int_Z.big_int list -> Big_int_Z.big_int list list -> Big_int_Z.big_int
+  list list
+
+val upright :
+  Big_int_Z.big_int list list -> int -> Big_int_Z.big_int list list
+
+val readied :
+  Big_int_Z.big_int -> layer ->
+  Big_int_Z.big_int * ((Big_int_Z.big_int * Big_int_Z.big_int
+  list) * interval) list
+
+type wire = (int * Big_int_Z.big_int) list * interval
+
+val strung :
+  int -> Big_int_Z.big_int list -> (int * Big_int_Z.big_int) list list ->
+  (int * Big_int_Z.big_int) list list
+
+val threads :
+  int -> Big_int_Z.big_int list list -> int -> (int * Big_int_Z.big_int) list
+  list
+
+val wires : Big_int_Z.big_int -> int -> layer -> wire list
+
+val woven :
+  Big_int_Z.big_int -> int -> layer list -> (Big_int_Z.big_int * wire list)
+  list
+
+val narrowed :
+  (Big_int_Z.big_int * wire list) list -> int -> int
+  list * (Big_int_Z.big_int * (int * wire) list) list
+
+type cone = { needs : int list;
+              paths : (Big_int_Z.big_int * (int * wire) list) list }
+
+val cone_of : int -> (Big_int_Z.big_int * wire list) list -> int -> cone
+
+val meet :
+  (int * affine) list -> (int * Big_int_Z.big_int) list ->
+  (Big_int_Z.big_int * affine) list option
+
+val weighed_there : (Big_int_Z.big_int * affine) list -> tally
+
+val combined_there :
+  (Big_int_Z.big_int * affine) list -> Big_int_Z.big_int list * interval
+
+val wired :
+  arithmetic -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
+  list -> Big_int_Z.big_int -> (int * affine) list -> (int * wire) ->
+  (int * affine) option
+
+val along :
+  arithmetic -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
+  list -> (Big_int_Z.big_int * (int * wire) list) list -> (int * affine) list
+  -> interval option
+
+val coned :
+  arithmetic -> Big_int_Z.big_int -> cone -> interval list -> interval option
 
 val less :
   Big_int_Z.big_int list -> Big_int_Z.big_int list -> Big_int_Z.big_int list
@@ -878,6 +927,11 @@ val after_attention :
   arithmetic -> Big_int_Z.big_int -> int -> program -> domain list -> int ->
   block -> form list -> plan list -> place list -> form list option
 
+val cone_layers :
+  arithmetic -> Big_int_Z.big_int -> program -> domain list -> int -> block
+  -> (Big_int_Z.big_int * wire list) list -> form list -> (int * form) ->
+  place -> form option
+
 type worked =
   int list * (interval list * (Big_int_Z.big_int * affine list) option) option
 
@@ -1019,16 +1073,16 @@ val stepped0 :
 
 val gates : kind -> int
 
-type wire = { weights : Big_int_Z.big_int list; added0 : Big_int_Z.big_int }
+type wire0 = { weights : Big_int_Z.big_int list; added0 : Big_int_Z.big_int }
 
-val wire_of : tensor -> tensor -> int -> wire
+val wire_of : tensor -> tensor -> int -> wire0
 
 val unit_rows : gated -> int -> int list
 
 val by_units : gated -> (int -> 'a1) -> 'a1 list list
 
 val drive :
-  Big_int_Z.big_int -> wire -> (form0 * Big_int_Z.big_int) list -> part0
+  Big_int_Z.big_int -> wire0 -> (form0 * Big_int_Z.big_int) list -> part0
 
 val sized : form0 -> form0 * Big_int_Z.big_int
 
@@ -1036,8 +1090,8 @@ val entered : Big_int_Z.big_int -> Big_int_Z.big_int -> form0
 
 val letter_part : gated -> int -> int -> part0
 
-type tables = { by_letters : part0 list list list; wires : wire list list;
-                columns : wire list }
+type tables = { by_letters : part0 list list list; wires0 : wire0 list list;
+                columns : wire0 list }
 
 val prepare : gated -> int -> tables
 
