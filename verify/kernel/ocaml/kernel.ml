@@ -2525,6 +2525,24 @@ let instead letters0 l p p' kept =
      | Some ds -> forallb (same letters0 l ds p p' kept) (seq 0 (length p))
      | None -> false)
 
+(** val ordinary : format -> bool **)
+
+let ordinary f =
+  (&&)
+    ((&&)
+      (Whole.leq
+        ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+        ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+        (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int))) f.digits)
+      (Whole.leq
+        (Whole.add f.digits (Big_int_Z.mult_int_big_int 2
+          Big_int_Z.unit_big_int)) f.top))
+    (Whole.leq
+      (Whole.add f.least
+        (Whole.mul
+          ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+          Big_int_Z.unit_big_int) f.digits)) Big_int_Z.zero_big_int)
+
 type head = { query : tensor; key : tensor; val0 : tensor; out : tensor }
 
 type layer = { fan : int; weight : tensor; bias : tensor }
@@ -4044,23 +4062,38 @@ let largest t =
   fold_right (fun x m -> Whole.max (reach (snd x)) m) Big_int_Z.zero_big_int t
 
 (** val valued :
-    arithmetic -> Big_int_Z.big_int -> program -> domain list -> int -> head
-    -> form list -> int -> int -> form option **)
+    arithmetic -> Big_int_Z.big_int -> int -> program -> domain list -> int
+    -> head -> form list -> int -> int -> form option **)
 
-let valued a g p ds pos h forms c x =
+let valued a g longest p ds pos h forms c x =
   let w = dotted h.val0 c in
   let sources = map (prepared (x :: [])) forms in
-  built p ds pos (x :: []) x (fun row0 ->
-    match all (read row0) sources with
-    | Some xs -> product a g xs w
-    | None -> None)
+  (match built p ds pos (x :: []) x (fun row0 ->
+           match all (read row0) sources with
+           | Some xs -> product a g xs w
+           | None -> None) with
+   | Some v ->
+     if Whole.leq
+          (Whole.mul
+            (Whole.mul (Big_int_Z.mult_int_big_int 2
+              (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+              (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int))))
+              (Z.of_nat (add (Checked.succ 0) longest)))
+            (Whole.add
+              (Z.pow (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int) g)
+              (largest v.table)))
+          (Z.pow (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)
+            (Whole.add a.accumulator.top g))
+     then Some v
+     else None
+   | None -> None)
 
 (** val copied :
     arithmetic -> Big_int_Z.big_int -> int -> program -> domain list -> int
     -> head -> plan -> form list -> int -> int -> int -> form option **)
 
 let copied a g longest p ds pos h e forms c y x =
-  match valued a g p ds pos h forms c x with
+  match valued a g longest p ds pos h forms c x with
   | Some v ->
     Some { channel = y; table =
       (map (fun z0 -> ((fst z0),
@@ -4177,7 +4210,7 @@ let mean g many off s =
     -> head -> plan -> form list -> int -> int -> int -> form option **)
 
 let added_up a g longest p ds pos h e forms c y x =
-  match valued a g p ds pos h forms c x with
+  match valued a g longest p ds pos h forms c x with
   | Some v ->
     (match nth_error ds x with
      | Some dx ->
@@ -4213,6 +4246,11 @@ let returned a g longest p ds pos h e forms c y o = match o with
    | Some x -> copied a g longest p ds pos h e forms c y x
    | None -> None)
 
+(** val bounded : arithmetic -> bool **)
+
+let bounded a =
+  (&&) (same_format a.accumulator a.stored) (ordinary a.accumulator)
+
 (** val result :
     arithmetic -> Big_int_Z.big_int -> int -> program -> domain list -> int
     -> block -> head -> plan -> form list -> form list option **)
@@ -4225,8 +4263,9 @@ let result a g longest p ds pos b h e forms =
      | o :: r ->
        if (&&)
             ((&&)
-              ((&&) (sound_weights g longest a.accumulator e.most)
-                (Checked.equal (length e.fetches) b.d_v))
+              ((&&)
+                ((&&) (sound_weights g longest a.accumulator e.most)
+                  (bounded a)) (Checked.equal (length e.fetches) b.d_v))
               (forallb (fun o' -> leqb (order_of o) (order_of o')) (o :: r)))
             (separates a g longest p ds pos b h e forms o)
        then all2o (fun x o' ->

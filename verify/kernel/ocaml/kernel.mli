@@ -484,6 +484,8 @@ val same :
 
 val instead : int -> int -> program -> program -> int option list -> bool
 
+val ordinary : format -> bool
+
 type head = { query : tensor; key : tensor; val0 : tensor; out : tensor }
 
 type layer = { fan : int; weight : tensor; bias : tensor }
@@ -882,8 +884,8 @@ val sound_weights :
 val largest : (int * interval) list -> Big_int_Z.big_int
 
 val valued :
-  arithmetic -> Big_int_Z.big_int -> program -> domain list -> int -> head ->
-  form list -> int -> int -> form option
+  arithmetic -> Big_int_Z.big_int -> int -> program -> domain list -> int ->
+  head -> form list -> int -> int -> form option
 
 val copied :
   arithmetic -> Big_int_Z.big_int -> int -> program -> domain list -> int ->
@@ -908,6 +910,8 @@ val added_up :
 val returned :
   arithmetic -> Big_int_Z.big_int -> int -> program -> domain list -> int ->
   head -> plan -> form list -> int -> int -> op -> form option
+
+val bounded : arithmetic -> bool
 
 val result :
   arithmetic -> Big_int_Z.big_int -> int -> program -> domain list -> int ->
