@@ -1,8 +1,8 @@
 """Programs of Transformers as evidence for the kernel: why they compute a machine.
 
-Nothing here is trusted: what Coq has proved checks it. A reason is one of three: an
-inductive invariant of all outputs, invariants of groups of outputs, or a scan
-(docs/proofs/kernel.md).
+Nothing here is trusted: what Coq has proved checks it. A reason is one of four: an
+inductive invariant of all outputs, invariants of groups of outputs, a scan, or such a
+reason of another Program with the same outputs (docs/proofs/kernel.md).
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -10,9 +10,10 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from krohn.program.errors import Refused, demand
-from krohn.program.statement import Statement
+from krohn.program.statement import Statement, parse
 from krohn.verify.checker.model_file import Machine, Model
 from krohn.verify.checker.transformer import read_program
+from krohn.verify.kernel.counterparts import remembering_less
 from krohn.verify.search.exploration import GivenUp
 from krohn.verify.search.lemmas import windows
 from krohn.verify.search.refinement import Search
@@ -79,63 +80,49 @@ class OneInvariant(Search):
         return most >= self.program.length * source.later.max()
 
 
-class ProgramEvidence:
-    """The Program of a file, and why it computes the machine, as the kernel reads them.
+class ProgramTerms:
+    """A Program as the kernel reads it.
 
     Attributes:
         place: The number of each channel.
-        operations: The channels as lists of a name and arguments; after those of the file
-            stands one that is the position.
+        operations: The channels as lists of a name and arguments.
         known: The Program, with the values that its channels may have.
     """
 
-    def __init__(self, model: Model) -> None:
-        self._model = model
-        self._channels: list[Mapping[str, Any]] = model.program["channels"]
+    def __init__(
+        self, said: Mapping[str, Any], known: Statement, machine: Machine
+    ) -> None:
+        self._channels: list[Mapping[str, Any]] = said["channels"]
         for channel in self._channels:
             kind = channel.get("function", channel["op"])
             demand(kind in FORMS, f"the kernel has no theorem about {kind}")
-        self._machine = model.machine
-        self.known = read_program(model, len(self._machine.transitions))
+        self._machine, self.known = machine, known
         self.place = {c["name"]: i for i, c in enumerate(self._channels)}
         self.operations = [self._operation(c) for c in self._channels]
-        self.operations.append(["Position", list(range((model.length or 0) + 1))])
 
     def _operation(self, channel: Mapping[str, Any]) -> list[Any]:
         form = FORMS[channel.get("function", channel["op"])]
         return form.term(channel, [self.place[x] for x in form.inputs(channel)])
 
-    def to_object(self) -> dict[str, Any]:
-        """The fields of evidence about the Program.
+    def find_reason(self) -> tuple[list[str], dict[str, Any]]:
+        """Why it computes the machine: the outputs in their order, and a reason.
 
         Raises:
             Refused: If no reason is found that the kernel can follow.
         """
-        program = self._model.program
-        outputs = [self.place[name] for name in program["outputs"]]
-        decode = [[list(values), c] for values, c in program["decode"]]
-        scan = self._scan
-        if scan is not None:
-            reason: dict[str, Any] = {"scan": scan}
-        else:
-            parts = OneInvariant(self.known, self._machine).find_parts()
-            invariants = [self._invariant(part) for part in parts]
-            reason = {"invariant": invariants[0]}
-            if len(parts) > 1:
-                order = [c for part in invariants for c in part["outs"]]
-                at = [outputs.index(c) for c in order]
-                decode = [[[values[i] for i in at], c] for values, c in decode]
-                outputs, reason = order, {"parts": invariants}
-        common = {"program": self.operations, "outputs": outputs, "decode": decode}
-        return {**common, **reason}
+        parts = OneInvariant(self.known, self._machine).find_parts()
+        invariants = [self._invariant(part) for part in parts]
+        outputs = [name for part in parts for name in part["outputs"]]
+        if len(parts) == 1:
+            return outputs, {"invariant": invariants[0]}
+        return outputs, {"parts": invariants}
 
     def _invariant(self, part: Mapping[str, Any]) -> dict[str, Any]:
-        letters = len(self._machine.transitions)
-        follow = [
-            FollowedChannels(self._channels, part, letters).each,
-            [(("Hidden",), False, [[]] * len(part["states"]))],
-        ]
-        channels = [channel for each in follow for channel in each]
+        channels = FollowedChannels(
+            self._channels, part, len(self._machine.transitions)
+        ).each
+        hidden: Followed = ("Hidden",), False, [[]] * len(part["states"])
+        channels += [hidden] * (len(self.operations) - len(channels))
         sets: dict[tuple[int, ...], int] = {}
         cells = [
             [
@@ -146,7 +133,7 @@ class ProgramEvidence:
         ]
         return {
             "outs": [self.place[name] for name in part["outputs"]],
-            "len": self._model.length,
+            "len": self.known.length,
             "exact": any(c["op"] == "position" for c in self._channels),
             "anns": [[list(way), split] for way, split, _ in channels],
             "qs": list(part["states"]),
@@ -154,6 +141,56 @@ class ProgramEvidence:
             "follow": [list(row) for row in part["follow"]],
             "sets": [list(values) for values in sets],
             "cells": cells,
+        }
+
+
+class ProgramEvidence(ProgramTerms):
+    """The Program of a file, and why it computes the machine, as the kernel reads them.
+
+    After the channels of the file stands one that is the position.
+    """
+
+    def __init__(self, model: Model) -> None:
+        known = read_program(model, len(model.machine.transitions))
+        super().__init__(model.program, known, model.machine)
+        self._model = model
+        self.operations.append(["Position", list(range(known.length + 1))])
+
+    def to_object(self) -> dict[str, Any]:
+        """The fields of evidence about the Program.
+
+        Raises:
+            Refused: If no reason is found that the kernel can follow.
+        """
+        program, scan = self._model.program, self._scan
+        outputs, reason = list(program["outputs"]), {"scan": scan}
+        if scan is None:
+            outputs, reason = self._through() or self.find_reason()
+        at = [program["outputs"].index(name) for name in outputs]
+        return {
+            "program": self.operations,
+            "outputs": [self.place[name] for name in outputs],
+            "decode": [[[v[i] for i in at], c] for v, c in program["decode"]],
+            **reason,
+        }
+
+    def _through(self) -> tuple[list[str], dict[str, Any]] | None:
+        """A reason of a Program that remembers less; None if there is none."""
+        said = remembering_less(self._model.program, self.known)
+        if said is None:
+            return None
+        known = parse(said, self.known.letters, self.known.length)
+        other = ProgramTerms(said, known, self._machine)
+        outputs, reason = other.find_reason()
+        kept = [other.place.get(c["name"]) for c in self._channels]
+        kept += [None] * (len(self.operations) - len(kept))
+        return outputs, {
+            "through": {
+                "program": other.operations,
+                "kept": kept,
+                "outputs": [other.place[name] for name in outputs],
+                **reason,
+            }
         }
 
     @cached_property
