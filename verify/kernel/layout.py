@@ -167,31 +167,43 @@ class Layout:
             sources = self._origins(channel.get("inputs", [name]), snapshot - 1)
             stored = set(channel.get("inputs", ())) <= set(sources)
             if channel.get("function") == "select" and stored and len(sources) > 2:
-                return self._by_cases(life, channel["inputs"], snapshot)
-            self._count(life, sources, snapshot)
+                return self._by_cases(life, channel["inputs"], snapshot, dim)
+            units = (
+                1 + sum(self._shape.blocks[snapshot // 2 - 1].mlp) if snapshot else 1
+            )
+            self._count(life, sources, units)
         return [self._place(name), self._all(sources)]
 
-    def _by_cases(self, life: Lives, inputs: Sequence[str], snapshot: int) -> list[Any]:
+    def _by_cases(
+        self, life: Lives, inputs: Sequence[str], snapshot: int, dim: int
+    ) -> list[Any]:
         """What a selection writes goes by the channel that it selects alone."""
         index, *values = inputs
+        units = self._units_behind(snapshot // 2 - 1, dim)
         known = self._known[index]
         cases = []
         for v in sorted({int(known.bos), *map(int, known.later)}):
             if v < len(values):
                 read = list(dict.fromkeys([index, values[v]]))
-                self._count(life, read, snapshot, len(known.later))
+                self._count(life, read, units, len(known.later))
                 cases.append([v, self._all(read)])
         return [self._place(life.channel), self._place(index), cases]
 
+    def _units_behind(self, block: int, dim: int) -> int:
+        """How many units what an MLP writes to a dimension depends on."""
+        weights = [
+            self._model.tensors[f"blocks.{block}.mlp.{j}.weight"]
+            for j in range(1, len(self._shape.blocks[block].mlp) + 1)
+        ]
+        count, read = 1, np.array([dim])
+        for weight in reversed(weights):
+            read = np.flatnonzero(weight[:, read].any(axis=1))
+            count += len(read)
+        return count
+
     def _count(
-        self,
-        life: Lives,
-        sources: Sequence[str | None],
-        snapshot: int,
-        cases: int = 1,
+        self, life: Lives, sources: Sequence[str | None], units: int, cases: int = 1
     ) -> None:
-        blocks = self._shape.blocks
-        units = 1 + sum(blocks[snapshot // 2 - 1].mlp) if snapshot else 1
         rows = np.prod([len(self._later(x)) for x in sources], dtype=float) / cases
         self._work += rows * units
         demand(self._work <= MOST_WORK, f"{life.channel} reads too many values")

@@ -221,7 +221,9 @@ class ProgramEvidence(ProgramTerms):
         first = tuple(int(self.known.channels[o].bos) for o in outputs)
         pairs = self._pairs(first, rows)
         family = [self.place[name] for name in members]
-        return pairs and {"family": family, "windows": of, "pairs": pairs}
+        if pairs is None:
+            return None
+        return {"family": family, "windows": of, "pairs": pairs}
 
     def _letter_maps(self, members: Sequence[str]) -> list[dict[int, int]] | None:
         """What each letter does to each value; None if some member is no table of it."""
