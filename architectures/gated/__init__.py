@@ -14,6 +14,9 @@ SLICE = Slice(
     rules={"gated_recurrent": f"{__name__}.check"},
     parts={"recurrent networks": f"{__name__}.commands:model_file"},
     finders={f"{__name__}.check": f"{__name__}.find:simulation"},
+    kernel_evidence=dict.fromkeys(
+        ("elman", "gru", "lstm"), f"{__name__}.kernel:find_evidence"
+    ),
     networks={
         (name, construction): "krohn.architectures.recurrent.commands:networks"
         for name in ("lstm", "gru")

@@ -232,10 +232,10 @@ Definition inside (x : list form) (s : region) : bool :=
 
 (** Where letters lead: into a set that is known, or from there on by more letters. *)
 Inductive tree := Into (k : nat) | On (keep : list bool) (next : list tree).
-Record node := { set_of : region; state_of : nat; next_of : list tree }.
+Record gated_node := { set_of : region; state_of : nat; next_of : list tree }.
 
 Section Check.
-Variables (A : arithmetic) (n : gated) (m : machine) (T : tables) (nodes : list node).
+Variables (A : arithmetic) (n : gated) (m : machine) (T : tables) (nodes : list gated_node).
 
 (** From x, where the machine is in state q, the letters from number a on lead on. *)
 Definition branches (follow : tree -> list form -> nat -> bool) (q : nat) (x : list form)
@@ -265,7 +265,7 @@ Fixpoint follow (t : tree) (x : list form) (q : nat) : bool :=
               end
   | On keep next => let y := afresh keep x in branches follow q y (before n T y) 0 next
   end.
-Definition closed (x : node) : bool :=
+Definition closed (x : gated_node) : bool :=
   let y := entering (set_of x) in
   (length y =? width n)%nat && branches follow (state_of x) y (before n T y) 0 (next_of x).
 End Check.
@@ -281,7 +281,7 @@ Definition beginning (n : gated) : list form :=
   let start t := map (fun u => entered (unit t) (nth u (row t 0) 0)) (seq 0 (hidden n)) in
   start (start_hidden n) ++ if has_cells n then start (start_cell n) else [].
 
-Definition check (A : arithmetic) (n : gated) (m : machine) (nodes : list node) : bool :=
+Definition check (A : arithmetic) (n : gated) (m : machine) (nodes : list gated_node) : bool :=
   let T := prepare n (length (moves m)) in
   units_agree n
     && match nodes with

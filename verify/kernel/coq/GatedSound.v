@@ -920,7 +920,7 @@ Qed.
 
 (** * All words *)
 
-Variable nodes : list GatedCheck.node.
+Variable nodes : list gated_node.
 Hypothesis lettered : letters = length (moves m).
 Hypothesis all_closed : forall x, In x nodes -> closed A n m T nodes x = true.
 

@@ -5654,7 +5654,7 @@ type tree =
 | Into of int
 | On of bool list * tree list
 
-type node0 = { set_of : region; state_of : int; next_of : tree list }
+type gated_node = { set_of : region; state_of : int; next_of : tree list }
 
 (** val branches :
     arithmetic -> gated -> machine -> tables -> (tree -> form0 list -> int ->
@@ -5682,8 +5682,8 @@ let rec branches a n m t follow1 q x past a0 = function
    | None -> false)
 
 (** val follow0 :
-    arithmetic -> gated -> machine -> tables -> node0 list -> tree -> form0
-    list -> int -> bool **)
+    arithmetic -> gated -> machine -> tables -> gated_node list -> tree ->
+    form0 list -> int -> bool **)
 
 let rec follow0 a n m t nodes t0 x q =
   match t0 with
@@ -5696,7 +5696,8 @@ let rec follow0 a n m t nodes t0 x q =
     branches a n m t (follow0 a n m t nodes) q y (before n t y) 0 next0
 
 (** val closed :
-    arithmetic -> gated -> machine -> tables -> node0 list -> node0 -> bool **)
+    arithmetic -> gated -> machine -> tables -> gated_node list -> gated_node
+    -> bool **)
 
 let closed a n m t nodes x =
   let y = entering x.set_of in
@@ -5738,7 +5739,7 @@ let beginning n =
   app (start0 n.start_hidden)
     (if has_cells n then start0 n.start_cell else [])
 
-(** val check2 : arithmetic -> gated -> machine -> node0 list -> bool **)
+(** val check2 : arithmetic -> gated -> machine -> gated_node list -> bool **)
 
 let check2 a n m nodes =
   let t = prepare n (length m.moves) in
@@ -5792,7 +5793,7 @@ let accepts_recurrent =
   check
 
 (** val accepts_gated :
-    arithmetic -> gated -> machine -> node0 list -> bool **)
+    arithmetic -> gated -> machine -> gated_node list -> bool **)
 
 let accepts_gated =
   check2

@@ -1157,24 +1157,25 @@ type tree =
 | Into of int
 | On of bool list * tree list
 
-type node0 = { set_of : region; state_of : int; next_of : tree list }
+type gated_node = { set_of : region; state_of : int; next_of : tree list }
 
 val branches :
   arithmetic -> gated -> machine -> tables -> (tree -> form0 list -> int ->
   bool) -> int -> form0 list -> part0 list list -> int -> tree list -> bool
 
 val follow0 :
-  arithmetic -> gated -> machine -> tables -> node0 list -> tree -> form0
-  list -> int -> bool
+  arithmetic -> gated -> machine -> tables -> gated_node list -> tree ->
+  form0 list -> int -> bool
 
 val closed :
-  arithmetic -> gated -> machine -> tables -> node0 list -> node0 -> bool
+  arithmetic -> gated -> machine -> tables -> gated_node list -> gated_node
+  -> bool
 
 val units_agree0 : gated -> bool
 
 val beginning : gated -> form0 list
 
-val check2 : arithmetic -> gated -> machine -> node0 list -> bool
+val check2 : arithmetic -> gated -> machine -> gated_node list -> bool
 
 type reason =
 | Invariantly of part
@@ -1192,4 +1193,4 @@ val accepts_transformer :
 
 val accepts_recurrent : arithmetic -> network -> machine -> node list -> bool
 
-val accepts_gated : arithmetic -> gated -> machine -> node0 list -> bool
+val accepts_gated : arithmetic -> gated -> machine -> gated_node list -> bool

@@ -47,7 +47,30 @@ let transformer (n : K.transformer) = record [
   "blocks", lines block n.K.blocks; "unembed", tensor n.K.unembed;
   "answer_bias", tensor n.K.answer_bias]
 
+let gated (n : K.gated) = record [
+  "cell_kind", (match n.K.cell_kind with K.Elman -> "Elman" | K.Lstm -> "Lstm" | K.Gru -> "Gru");
+  "hidden", int n.K.hidden; "outcomes", int n.K.outcomes;
+  "letter_table", option (pair int tensor) n.K.letter_table;
+  "start_hidden", tensor n.K.start_hidden; "start_cell", tensor n.K.start_cell;
+  "weight_ih", tensor n.K.weight_ih; "weight_hh", tensor n.K.weight_hh;
+  "bias_ih", tensor n.K.bias_ih; "bias_hh", tensor n.K.bias_hh;
+  "read_weight", tensor n.K.read_weight; "read_bias", tensor n.K.read_bias]
+
 (* Evidence. *)
+let wholes f l = list f l ^ "%Z"
+let rec tree : K.tree -> string = function
+  | K.Into k -> applied "Into" [int k]
+  | K.On (keep, next) -> applied "On" [list bool keep; list tree next]
+let region : K.region -> string = function
+  | K.Plain l -> applied "Plain" [wholes (pair whole whole) l]
+  | K.Turned p -> applied "Turned" [record [
+      "turns", wholes (list whole) p.K.turns; "turn_unit", whole p.K.turn_unit ^ "%Z";
+      "backs", wholes (list whole) p.K.backs; "back_unit", whole p.K.back_unit ^ "%Z";
+      "turned_bounds", wholes (pair whole whole) p.K.turned_bounds]]
+let remembered l = lines (fun x -> record [
+  "set_of", region x.K.set_of; "state_of", int x.K.state_of;
+  "next_of", list tree x.K.next_of]) l
+
 let node (x : K.node) = record [
   "vector", spread x.K.vector; "state", int x.K.state; "next", ints x.K.next]
 
@@ -120,6 +143,14 @@ let of_recurrent format m n nodes =
   ^ define "nodes" "list node" (lines node nodes)
   ^ theorem ("Recurrent.correct " ^ arithmetic format ^ " network_of_file machine_of_file")
       "recurrent_correct _ _ _ nodes"
+
+let of_gated format m n nodes =
+  beginning ^ "From Krohn Require Import Gated GatedCheck.\nOpen Scope nat_scope.\n\n"
+  ^ define "machine_of_file" "machine" (machine m)
+  ^ define "network_of_file" "gated" (gated n)
+  ^ define "nodes" "list gated_node" (remembered nodes)
+  ^ theorem ("Gated.correct " ^ arithmetic format ^ " network_of_file machine_of_file")
+      "gated_correct _ _ _ nodes"
 
 let of_transformer format m n longest p outs decode r e =
   beginning ^ define "machine_of_file" "machine" (machine m)
