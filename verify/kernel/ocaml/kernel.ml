@@ -5,6 +5,10 @@ let negb = function
 | true -> false
 | false -> true
 
+type ('a, 'b) sum =
+| Inl of 'a
+| Inr of 'b
+
 (** val fst : ('a1 * 'a2) -> 'a1 **)
 
 let fst = function
@@ -660,6 +664,13 @@ let rec map f = function
 let rec flat_map f = function
 | [] -> []
 | x :: t -> app (f x) (flat_map f t)
+
+(** val fold_left : ('a1 -> 'a2 -> 'a1) -> 'a2 list -> 'a1 -> 'a1 **)
+
+let rec fold_left f l a0 =
+  match l with
+  | [] -> a0
+  | b :: t -> fold_left f t (f a0 b)
 
 (** val fold_right : ('a2 -> 'a1 -> 'a1) -> 'a1 -> 'a2 list -> 'a1 **)
 
@@ -3449,6 +3460,376 @@ let exp_above g x =
                     Big_int_Z.unit_big_int)))))))) z0) Big_int_Z.unit_big_int)
        else None
 
+type box = interval list
+
+(** val hulls : box -> box -> box **)
+
+let rec hulls a b =
+  match a with
+  | [] -> []
+  | x :: a' ->
+    (match b with
+     | [] -> []
+     | y :: b' -> (hull x y) :: (hulls a' b'))
+
+(** val between : interval -> interval -> Big_int_Z.big_int **)
+
+let between x y =
+  Whole.max Big_int_Z.zero_big_int
+    (Whole.max (Whole.sub (fst x) (snd y)) (Whole.sub (fst y) (snd x)))
+
+type class0 = { corners : box; heft : Big_int_Z.big_int;
+                floor : Big_int_Z.big_int }
+
+(** val joined : class0 -> class0 -> class0 **)
+
+let joined a b =
+  { corners = (hulls a.corners b.corners); heft = (Whole.max a.heft b.heft);
+    floor = (Whole.min a.floor b.floor) }
+
+type tree =
+| Leaf of int * class0
+| Node of class0 * tree * tree
+
+(** val root : tree -> class0 **)
+
+let root = function
+| Leaf (_, c) -> c
+| Node (c, _, _) -> c
+
+(** val above0 : tree -> tree -> tree **)
+
+let above0 a b =
+  Node ((joined (root a) (root b)), a, b)
+
+(** val coupled : tree list -> tree list **)
+
+let rec coupled l = match l with
+| [] -> l
+| a :: l0 -> (match l0 with
+              | [] -> l
+              | b :: r -> (above0 a b) :: (coupled r))
+
+(** val grown : int -> tree list -> tree list **)
+
+let rec grown fuel l =
+  (fun fO fS n -> if n = 0 then fO () else fS (n - 1))
+    (fun _ -> l)
+    (fun n ->
+    match l with
+    | [] -> l
+    | _ :: l0 -> (match l0 with
+                  | [] -> l
+                  | _ :: _ -> grown n (coupled l)))
+    fuel
+
+(** val below0 :
+    bool list -> box -> box -> Big_int_Z.big_int -> Big_int_Z.big_int -> bool **)
+
+let rec below0 moves0 q k sum0 bar =
+  match moves0 with
+  | [] -> Whole.leq sum0 bar
+  | b :: m ->
+    (match q with
+     | [] -> false
+     | x :: q' ->
+       (match k with
+        | [] -> false
+        | y :: k' ->
+          below0 m q' k'
+            (if b
+             then let d = between x y in Whole.sub sum0 (Whole.mul d d)
+             else Whole.add sum0
+                    (Whole.mul (Big_int_Z.mult_int_big_int 2
+                      Big_int_Z.unit_big_int) (snd (times x y)))) bar))
+
+(** val behind : bool list -> class0 -> class0 -> bool **)
+
+let behind moves0 q k =
+  below0 moves0 q.corners k.corners (Whole.add q.heft k.heft) q.floor
+
+(** val parted : bool list -> tree -> tree -> bool **)
+
+let rec parted moves0 q =
+  let rec inner0 k =
+    (||) (behind moves0 (root q) (root k))
+      (match q with
+       | Leaf (r, _) ->
+         (match k with
+          | Leaf (j, _) -> Checked.equal r j
+          | Node (_, a, b) -> (&&) (inner0 a) (inner0 b))
+       | Node (_, u, v) ->
+         (match k with
+          | Leaf (_, _) -> (&&) (parted moves0 u k) (parted moves0 v k)
+          | Node (_, a, b) ->
+            (&&)
+              ((&&) ((&&) (parted moves0 u a) (parted moves0 u b))
+                (parted moves0 v a)) (parted moves0 v b)))
+  in inner0
+
+(** val energy_of : bool list -> box -> Big_int_Z.big_int **)
+
+let rec energy_of moves0 x =
+  match moves0 with
+  | [] -> Big_int_Z.zero_big_int
+  | b :: m ->
+    (match x with
+     | [] -> Big_int_Z.zero_big_int
+     | i :: r ->
+       if b
+       then let y = reach i in Whole.add (Whole.mul y y) (energy_of m r)
+       else energy_of m r)
+
+(** val least_of : box -> box -> Big_int_Z.big_int **)
+
+let rec least_of q k =
+  match q with
+  | [] -> Big_int_Z.zero_big_int
+  | x :: q' ->
+    (match k with
+     | [] -> Big_int_Z.zero_big_int
+     | y :: k' -> Whole.add (fst (times x y)) (least_of q' k'))
+
+(** val reach_of : box -> box -> Big_int_Z.big_int **)
+
+let rec reach_of q k =
+  match q with
+  | [] -> Big_int_Z.zero_big_int
+  | x :: q' ->
+    (match k with
+     | [] -> Big_int_Z.zero_big_int
+     | y :: k' -> Whole.add (reach (times x y)) (reach_of q' k'))
+
+(** val fixed_of : bool list -> box -> box -> Big_int_Z.big_int **)
+
+let rec fixed_of moves0 q k =
+  match moves0 with
+  | [] -> Big_int_Z.zero_big_int
+  | b :: m ->
+    (match q with
+     | [] -> Big_int_Z.zero_big_int
+     | x :: q' ->
+       (match k with
+        | [] -> Big_int_Z.zero_big_int
+        | y :: k' ->
+          if b
+          then fixed_of m q' k'
+          else Whole.add
+                 (Whole.mul (Big_int_Z.mult_int_big_int 2
+                   Big_int_Z.unit_big_int) (reach (times x y)))
+                 (fixed_of m q' k')))
+
+(** val within0 :
+    bool list -> Big_int_Z.big_int -> box -> Big_int_Z.big_int -> (int * box)
+    -> bool **)
+
+let within0 moves0 most0 q bound x =
+  let k = snd x in
+  (||)
+    (Whole.leq
+      (Whole.add (Whole.add most0 (energy_of moves0 k)) (fixed_of moves0 q k))
+      bound)
+    (Whole.leq
+      (Whole.mul (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)
+        (reach_of q k)) bound)
+
+type vectors_at = (int * box) list
+
+(** val gist :
+    bool list -> (box -> Big_int_Z.big_int) -> (int * box) -> class0 **)
+
+let gist moves0 fl x =
+  { corners = (snd x); heft = (energy_of moves0 (snd x)); floor =
+    (fl (snd x)) }
+
+(** val leaf :
+    bool list -> (box -> Big_int_Z.big_int) -> int -> vectors_at -> tree list **)
+
+let leaf moves0 fl j = function
+| [] -> []
+| x :: r ->
+  (Leaf (j,
+    (fold_right (fun y c -> joined (gist moves0 fl y) c) (gist moves0 fl x) r))) :: []
+
+(** val least_over : box -> vectors_at -> Big_int_Z.big_int **)
+
+let least_over q = function
+| [] -> Big_int_Z.zero_big_int
+| x :: r ->
+  fold_right (fun y m -> Whole.min (least_of q (snd y)) m)
+    (least_of q (snd x)) r
+
+(** val with_right :
+    int -> vectors_at -> vectors_at list -> vectors_at list ->
+    (vectors_at * vectors_at) list **)
+
+let rec with_right n first0 qs0 ks =
+  (fun fO fS n -> if n = 0 then fO () else fS (n - 1))
+    (fun _ -> combine qs0 ks)
+    (fun m ->
+    match qs0 with
+    | [] -> combine qs0 ks
+    | q :: r -> (q, first0) :: (with_right m first0 r ks))
+    n
+
+(** val wide : vectors_at list -> box **)
+
+let wide l =
+  match concat l with
+  | [] -> []
+  | x :: r -> fold_left (fun b y -> hulls b (snd y)) r (snd x)
+
+(** val wanders : interval -> bool **)
+
+let wanders x =
+  Whole.lt (reach x)
+    (Whole.mul (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)
+      (Whole.sub (snd x) (fst x)))
+
+(** val loss :
+    arithmetic -> Big_int_Z.big_int -> tally -> Big_int_Z.big_int option **)
+
+let loss a g a0 =
+  match settled a g a0 with
+  | Some m ->
+    (match slip a g a0 with
+     | Some e ->
+       Some (Whole.min (Whole.add m (Whole.mul a0.moving a0.farthest)) e)
+     | None -> Some (Whole.add m (Whole.mul a0.moving a0.farthest)))
+  | None -> slip a g a0
+
+(** val shifted_apart :
+    arithmetic -> Big_int_Z.big_int -> int -> int -> Big_int_Z.big_int ->
+    Big_int_Z.big_int -> vectors_at list -> vectors_at list -> bool **)
+
+let shifted_apart a g d n lead top0 qs0 ks =
+  let q = wide qs0 in
+  let k = wide ks in
+  let moves0 = map wanders q in
+  (match loss a g (coarse (Whole.neg g) (multiplied_out q k)) with
+   | Some e ->
+     let lost =
+       Z.shiftl
+         (Whole.add
+           (Whole.mul (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int) e)
+           lead) (Whole.add g Big_int_Z.unit_big_int)
+     in
+     let queries =
+       concat
+         (map (fun x ->
+           leaf moves0 (fun v ->
+             Whole.sub
+               (Whole.mul (Big_int_Z.mult_int_big_int 2
+                 Big_int_Z.unit_big_int) (least_over v (snd (snd x)))) lost)
+             (sub (fst x) n) (fst (snd x)))
+           (combine (seq 0 (length qs0)) (with_right n (hd [] ks) qs0 ks)))
+     in
+     let keys =
+       concat
+         (map (fun x ->
+           leaf moves0 (fun _ -> Big_int_Z.zero_big_int) (fst x) (snd x))
+           (combine (seq 0 (length ks)) ks))
+     in
+     (match grown (Checked.succ (Checked.succ (Checked.succ (Checked.succ
+              (Checked.succ (Checked.succ (Checked.succ (Checked.succ
+              (Checked.succ (Checked.succ (Checked.succ (Checked.succ
+              (Checked.succ (Checked.succ (Checked.succ (Checked.succ
+              (Checked.succ (Checked.succ (Checked.succ (Checked.succ
+              (Checked.succ (Checked.succ (Checked.succ (Checked.succ
+              (Checked.succ (Checked.succ (Checked.succ (Checked.succ
+              (Checked.succ (Checked.succ (Checked.succ (Checked.succ
+              (Checked.succ (Checked.succ (Checked.succ (Checked.succ
+              (Checked.succ (Checked.succ (Checked.succ (Checked.succ
+              (Checked.succ (Checked.succ (Checked.succ (Checked.succ
+              (Checked.succ (Checked.succ (Checked.succ (Checked.succ
+              (Checked.succ (Checked.succ (Checked.succ (Checked.succ
+              (Checked.succ (Checked.succ (Checked.succ (Checked.succ
+              (Checked.succ (Checked.succ (Checked.succ (Checked.succ
+              (Checked.succ (Checked.succ (Checked.succ (Checked.succ
+              0))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))
+              keys with
+      | [] -> false
+      | v :: l ->
+        (match l with
+         | [] ->
+           (&&)
+             ((&&)
+               ((&&) (Checked.equal (length q) d)
+                 (Checked.equal (length k) d))
+               (Whole.leq Big_int_Z.zero_big_int g))
+             (forallb (fun u ->
+               (&&)
+                 (forallb
+                   (forallb
+                     (within0 moves0 (root u).heft q
+                       (Z.shiftl (Whole.sub top0 e)
+                         (Whole.add g Big_int_Z.unit_big_int)))) ks)
+                 (parted moves0 u v))
+               (app
+                 (grown (Checked.succ (Checked.succ (Checked.succ
+                   (Checked.succ (Checked.succ (Checked.succ (Checked.succ
+                   (Checked.succ (Checked.succ (Checked.succ (Checked.succ
+                   (Checked.succ (Checked.succ (Checked.succ (Checked.succ
+                   (Checked.succ (Checked.succ (Checked.succ (Checked.succ
+                   (Checked.succ (Checked.succ (Checked.succ (Checked.succ
+                   (Checked.succ (Checked.succ (Checked.succ (Checked.succ
+                   (Checked.succ (Checked.succ (Checked.succ (Checked.succ
+                   (Checked.succ (Checked.succ (Checked.succ (Checked.succ
+                   (Checked.succ (Checked.succ (Checked.succ (Checked.succ
+                   (Checked.succ (Checked.succ (Checked.succ (Checked.succ
+                   (Checked.succ (Checked.succ (Checked.succ (Checked.succ
+                   (Checked.succ (Checked.succ (Checked.succ (Checked.succ
+                   (Checked.succ (Checked.succ (Checked.succ (Checked.succ
+                   (Checked.succ (Checked.succ (Checked.succ (Checked.succ
+                   (Checked.succ (Checked.succ (Checked.succ (Checked.succ
+                   (Checked.succ
+                   0))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))
+                   (firstn n queries))
+                 (grown (Checked.succ (Checked.succ (Checked.succ
+                   (Checked.succ (Checked.succ (Checked.succ (Checked.succ
+                   (Checked.succ (Checked.succ (Checked.succ (Checked.succ
+                   (Checked.succ (Checked.succ (Checked.succ (Checked.succ
+                   (Checked.succ (Checked.succ (Checked.succ (Checked.succ
+                   (Checked.succ (Checked.succ (Checked.succ (Checked.succ
+                   (Checked.succ (Checked.succ (Checked.succ (Checked.succ
+                   (Checked.succ (Checked.succ (Checked.succ (Checked.succ
+                   (Checked.succ (Checked.succ (Checked.succ (Checked.succ
+                   (Checked.succ (Checked.succ (Checked.succ (Checked.succ
+                   (Checked.succ (Checked.succ (Checked.succ (Checked.succ
+                   (Checked.succ (Checked.succ (Checked.succ (Checked.succ
+                   (Checked.succ (Checked.succ (Checked.succ (Checked.succ
+                   (Checked.succ (Checked.succ (Checked.succ (Checked.succ
+                   (Checked.succ (Checked.succ (Checked.succ (Checked.succ
+                   (Checked.succ (Checked.succ (Checked.succ (Checked.succ
+                   (Checked.succ
+                   0))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))
+                   (skipn n queries))))
+         | _ :: _ -> false))
+   | None -> false)
+
+(** val coarser : Big_int_Z.big_int -> (int * box) -> int * box **)
+
+let coarser s x =
+  ((fst x),
+    (map (fun i -> ((down (Whole.neg s) (fst i)),
+      (up (Whole.neg s) (snd i)))) (snd x)))
+
+(** val apart :
+    arithmetic -> Big_int_Z.big_int -> int -> int -> Big_int_Z.big_int ->
+    Big_int_Z.big_int -> vectors_at list -> vectors_at list -> bool **)
+
+let apart a g d n lead top0 qs0 ks =
+  let s =
+    Whole.max Big_int_Z.zero_big_int
+      (Whole.sub g (Big_int_Z.mult_int_big_int 2
+        ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+        ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+        (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)))))
+  in
+  shifted_apart a (Whole.sub g s) d n (up (Whole.neg s) lead)
+    (down (Whole.neg s) top0) (map (map (coarser s)) qs0)
+    (map (map (coarser s)) ks)
+
 type form = { channel : int; table : (int * interval) list }
 
 (** val found : int -> (int * interval) list -> interval option **)
@@ -3502,6 +3883,73 @@ let read row0 = function
   (match nth_error row0 k with
    | Some v -> found v t
    | None -> None)
+
+(** val spanned : form -> form * interval **)
+
+let spanned f =
+  (f, (spanning f.table))
+
+(** val prepared_by : int list -> (form * interval) -> source **)
+
+let prepared_by s x =
+  match index (fst x).channel s with
+  | Some k -> By (k, (fst x).table)
+  | None -> Fixed (snd x)
+
+type cursor = source * (int * interval) list
+
+(** val current : int -> cursor -> source **)
+
+let current t c =
+  match snd c with
+  | [] -> fst c
+  | p :: _ -> let (u, x) = p in if Checked.equal u t then Fixed x else fst c
+
+(** val moved0 : int -> cursor -> cursor **)
+
+let moved0 t c =
+  match snd c with
+  | [] -> c
+  | p :: r -> let (u, _) = p in if Checked.equal u t then ((fst c), r) else c
+
+(** val listed :
+    Big_int_Z.big_int -> int -> int -> int -> Big_int_Z.big_int list list ->
+    (int * interval) list **)
+
+let rec listed u i k n rs =
+  (fun fO fS n -> if n = 0 then fO () else fS (n - 1))
+    (fun _ -> [])
+    (fun n' ->
+    let x = nth i (hd [] rs) Big_int_Z.zero_big_int in
+    (k, ((down u x),
+    (up u x))) :: (listed u i (add (Checked.succ 0) k) n' (tl rs)))
+    n
+
+(** val thinned :
+    Big_int_Z.big_int list -> int -> (int * Big_int_Z.big_int) list **)
+
+let rec thinned ws zeros =
+  match ws with
+  | [] -> []
+  | w :: r ->
+    if Whole.equal w Big_int_Z.zero_big_int
+    then thinned r (add (Checked.succ 0) zeros)
+    else (zeros, w) :: (thinned r 0)
+
+(** val weighed_thinly :
+    (int * Big_int_Z.big_int) list -> interval list -> interval **)
+
+let rec weighed_thinly ws xs =
+  match ws with
+  | [] -> nil_interval
+  | p :: r ->
+    let (n, w) = p in
+    (match skipn n xs with
+     | [] -> nil_interval
+     | x :: xs' ->
+       let a = scaled w x in
+       let b = weighed_thinly r xs' in
+       ((Whole.add (fst a) (fst b)), (Whole.add (snd a) (snd b))))
 
 type place = { holds_channel : int; of_channels : int list;
                cases : (int * int list) list }
@@ -3674,18 +4122,106 @@ let embedding a g letters0 longest p ds tok pos n i l =
       (map (fun a0 -> (a0, (exactly g n.embed_token a0 i)))
         (seq 0 (add (Checked.succ 0) letters0))) }
   in
-  let b =
-    prepared s { channel = pos; table =
-      (map (fun t -> (t, (exactly g n.embed_position t i)))
-        (seq 0 (add (Checked.succ 0) longest))) }
+  let rows0 =
+    listed (Whole.add n.embed_position.unit0 g) i 0
+      (add (Checked.succ 0) longest) n.embed_position.rows
   in
-  built p ds pos s l.holds_channel (fun row0 ->
-    match read row0 a0 with
-    | Some x ->
-      (match read row0 b with
-       | Some y -> rounding a g (both0 (single x) (single y))
-       | None -> None)
-    | None -> None)
+  if (&&) (leqb s (pos :: [])) (Checked.equal l.holds_channel pos)
+  then (match read [] a0 with
+        | Some x ->
+          (match all (fun y ->
+                   match rounding a g (both0 (single x) (single (snd y))) with
+                   | Some z0 -> Some ((fst y), z0)
+                   | None -> None) rows0 with
+           | Some t -> Some { channel = pos; table = t }
+           | None -> None)
+        | None -> None)
+  else let b = prepared s { channel = pos; table = rows0 } in
+       built p ds pos s l.holds_channel (fun row0 ->
+         match read row0 a0 with
+         | Some x ->
+           (match read row0 b with
+            | Some y -> rounding a g (both0 (single x) (single y))
+            | None -> None)
+         | None -> None)
+
+(** val many : int **)
+
+let many =
+  Checked.succ (Checked.succ (Checked.succ (Checked.succ (Checked.succ
+    (Checked.succ (Checked.succ (Checked.succ (Checked.succ (Checked.succ
+    (Checked.succ (Checked.succ (Checked.succ (Checked.succ (Checked.succ
+    (Checked.succ (Checked.succ (Checked.succ (Checked.succ (Checked.succ
+    (Checked.succ (Checked.succ (Checked.succ (Checked.succ (Checked.succ
+    (Checked.succ (Checked.succ (Checked.succ (Checked.succ (Checked.succ
+    (Checked.succ (Checked.succ (Checked.succ (Checked.succ (Checked.succ
+    (Checked.succ (Checked.succ (Checked.succ (Checked.succ (Checked.succ
+    (Checked.succ (Checked.succ (Checked.succ (Checked.succ (Checked.succ
+    (Checked.succ (Checked.succ (Checked.succ (Checked.succ (Checked.succ
+    (Checked.succ (Checked.succ (Checked.succ (Checked.succ (Checked.succ
+    (Checked.succ (Checked.succ (Checked.succ (Checked.succ (Checked.succ
+    (Checked.succ (Checked.succ (Checked.succ (Checked.succ (Checked.succ
+    (Checked.succ (Checked.succ (Checked.succ (Checked.succ (Checked.succ
+    (Checked.succ (Checked.succ (Checked.succ (Checked.succ (Checked.succ
+    (Checked.succ (Checked.succ (Checked.succ (Checked.succ (Checked.succ
+    (Checked.succ (Checked.succ (Checked.succ (Checked.succ (Checked.succ
+    (Checked.succ (Checked.succ (Checked.succ (Checked.succ (Checked.succ
+    (Checked.succ (Checked.succ (Checked.succ (Checked.succ (Checked.succ
+    (Checked.succ (Checked.succ (Checked.succ (Checked.succ (Checked.succ
+    (Checked.succ (Checked.succ (Checked.succ (Checked.succ (Checked.succ
+    (Checked.succ (Checked.succ (Checked.succ (Checked.succ (Checked.succ
+    (Checked.succ (Checked.succ (Checked.succ (Checked.succ (Checked.succ
+    (Checked.succ (Checked.succ (Checked.succ (Checked.succ (Checked.succ
+    (Checked.succ (Checked.succ (Checked.succ (Checked.succ (Checked.succ
+    (Checked.succ (Checked.succ (Checked.succ (Checked.succ (Checked.succ
+    (Checked.succ (Checked.succ (Checked.succ (Checked.succ (Checked.succ
+    (Checked.succ (Checked.succ (Checked.succ (Checked.succ (Checked.succ
+    (Checked.succ (Checked.succ (Checked.succ (Checked.succ (Checked.succ
+    (Checked.succ (Checked.succ (Checked.succ (Checked.succ (Checked.succ
+    (Checked.succ (Checked.succ (Checked.succ (Checked.succ (Checked.succ
+    (Checked.succ (Checked.succ (Checked.succ (Checked.succ (Checked.succ
+    (Checked.succ (Checked.succ (Checked.succ (Checked.succ (Checked.succ
+    (Checked.succ (Checked.succ (Checked.succ (Checked.succ (Checked.succ
+    (Checked.succ (Checked.succ (Checked.succ (Checked.succ (Checked.succ
+    (Checked.succ (Checked.succ (Checked.succ (Checked.succ (Checked.succ
+    (Checked.succ (Checked.succ (Checked.succ (Checked.succ (Checked.succ
+    (Checked.succ (Checked.succ (Checked.succ (Checked.succ (Checked.succ
+    (Checked.succ (Checked.succ (Checked.succ (Checked.succ (Checked.succ
+    (Checked.succ (Checked.succ (Checked.succ (Checked.succ (Checked.succ
+    (Checked.succ (Checked.succ (Checked.succ (Checked.succ (Checked.succ
+    (Checked.succ (Checked.succ (Checked.succ (Checked.succ (Checked.succ
+    (Checked.succ (Checked.succ (Checked.succ (Checked.succ (Checked.succ
+    (Checked.succ (Checked.succ (Checked.succ (Checked.succ (Checked.succ
+    (Checked.succ (Checked.succ (Checked.succ (Checked.succ (Checked.succ
+    (Checked.succ (Checked.succ (Checked.succ (Checked.succ (Checked.succ
+    (Checked.succ (Checked.succ (Checked.succ (Checked.succ (Checked.succ
+    (Checked.succ (Checked.succ (Checked.succ (Checked.succ (Checked.succ
+    (Checked.succ (Checked.succ (Checked.succ (Checked.succ (Checked.succ
+    (Checked.succ (Checked.succ (Checked.succ (Checked.succ (Checked.succ
+    (Checked.succ (Checked.succ (Checked.succ (Checked.succ (Checked.succ
+    (Checked.succ
+    0)))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))
+
+(** val passed :
+    arithmetic -> Big_int_Z.big_int -> form -> interval -> form option **)
+
+let passed a g f y =
+  match skipn many f.table with
+  | [] ->
+    (match all (fun z0 ->
+             match rounding a g (both0 (single (snd z0)) (single y)) with
+             | Some x -> Some ((fst z0), x)
+             | None -> None) f.table with
+     | Some t -> Some { channel = f.channel; table = t }
+     | None -> None)
+  | _ :: _ ->
+    (match loss a g (both0 (single (spanning f.table)) (single y)) with
+     | Some e ->
+       Some { channel = f.channel; table =
+         (map (fun z0 -> ((fst z0),
+           (wider e ((Whole.add (fst (snd z0)) (fst y)),
+             (Whole.add (snd (snd z0)) (snd y)))))) f.table) }
+     | None -> None)
 
 (** val product :
     arithmetic -> Big_int_Z.big_int -> interval list ->
@@ -3694,27 +4230,84 @@ let embedding a g letters0 longest p ds tok pos n i l =
 let product a g xs w =
   rounding a g (coarse (fst w) (weighed (snd w) xs))
 
-(** val vectors :
-    arithmetic -> Big_int_Z.big_int -> program -> domain list -> int ->
-    (Big_int_Z.big_int * Big_int_Z.big_int list) list -> int list -> int
-    option -> source list -> int -> (int * interval list) list option **)
+(** val slim :
+    arithmetic -> Big_int_Z.big_int -> interval list ->
+    (Big_int_Z.big_int * Big_int_Z.big_int list) ->
+    ((Big_int_Z.big_int * (int * Big_int_Z.big_int)
+    list) * Big_int_Z.big_int) option **)
 
-let vectors a g p ds pos cols s c sources t =
-  match at_position ds pos t s with
-  | Some rows0 ->
-    all (fun row0 ->
-      match match c with
-            | Some c0 -> told p pos s row0 c0
-            | None -> Some 0 with
-      | Some v ->
-        (match all (read row0) sources with
-         | Some xs ->
-           (match all (product a g xs) cols with
-            | Some ys -> Some (v, ys)
-            | None -> None)
-         | None -> None)
-      | None -> None) rows0
+let slim a g spans w =
+  match loss a g (coarse (fst w) (weighed (snd w) spans)) with
+  | Some e -> Some (((fst w), (thinned (snd w) 0)), e)
   | None -> None
+
+(** val produced :
+    interval list -> ((Big_int_Z.big_int * (int * Big_int_Z.big_int)
+    list) * Big_int_Z.big_int) -> interval **)
+
+let produced xs = function
+| (p0, e) ->
+  let (u, ws) = p0 in
+  let s = weighed_thinly ws xs in wider e ((down u (fst s)), (up u (snd s)))
+
+type recipe =
+  (((Big_int_Z.big_int * (int * Big_int_Z.big_int) list) * Big_int_Z.big_int)
+  list, (Big_int_Z.big_int * Big_int_Z.big_int list) list) sum
+
+(** val recipe_of :
+    arithmetic -> Big_int_Z.big_int -> bool -> interval list ->
+    (Big_int_Z.big_int * Big_int_Z.big_int list) list -> recipe **)
+
+let recipe_of a g roughly spans cols =
+  match if roughly then all (slim a g spans) cols else None with
+  | Some ws -> Inl ws
+  | None -> Inr cols
+
+(** val made :
+    arithmetic -> Big_int_Z.big_int -> recipe -> interval list -> interval
+    list option **)
+
+let made a g r xs =
+  match r with
+  | Inl ws -> Some (map (produced xs) ws)
+  | Inr cols -> all (product a g xs) cols
+
+(** val cursor_of : int -> int list -> (form * interval) -> cursor **)
+
+let cursor_of pos s x =
+  ((prepared_by s x),
+    (if Checked.equal (fst x).channel pos then (fst x).table else []))
+
+(** val along0 :
+    program -> domain list -> int -> (interval list -> interval list option)
+    -> int list -> int option -> int list -> cursor list -> (int * interval
+    list) list list option **)
+
+let rec along0 p ds pos make s c ts cs =
+  match ts with
+  | [] -> Some []
+  | t :: r ->
+    (match at_position ds pos t s with
+     | Some rows0 ->
+       let now = map (current t) cs in
+       (match all (fun row0 ->
+                match match c with
+                      | Some c0 -> told p pos s row0 c0
+                      | None -> Some 0 with
+                | Some v ->
+                  (match all (read row0) now with
+                   | Some xs ->
+                     (match make xs with
+                      | Some ys -> Some (v, ys)
+                      | None -> None)
+                   | None -> None)
+                | None -> None) rows0 with
+        | Some l ->
+          (match along0 p ds pos make s c r (map (moved0 t) cs) with
+           | Some m -> Some (l :: m)
+           | None -> None)
+        | None -> None)
+     | None -> None)
 
 (** val score :
     arithmetic -> Big_int_Z.big_int -> interval list -> interval list ->
@@ -3882,7 +4475,7 @@ let suits o k =
     Big_int_Z.big_int -> program -> Big_int_Z.big_int -> Big_int_Z.big_int ->
     op -> int -> ((int * int) * interval) list -> bool **)
 
-let level g p many off o t row0 =
+let level g p many0 off o t row0 =
   match hears p o t with
   | Some n ->
     forallb (fun x ->
@@ -3891,7 +4484,7 @@ let level g p many off o t row0 =
       if (||) (Checked.equal j 0) (suits o k)
       then let h =
              if Checked.equal j 0
-             then Whole.sub many n
+             then Whole.sub many0 n
              else Big_int_Z.unit_big_int
            in
            (&&)
@@ -3967,29 +4560,71 @@ let positions t ks =
     (map (fun x -> map (fun x0 -> ((fst x), x0)) (snd x))
       (combine (seq 0 (add (Checked.succ 0) t)) ks))
 
+(** val put : int -> box -> (int * box) list -> (int * box) list **)
+
+let rec put v x = function
+| [] -> (v, x) :: []
+| p0 :: r ->
+  let (u, y) = p0 in
+  if Checked.equal u v then (u, (hulls y x)) :: r else (u, y) :: (put v x r)
+
+(** val grouped : (int * box) list -> (int * box) list **)
+
+let grouped qs0 =
+  fold_left (fun l x -> put (fst x) (snd x) l) qs0 []
+
+(** val at_once :
+    arithmetic -> Big_int_Z.big_int -> int -> program -> int -> plan -> op ->
+    (int * interval list) list list -> (int * interval list) list list -> bool **)
+
+let at_once a g longest p d e o qs0 ks =
+  match o with
+  | Shift (_, n) ->
+    apart a g d n
+      (Whole.mul (Z.of_nat e.gap)
+        (Z.pow (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int) g))
+      e.most qs0 ks
+  | PrefixSum _ -> false
+  | MarkedSum (_, _) -> false
+  | _ ->
+    let seen = positions longest ks in
+    forallb (fun q ->
+      (&&) (Checked.equal (length (snd q)) d)
+        (match scored a g (snd q) seen with
+         | Some row0 -> judged g p e o longest (fst q) row0
+         | None -> false)) (grouped (concat qs0))
+
 (** val separates :
     arithmetic -> Big_int_Z.big_int -> int -> program -> domain list -> int
     -> block -> head -> plan -> form list -> op -> bool **)
 
 let separates a g longest p ds pos b h e forms o =
   let columns0 = fun t -> map (dotted t) (seq 0 b.d_qk) in
-  (match all
-           (vectors a g p ds pos (columns0 h.query) e.asks (query_of o)
-             (map (prepared e.asks) forms))
-           (seq 0 (add (Checked.succ 0) longest)) with
+  let known0 = map spanned forms in
+  let spans = map snd known0 in
+  let roughly =
+    match o with
+    | Shift (_, _) -> Checked.less many longest
+    | _ -> false
+  in
+  (match along0 p ds pos
+           (made a g (recipe_of a g roughly spans (columns0 h.query))) e.asks
+           (query_of o) (seq 0 (add (Checked.succ 0) longest))
+           (map (cursor_of pos e.asks) known0) with
    | Some qs0 ->
-     (match all
-              (vectors a g p ds pos (columns0 h.key) e.offers (key_of o)
-                (map (prepared e.offers) forms))
-              (seq 0 (add (Checked.succ 0) longest)) with
+     (match along0 p ds pos
+              (made a g (recipe_of a g roughly spans (columns0 h.key)))
+              e.offers (key_of o) (seq 0 (add (Checked.succ 0) longest))
+              (map (cursor_of pos e.offers) known0) with
       | Some ks ->
-        forallb (fun x ->
-          let seen = positions (fst x) ks in
-          forallb (fun q ->
-            match scored a g (snd q) seen with
-            | Some row0 -> judged g p e o (fst x) (fst q) row0
-            | None -> false) (snd x))
-          (combine (seq 0 (add (Checked.succ 0) longest)) qs0)
+        (||) (at_once a g longest p b.d_qk e o qs0 ks)
+          (forallb (fun x ->
+            let seen = positions (fst x) ks in
+            forallb (fun q ->
+              match scored a g (snd q) seen with
+              | Some row0 -> judged g p e o (fst x) (fst q) row0
+              | None -> false) (snd x))
+            (combine (seq 0 (add (Checked.succ 0) longest)) qs0))
       | None -> false)
    | None -> false)
 
@@ -4187,13 +4822,13 @@ let beyond g longest f t =
     Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int -> int ->
     interval **)
 
-let mean g many off s =
+let mean g many0 off s =
   let x = Z.of_nat s in
   ((Z.div
      (Whole.mul x
        (Whole.sub
          (Z.pow (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int) g) off))
-     many),
+     many0),
   (Whole.neg
     (Z.div
       (Whole.neg
@@ -4201,7 +4836,7 @@ let mean g many off s =
           (Z.pow (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)
             (Whole.mul (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)
               g))))
-      (Whole.mul many
+      (Whole.mul many0
         (Whole.sub
           (Z.pow (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int) g) off)))))
 
@@ -4336,20 +4971,28 @@ let after_attention a g longest p ds pos b forms es ls =
      | Some rs ->
        all2o (fun x l ->
          let s = l.of_channels in
-         let own = prepared s (snd x) in
-         let hs =
-           combine (map (fun h -> h.out) b.heads) (map (map (prepared s)) rs)
-         in
-         built p ds pos s l.holds_channel (fun row0 ->
-           match read row0 own with
-           | Some y ->
-             (match mixture row0 (fst x) hs with
-              | Some m ->
-                (match rounding a g m with
-                 | Some z0 -> rounding a g (both0 (single y) (single z0))
-                 | None -> None)
-              | None -> None)
-           | None -> None)) (combine (seq 0 (length forms)) forms) ls
+         if (&&) (Checked.equal l.holds_channel (snd x).channel)
+              (forallb (fun h ->
+                forallb (Whole.equal Big_int_Z.zero_big_int)
+                  (column h.out (fst x))) b.heads)
+         then (match rounding a g none with
+               | Some z0 -> passed a g (snd x) z0
+               | None -> None)
+         else let own = prepared s (snd x) in
+              let hs =
+                combine (map (fun h -> h.out) b.heads)
+                  (map (map (prepared s)) rs)
+              in
+              built p ds pos s l.holds_channel (fun row0 ->
+                match read row0 own with
+                | Some y ->
+                  (match mixture row0 (fst x) hs with
+                   | Some m ->
+                     (match rounding a g m with
+                      | Some z0 -> rounding a g (both0 (single y) (single z0))
+                      | None -> None)
+                   | None -> None)
+                | None -> None)) (combine (seq 0 (length forms)) forms) ls
      | None -> None)
 
 (** val cone_layers :
@@ -4379,17 +5022,41 @@ let cone_layers a g p ds pos b net forms x l =
        | None -> None))
    | None -> None)
 
+(** val steady :
+    arithmetic -> Big_int_Z.big_int ->
+    (Big_int_Z.big_int * ((Big_int_Z.big_int * Big_int_Z.big_int
+    list) * interval) list) list -> int -> interval option **)
+
+let steady a g net i =
+  match net with
+  | [] -> Some nil_interval
+  | _ :: _ ->
+    (match idle net i with
+     | Some b -> rounding a g (single b)
+     | None -> None)
+
+(** val goes_on :
+    arithmetic -> Big_int_Z.big_int ->
+    (Big_int_Z.big_int * ((Big_int_Z.big_int * Big_int_Z.big_int
+    list) * interval) list) list -> bool -> int -> form -> place -> interval
+    option **)
+
+let goes_on a g net kept i f l =
+  if (&&) kept (Checked.equal l.holds_channel f.channel)
+  then steady a g net i
+  else None
+
 type worked =
   int list * (interval list * (Big_int_Z.big_int * affine list) option) option
 
 (** val workings :
     arithmetic -> Big_int_Z.big_int -> domain list ->
     (Big_int_Z.big_int * ((Big_int_Z.big_int * Big_int_Z.big_int
-    list) * interval) list) list -> form list -> int list -> worked list
-    option **)
+    list) * interval) list) list -> (form * interval) list -> int list ->
+    worked list option **)
 
 let workings a g ds net forms s =
-  let sources = map (prepared s) forms in
+  let sources = map (prepared_by s) forms in
   (match choices ds s with
    | Some rows0 ->
      Some
@@ -4406,27 +5073,34 @@ let rec distinct = function
 | x :: r -> let d = distinct r in if existsb (leqb x) d then d else x :: d
 
 (** val at_work :
-    arithmetic -> Big_int_Z.big_int -> domain list ->
+    arithmetic -> Big_int_Z.big_int -> domain list -> block ->
     (Big_int_Z.big_int * ((Big_int_Z.big_int * Big_int_Z.big_int
-    list) * interval) list) list -> form list -> place list -> (int
-    list * worked list option) list **)
+    list) * interval) list) list -> (form * interval) list -> place list ->
+    (int list * worked list option) list **)
 
-let at_work a g ds net forms ls =
+let at_work a g ds b net forms ls =
   let busy =
     filter (fun x ->
-      match (snd x).cases with
-      | [] -> (match idle net (fst x) with
-               | Some _ -> false
-               | None -> true)
-      | _ :: _ -> false) (combine (seq 0 (length ls)) ls)
+      let i = fst (fst x) in
+      (match (snd x).cases with
+       | [] ->
+         (match idle net i with
+          | Some _ -> false
+          | None ->
+            (match goes_on a g net (nth i b.keeps false) i
+                     (fst (snd (fst x))) (snd x) with
+             | Some _ -> false
+             | None -> true))
+       | _ :: _ -> false)) (combine (combine (seq 0 (length ls)) forms) ls)
   in
   map (fun s -> (s, (workings a g ds net forms s)))
     (distinct (map (fun x -> (snd x).of_channels) busy))
 
-(** val idly : domain list -> form list -> int list -> worked list option **)
+(** val idly :
+    domain list -> (form * interval) list -> int list -> worked list option **)
 
 let idly ds forms s =
-  let sources = map (prepared s) forms in
+  let sources = map (prepared_by s) forms in
   (match choices ds s with
    | Some rows0 ->
      Some
@@ -4443,47 +5117,51 @@ let idly ds forms s =
 let quick_layers a g p ds pos b forms ls =
   let net = map (readied g) b.layers in
   let threaded = woven g (length forms) b.layers in
-  let cache = at_work a g ds net forms ls in
+  let known0 = map spanned forms in
+  let cache = at_work a g ds b net known0 ls in
   all2o (fun x l ->
     let s = l.of_channels in
-    let own = prepared s (snd x) in
     let kept = nth (fst x) b.keeps false in
-    let of0 = fun _ ->
-      match idle net (fst x) with
-      | Some _ -> idly ds forms s
-      | None ->
-        (match lookup cache s with
-         | Some of0 -> of0
-         | None -> workings a g ds net forms s)
-    in
-    (match l.cases with
-     | [] ->
-       (match of0 true with
-        | Some of1 ->
-          (match gathered (fun work ->
-                   match told p pos s (fst work) l.holds_channel with
-                   | Some v ->
-                     (match match snd work with
-                            | Some p0 ->
-                              let (xs, h) = p0 in
-                              (match read (fst work) own with
-                               | Some y ->
-                                 (match fed_by a g net (fst x) xs h with
-                                  | Some z0 ->
-                                    if kept
-                                    then rounding a g
-                                           (both0 (single y) (single z0))
-                                    else Some z0
+    (match goes_on a g net kept (fst x) (snd x) l with
+     | Some z0 -> passed a g (snd x) z0
+     | None ->
+       let own = prepared s (snd x) in
+       let of0 = fun _ ->
+         match idle net (fst x) with
+         | Some _ -> idly ds known0 s
+         | None ->
+           (match lookup cache s with
+            | Some of0 -> of0
+            | None -> workings a g ds net known0 s)
+       in
+       (match l.cases with
+        | [] ->
+          (match of0 true with
+           | Some of1 ->
+             (match gathered (fun work ->
+                      match told p pos s (fst work) l.holds_channel with
+                      | Some v ->
+                        (match match snd work with
+                               | Some p0 ->
+                                 let (xs, h) = p0 in
+                                 (match read (fst work) own with
+                                  | Some y ->
+                                    (match fed_by a g net (fst x) xs h with
+                                     | Some z0 ->
+                                       if kept
+                                       then rounding a g
+                                              (both0 (single y) (single z0))
+                                       else Some z0
+                                     | None -> None)
                                   | None -> None)
-                               | None -> None)
-                            | None -> None with
-                      | Some x0 -> Some (v, x0)
-                      | None -> None)
-                   | None -> None) of1 [] with
-           | Some t -> Some { channel = l.holds_channel; table = t }
+                               | None -> None with
+                         | Some x0 -> Some (v, x0)
+                         | None -> None)
+                      | None -> None) of1 [] with
+              | Some t -> Some { channel = l.holds_channel; table = t }
+              | None -> None)
            | None -> None)
-        | None -> None)
-     | _ :: _ -> cone_layers a g p ds pos b threaded forms x l))
+        | _ :: _ -> cone_layers a g p ds pos b threaded forms x l)))
     (combine (seq 0 (length forms)) forms) ls
 
 (** val through :
@@ -4654,9 +5332,9 @@ let times0 w x =
 let wider0 d x =
   { lo = (Whole.sub x.lo d); hi = (Whole.add x.hi d); slopes0 = x.slopes0 }
 
-(** val least_of : form0 -> Big_int_Z.big_int **)
+(** val least_of0 : form0 -> Big_int_Z.big_int **)
 
-let least_of x =
+let least_of0 x =
   Whole.sub x.lo (spread x.slopes0)
 
 (** val most_of : form0 -> Big_int_Z.big_int **)
@@ -4667,7 +5345,7 @@ let most_of x =
 (** val magnitude : form0 -> Big_int_Z.big_int **)
 
 let magnitude x =
-  Whole.max (Whole.abs (least_of x)) (Whole.abs (most_of x))
+  Whole.max (Whole.abs (least_of0 x)) (Whole.abs (most_of x))
 
 (** val over : Big_int_Z.big_int -> form0 -> form0 **)
 
@@ -4850,7 +5528,7 @@ let slope_at y =
 (** val logistic : form0 -> form0 **)
 
 let logistic x =
-  let l = least_of x in
+  let l = least_of0 x in
   let u = most_of x in
   let p = Whole.max Big_int_Z.zero_big_int (sigma_low l) in
   let q =
@@ -5011,8 +5689,8 @@ let of_product x y =
     Big_int_Z.big_int list -> (form0 * Big_int_Z.big_int) list -> part0 ->
     part0 **)
 
-let rec dot row0 box p =
-  match box with
+let rec dot row0 box0 p =
+  match box0 with
   | [] -> p
   | p0 :: box' ->
     let (x, b) = p0 in
@@ -5393,8 +6071,8 @@ let by_units n f =
 (** val drive :
     Big_int_Z.big_int -> wire0 -> (form0 * Big_int_Z.big_int) list -> part0 **)
 
-let drive u w box =
-  settle u (dot w.weights box (whole w.added0))
+let drive u w box0 =
+  settle u (dot w.weights box0 (whole w.added0))
 
 (** val sized : form0 -> form0 * Big_int_Z.big_int **)
 
@@ -5488,7 +6166,7 @@ let ahead0 z0 k =
       | Some y ->
         (||) (Checked.equal d k)
           (Whole.lt Big_int_Z.zero_big_int
-            (least_of
+            (least_of0
               (plus x
                 (times0 (Big_int_Z.minus_big_int Big_int_Z.unit_big_int) y))))
       | None -> false) (seq 0 (length z0))
@@ -5625,10 +6303,10 @@ let entering = function
 | Plain l -> boxed l
 | Turned p -> unturned p
 
-(** val within0 :
+(** val within1 :
     form0 list -> (Big_int_Z.big_int * Big_int_Z.big_int) list -> bool **)
 
-let rec within0 x l =
+let rec within1 x l =
   match x with
   | [] -> (match l with
            | [] -> true
@@ -5638,27 +6316,28 @@ let rec within0 x l =
      | [] -> false
      | p :: l' ->
        let (a, b) = p in
-       (&&) ((&&) (Whole.leq a (least_of y)) (Whole.leq (most_of y) b))
-         (within0 x' l'))
+       (&&) ((&&) (Whole.leq a (least_of0 y)) (Whole.leq (most_of y) b))
+         (within1 x' l'))
 
 (** val inside : form0 list -> region -> bool **)
 
 let inside x = function
-| Plain l -> within0 x l
+| Plain l -> within1 x l
 | Turned p ->
   let s0 = map sized x in
-  within0 (map (fun w -> (product_with p.turn_unit s0 w).value) p.turns)
+  within1 (map (fun w -> (product_with p.turn_unit s0 w).value) p.turns)
     p.turned_bounds
 
-type tree =
+type tree0 =
 | Into of int
-| On of bool list * tree list
+| On of bool list * tree0 list
 
-type gated_node = { set_of : region; state_of : int; next_of : tree list }
+type gated_node = { set_of : region; state_of : int; next_of : tree0 list }
 
 (** val branches :
-    arithmetic -> gated -> machine -> tables -> (tree -> form0 list -> int ->
-    bool) -> int -> form0 list -> part0 list list -> int -> tree list -> bool **)
+    arithmetic -> gated -> machine -> tables -> (tree0 -> form0 list -> int
+    -> bool) -> int -> form0 list -> part0 list list -> int -> tree0 list ->
+    bool **)
 
 let rec branches a n m t follow1 q x past a0 = function
 | [] -> Checked.equal a0 (length m.moves)
@@ -5682,7 +6361,7 @@ let rec branches a n m t follow1 q x past a0 = function
    | None -> false)
 
 (** val follow0 :
-    arithmetic -> gated -> machine -> tables -> gated_node list -> tree ->
+    arithmetic -> gated -> machine -> tables -> gated_node list -> tree0 ->
     form0 list -> int -> bool **)
 
 let rec follow0 a n m t nodes t0 x q =

@@ -1,6 +1,10 @@
 
 val negb : bool -> bool
 
+type ('a, 'b) sum =
+| Inl of 'a
+| Inr of 'b
+
 val fst : ('a1 * 'a2) -> 'a1
 
 val snd : ('a1 * 'a2) -> 'a2
@@ -137,6 +141,8 @@ val list_eq_dec : ('a1 -> 'a1 -> bool) -> 'a1 list -> 'a1 list -> bool
 val map : ('a1 -> 'a2) -> 'a1 list -> 'a2 list
 
 val flat_map : ('a1 -> 'a2 list) -> 'a1 list -> 'a2 list
+
+val fold_left : ('a1 -> 'a2 -> 'a1) -> 'a2 list -> 'a1 -> 'a1
 
 val fold_right : ('a2 -> 'a1 -> 'a1) -> 'a1 -> 'a2 list -> 'a1
 
@@ -735,6 +741,78 @@ val exp_below : Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
 val exp_above :
   Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int option
 
+type box = interval list
+
+val hulls : box -> box -> box
+
+val between : interval -> interval -> Big_int_Z.big_int
+
+type class0 = { corners : box; heft : Big_int_Z.big_int;
+                floor : Big_int_Z.big_int }
+
+val joined : class0 -> class0 -> class0
+
+type tree =
+| Leaf of int * class0
+| Node of class0 * tree * tree
+
+val root : tree -> class0
+
+val above0 : tree -> tree -> tree
+
+val coupled : tree list -> tree list
+
+val grown : int -> tree list -> tree list
+
+val below0 :
+  bool list -> box -> box -> Big_int_Z.big_int -> Big_int_Z.big_int -> bool
+
+val behind : bool list -> class0 -> class0 -> bool
+
+val parted : bool list -> tree -> tree -> bool
+
+val energy_of : bool list -> box -> Big_int_Z.big_int
+
+val least_of : box -> box -> Big_int_Z.big_int
+
+val reach_of : box -> box -> Big_int_Z.big_int
+
+val fixed_of : bool list -> box -> box -> Big_int_Z.big_int
+
+val within0 :
+  bool list -> Big_int_Z.big_int -> box -> Big_int_Z.big_int -> (int * box)
+  -> bool
+
+type vectors_at = (int * box) list
+
+val gist : bool list -> (box -> Big_int_Z.big_int) -> (int * box) -> class0
+
+val leaf :
+  bool list -> (box -> Big_int_Z.big_int) -> int -> vectors_at -> tree list
+
+val least_over : box -> vectors_at -> Big_int_Z.big_int
+
+val with_right :
+  int -> vectors_at -> vectors_at list -> vectors_at list ->
+  (vectors_at * vectors_at) list
+
+val wide : vectors_at list -> box
+
+val wanders : interval -> bool
+
+val loss :
+  arithmetic -> Big_int_Z.big_int -> tally -> Big_int_Z.big_int option
+
+val shifted_apart :
+  arithmetic -> Big_int_Z.big_int -> int -> int -> Big_int_Z.big_int ->
+  Big_int_Z.big_int -> vectors_at list -> vectors_at list -> bool
+
+val coarser : Big_int_Z.big_int -> (int * box) -> int * box
+
+val apart :
+  arithmetic -> Big_int_Z.big_int -> int -> int -> Big_int_Z.big_int ->
+  Big_int_Z.big_int -> vectors_at list -> vectors_at list -> bool
+
 type form = { channel : int; table : (int * interval) list }
 
 val found : int -> (int * interval) list -> interval option
@@ -752,6 +830,25 @@ type source =
 val prepared : int list -> form -> source
 
 val read : int list -> source -> interval option
+
+val spanned : form -> form * interval
+
+val prepared_by : int list -> (form * interval) -> source
+
+type cursor = source * (int * interval) list
+
+val current : int -> cursor -> source
+
+val moved0 : int -> cursor -> cursor
+
+val listed :
+  Big_int_Z.big_int -> int -> int -> int -> Big_int_Z.big_int list list ->
+  (int * interval) list
+
+val thinned : Big_int_Z.big_int list -> int -> (int * Big_int_Z.big_int) list
+
+val weighed_thinly :
+  (int * Big_int_Z.big_int) list -> interval list -> interval
 
 type place = { holds_channel : int; of_channels : int list;
                cases : (int * int list) list }
@@ -798,14 +895,43 @@ val embedding :
   arithmetic -> Big_int_Z.big_int -> int -> int -> program -> domain list ->
   int -> int -> transformer -> int -> place -> form option
 
+val many : int
+
+val passed :
+  arithmetic -> Big_int_Z.big_int -> form -> interval -> form option
+
 val product :
   arithmetic -> Big_int_Z.big_int -> interval list ->
   (Big_int_Z.big_int * Big_int_Z.big_int list) -> interval option
 
-val vectors :
-  arithmetic -> Big_int_Z.big_int -> program -> domain list -> int ->
-  (Big_int_Z.big_int * Big_int_Z.big_int list) list -> int list -> int option
-  -> source list -> int -> (int * interval list) list option
+val slim :
+  arithmetic -> Big_int_Z.big_int -> interval list ->
+  (Big_int_Z.big_int * Big_int_Z.big_int list) ->
+  ((Big_int_Z.big_int * (int * Big_int_Z.big_int) list) * Big_int_Z.big_int)
+  option
+
+val produced :
+  interval list -> ((Big_int_Z.big_int * (int * Big_int_Z.big_int)
+  list) * Big_int_Z.big_int) -> interval
+
+type recipe =
+  (((Big_int_Z.big_int * (int * Big_int_Z.big_int) list) * Big_int_Z.big_int)
+  list, (Big_int_Z.big_int * Big_int_Z.big_int list) list) sum
+
+val recipe_of :
+  arithmetic -> Big_int_Z.big_int -> bool -> interval list ->
+  (Big_int_Z.big_int * Big_int_Z.big_int list) list -> recipe
+
+val made :
+  arithmetic -> Big_int_Z.big_int -> recipe -> interval list -> interval list
+  option
+
+val cursor_of : int -> int list -> (form * interval) -> cursor
+
+val along0 :
+  program -> domain list -> int -> (interval list -> interval list option) ->
+  int list -> int option -> int list -> cursor list -> (int * interval list)
+  list list option
 
 val score :
   arithmetic -> Big_int_Z.big_int -> interval list -> interval list ->
@@ -869,6 +995,14 @@ val order_of : op -> int list
 
 val positions :
   int -> (int * interval list) list list -> (int * (int * interval list)) list
+
+val put : int -> box -> (int * box) list -> (int * box) list
+
+val grouped : (int * box) list -> (int * box) list
+
+val at_once :
+  arithmetic -> Big_int_Z.big_int -> int -> program -> int -> plan -> op ->
+  (int * interval list) list list -> (int * interval list) list list -> bool
 
 val separates :
   arithmetic -> Big_int_Z.big_int -> int -> program -> domain list -> int ->
@@ -936,23 +1070,36 @@ val cone_layers :
   -> (Big_int_Z.big_int * wire list) list -> form list -> (int * form) ->
   place -> form option
 
+val steady :
+  arithmetic -> Big_int_Z.big_int ->
+  (Big_int_Z.big_int * ((Big_int_Z.big_int * Big_int_Z.big_int
+  list) * interval) list) list -> int -> interval option
+
+val goes_on :
+  arithmetic -> Big_int_Z.big_int ->
+  (Big_int_Z.big_int * ((Big_int_Z.big_int * Big_int_Z.big_int
+  list) * interval) list) list -> bool -> int -> form -> place -> interval
+  option
+
 type worked =
   int list * (interval list * (Big_int_Z.big_int * affine list) option) option
 
 val workings :
   arithmetic -> Big_int_Z.big_int -> domain list ->
   (Big_int_Z.big_int * ((Big_int_Z.big_int * Big_int_Z.big_int
-  list) * interval) list) list -> form list -> int list -> worked list option
+  list) * interval) list) list -> (form * interval) list -> int list ->
+  worked list option
 
 val distinct : int list list -> int list list
 
 val at_work :
-  arithmetic -> Big_int_Z.big_int -> domain list ->
+  arithmetic -> Big_int_Z.big_int -> domain list -> block ->
   (Big_int_Z.big_int * ((Big_int_Z.big_int * Big_int_Z.big_int
-  list) * interval) list) list -> form list -> place list -> (int
-  list * worked list option) list
+  list) * interval) list) list -> (form * interval) list -> place list ->
+  (int list * worked list option) list
 
-val idly : domain list -> form list -> int list -> worked list option
+val idly :
+  domain list -> (form * interval) list -> int list -> worked list option
 
 val quick_layers :
   arithmetic -> Big_int_Z.big_int -> program -> domain list -> int -> block
@@ -999,7 +1146,7 @@ val times0 : Big_int_Z.big_int -> form0 -> form0
 
 val wider0 : Big_int_Z.big_int -> form0 -> form0
 
-val least_of : form0 -> Big_int_Z.big_int
+val least_of0 : form0 -> Big_int_Z.big_int
 
 val most_of : form0 -> Big_int_Z.big_int
 
@@ -1148,23 +1295,23 @@ val unturned : turned -> form0 list
 
 val entering : region -> form0 list
 
-val within0 :
+val within1 :
   form0 list -> (Big_int_Z.big_int * Big_int_Z.big_int) list -> bool
 
 val inside : form0 list -> region -> bool
 
-type tree =
+type tree0 =
 | Into of int
-| On of bool list * tree list
+| On of bool list * tree0 list
 
-type gated_node = { set_of : region; state_of : int; next_of : tree list }
+type gated_node = { set_of : region; state_of : int; next_of : tree0 list }
 
 val branches :
-  arithmetic -> gated -> machine -> tables -> (tree -> form0 list -> int ->
-  bool) -> int -> form0 list -> part0 list list -> int -> tree list -> bool
+  arithmetic -> gated -> machine -> tables -> (tree0 -> form0 list -> int ->
+  bool) -> int -> form0 list -> part0 list list -> int -> tree0 list -> bool
 
 val follow0 :
-  arithmetic -> gated -> machine -> tables -> gated_node list -> tree ->
+  arithmetic -> gated -> machine -> tables -> gated_node list -> tree0 ->
   form0 list -> int -> bool
 
 val closed :
