@@ -22,12 +22,12 @@ Definition joined (a b : class) : class :=
      floor := Z.min (floor a) (floor b) |}.
 
 (** Classes of positions, those of neighbours together. *)
-Inductive tree := Leaf (place : nat) (c : class) | Node (c : class) (l r : tree).
-Definition root (t : tree) : class := match t with Leaf _ c => c | Node c _ _ => c end.
-Definition above (a b : tree) : tree := Node (joined (root a) (root b)) a b.
-Fixpoint coupled (l : list tree) : list tree :=
+Inductive ranked := Tip (place : nat) (c : class) | Fork (c : class) (l r : ranked).
+Definition root (t : ranked) : class := match t with Tip _ c => c | Fork c _ _ => c end.
+Definition above (a b : ranked) : ranked := Fork (joined (root a) (root b)) a b.
+Fixpoint coupled (l : list ranked) : list ranked :=
   match l with a :: b :: r => above a b :: coupled r | _ => l end.
-Fixpoint grown (fuel : nat) (l : list tree) : list tree :=
+Fixpoint grown (fuel : nat) (l : list ranked) : list ranked :=
   match fuel with
   | O => l
   | S n => match l with a :: b :: _ => grown n (coupled l) | _ => l end
@@ -50,14 +50,14 @@ Definition behind (moves : list bool) (q k : class) : bool :=
   below moves (corners q) (corners k) (heft q + heft k) (floor q).
 
 (** Every query's rivals are behind: all keys but that of its own place. *)
-Fixpoint parted (moves : list bool) (q : tree) : tree -> bool :=
-  fix inner (k : tree) : bool :=
+Fixpoint parted (moves : list bool) (q : ranked) : ranked -> bool :=
+  fix inner (k : ranked) : bool :=
     behind moves (root q) (root k) ||
     match q, k with
-    | Leaf r _, Leaf j _ => r =? j
-    | Leaf _ _, Node _ a b => inner a && inner b
-    | Node _ u v, Leaf _ _ => parted moves u k && parted moves v k
-    | Node _ u v, Node _ a b =>
+    | Tip r _, Tip j _ => r =? j
+    | Tip _ _, Fork _ a b => inner a && inner b
+    | Fork _ u v, Tip _ _ => parted moves u k && parted moves v k
+    | Fork _ u v, Fork _ a b =>
         parted moves u a && parted moves u b && parted moves v a && parted moves v b
     end.
 
@@ -87,10 +87,10 @@ Definition within (moves : list bool) (most : Z) (q : box) (bound : Z) (x : nat 
 Definition vectors_at : Type := list (nat * box).
 Definition gist (moves : list bool) (fl : box -> Z) (x : nat * box) : class :=
   {| corners := snd x; heft := energy_of moves (snd x); floor := fl (snd x) |}.
-Definition leaf (moves : list bool) (fl : box -> Z) (j : nat) (l : vectors_at) : list tree :=
+Definition leaf (moves : list bool) (fl : box -> Z) (j : nat) (l : vectors_at) : list ranked :=
   match l with
   | [] => []
-  | x :: r => [Leaf j (fold_right (fun y c => joined (gist moves fl y) c) (gist moves fl x) r)]
+  | x :: r => [Tip j (fold_right (fun y c => joined (gist moves fl y) c) (gist moves fl x) r)]
   end.
 Definition least_over (q : box) (l : vectors_at) : Z :=
   match l with
@@ -160,10 +160,10 @@ Definition apart (A : arithmetic) (g : Z) (d n : nat) (lead top : Z) (qs ks : li
 (** * Soundness *)
 Open Scope R_scope.
 
-Fixpoint covers (P : class -> Prop) (r : nat) (t : tree) : Prop :=
+Fixpoint covers (P : class -> Prop) (r : nat) (t : ranked) : Prop :=
   match t with
-  | Leaf a c => a = r /\ P c
-  | Node c u v => P c /\ (covers P r u \/ covers P r v)
+  | Tip a c => a = r /\ P c
+  | Fork c u v => P c /\ (covers P r u \/ covers P r v)
   end.
 
 Lemma covers_root P r t : covers P r t -> P (root t).
@@ -182,8 +182,8 @@ Proof.
     + apply IHx; [exact H1|exact A|exact B].
     + apply IHy; [exact H2|exact A|exact B].
   - apply andb_true_iff in H. destruct H as (H1 & H2). destruct A as (_ & [A|A]).
-    + apply (IHu (Leaf b e)); auto.
-    + apply (IHv (Leaf b e)); auto.
+    + apply (IHu (Tip b e)); auto.
+    + apply (IHv (Tip b e)); auto.
   - rewrite !andb_true_iff in H. destruct H as (((H1 & H2) & H3) & H4).
     destruct A as (_ & [A|A]), B as (_ & [B|B]).
     + apply (IHu x); auto.
@@ -224,7 +224,7 @@ Proof.
     + apply right, IH, I.
 Qed.
 
-Lemma leaves_cover {B} (h : B -> list tree) l x : In x l -> Exists (covers P r) (h x) ->
+Lemma leaves_cover {B} (h : B -> list ranked) l x : In x l -> Exists (covers P r) (h x) ->
   Exists (covers P r) (concat (map h l)).
 Proof.
   intros I E. apply Exists_exists in E. destruct E as (t & T & C). apply Exists_exists.

@@ -3487,22 +3487,22 @@ let joined a b =
   { corners = (hulls a.corners b.corners); heft = (Whole.max a.heft b.heft);
     floor = (Whole.min a.floor b.floor) }
 
-type tree =
-| Leaf of int * class0
-| Node of class0 * tree * tree
+type ranked =
+| Tip of int * class0
+| Fork of class0 * ranked * ranked
 
-(** val root : tree -> class0 **)
+(** val root : ranked -> class0 **)
 
 let root = function
-| Leaf (_, c) -> c
-| Node (c, _, _) -> c
+| Tip (_, c) -> c
+| Fork (c, _, _) -> c
 
-(** val above0 : tree -> tree -> tree **)
+(** val above0 : ranked -> ranked -> ranked **)
 
 let above0 a b =
-  Node ((joined (root a) (root b)), a, b)
+  Fork ((joined (root a) (root b)), a, b)
 
-(** val coupled : tree list -> tree list **)
+(** val coupled : ranked list -> ranked list **)
 
 let rec coupled l = match l with
 | [] -> l
@@ -3510,7 +3510,7 @@ let rec coupled l = match l with
               | [] -> l
               | b :: r -> (above0 a b) :: (coupled r))
 
-(** val grown : int -> tree list -> tree list **)
+(** val grown : int -> ranked list -> ranked list **)
 
 let rec grown fuel l =
   (fun fO fS n -> if n = 0 then fO () else fS (n - 1))
@@ -3548,20 +3548,20 @@ let rec below0 moves0 q k sum0 bar =
 let behind moves0 q k =
   below0 moves0 q.corners k.corners (Whole.add q.heft k.heft) q.floor
 
-(** val parted : bool list -> tree -> tree -> bool **)
+(** val parted : bool list -> ranked -> ranked -> bool **)
 
 let rec parted moves0 q =
   let rec inner0 k =
     (||) (behind moves0 (root q) (root k))
       (match q with
-       | Leaf (r, _) ->
+       | Tip (r, _) ->
          (match k with
-          | Leaf (j, _) -> Checked.equal r j
-          | Node (_, a, b) -> (&&) (inner0 a) (inner0 b))
-       | Node (_, u, v) ->
+          | Tip (j, _) -> Checked.equal r j
+          | Fork (_, a, b) -> (&&) (inner0 a) (inner0 b))
+       | Fork (_, u, v) ->
          (match k with
-          | Leaf (_, _) -> (&&) (parted moves0 u k) (parted moves0 v k)
-          | Node (_, a, b) ->
+          | Tip (_, _) -> (&&) (parted moves0 u k) (parted moves0 v k)
+          | Fork (_, a, b) ->
             (&&)
               ((&&) ((&&) (parted moves0 u a) (parted moves0 u b))
                 (parted moves0 v a)) (parted moves0 v b)))
@@ -3643,12 +3643,13 @@ let gist moves0 fl x =
     (fl (snd x)) }
 
 (** val leaf :
-    bool list -> (box -> Big_int_Z.big_int) -> int -> vectors_at -> tree list **)
+    bool list -> (box -> Big_int_Z.big_int) -> int -> vectors_at -> ranked
+    list **)
 
 let leaf moves0 fl j = function
 | [] -> []
 | x :: r ->
-  (Leaf (j,
+  (Tip (j,
     (fold_right (fun y c -> joined (gist moves0 fl y) c) (gist moves0 fl x) r))) :: []
 
 (** val least_over : box -> vectors_at -> Big_int_Z.big_int **)
@@ -6328,16 +6329,15 @@ let inside x = function
   within1 (map (fun w -> (product_with p.turn_unit s0 w).value) p.turns)
     p.turned_bounds
 
-type tree0 =
+type tree =
 | Into of int
-| On of bool list * tree0 list
+| On of bool list * tree list
 
-type gated_node = { set_of : region; state_of : int; next_of : tree0 list }
+type gated_node = { set_of : region; state_of : int; next_of : tree list }
 
 (** val branches :
-    arithmetic -> gated -> machine -> tables -> (tree0 -> form0 list -> int
-    -> bool) -> int -> form0 list -> part0 list list -> int -> tree0 list ->
-    bool **)
+    arithmetic -> gated -> machine -> tables -> (tree -> form0 list -> int ->
+    bool) -> int -> form0 list -> part0 list list -> int -> tree list -> bool **)
 
 let rec branches a n m t follow1 q x past a0 = function
 | [] -> Checked.equal a0 (length m.moves)
@@ -6361,7 +6361,7 @@ let rec branches a n m t follow1 q x past a0 = function
    | None -> false)
 
 (** val follow0 :
-    arithmetic -> gated -> machine -> tables -> gated_node list -> tree0 ->
+    arithmetic -> gated -> machine -> tables -> gated_node list -> tree ->
     form0 list -> int -> bool **)
 
 let rec follow0 a n m t nodes t0 x q =

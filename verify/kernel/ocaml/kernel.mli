@@ -752,24 +752,24 @@ type class0 = { corners : box; heft : Big_int_Z.big_int;
 
 val joined : class0 -> class0 -> class0
 
-type tree =
-| Leaf of int * class0
-| Node of class0 * tree * tree
+type ranked =
+| Tip of int * class0
+| Fork of class0 * ranked * ranked
 
-val root : tree -> class0
+val root : ranked -> class0
 
-val above0 : tree -> tree -> tree
+val above0 : ranked -> ranked -> ranked
 
-val coupled : tree list -> tree list
+val coupled : ranked list -> ranked list
 
-val grown : int -> tree list -> tree list
+val grown : int -> ranked list -> ranked list
 
 val below0 :
   bool list -> box -> box -> Big_int_Z.big_int -> Big_int_Z.big_int -> bool
 
 val behind : bool list -> class0 -> class0 -> bool
 
-val parted : bool list -> tree -> tree -> bool
+val parted : bool list -> ranked -> ranked -> bool
 
 val energy_of : bool list -> box -> Big_int_Z.big_int
 
@@ -788,7 +788,7 @@ type vectors_at = (int * box) list
 val gist : bool list -> (box -> Big_int_Z.big_int) -> (int * box) -> class0
 
 val leaf :
-  bool list -> (box -> Big_int_Z.big_int) -> int -> vectors_at -> tree list
+  bool list -> (box -> Big_int_Z.big_int) -> int -> vectors_at -> ranked list
 
 val least_over : box -> vectors_at -> Big_int_Z.big_int
 
@@ -1300,18 +1300,18 @@ val within1 :
 
 val inside : form0 list -> region -> bool
 
-type tree0 =
+type tree =
 | Into of int
-| On of bool list * tree0 list
+| On of bool list * tree list
 
-type gated_node = { set_of : region; state_of : int; next_of : tree0 list }
+type gated_node = { set_of : region; state_of : int; next_of : tree list }
 
 val branches :
-  arithmetic -> gated -> machine -> tables -> (tree0 -> form0 list -> int ->
-  bool) -> int -> form0 list -> part0 list list -> int -> tree0 list -> bool
+  arithmetic -> gated -> machine -> tables -> (tree -> form0 list -> int ->
+  bool) -> int -> form0 list -> part0 list list -> int -> tree list -> bool
 
 val follow0 :
-  arithmetic -> gated -> machine -> tables -> gated_node list -> tree0 ->
+  arithmetic -> gated -> machine -> tables -> gated_node list -> tree ->
   form0 list -> int -> bool
 
 val closed :
