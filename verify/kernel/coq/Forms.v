@@ -8,18 +8,30 @@ Open Scope R_scope.
 
 Record form := { lo : Z; hi : Z; slopes : list Z }.
 
-Definition spread (s : list Z) : Z := zsum (map Z.abs s).
+Fixpoint spread (s : list Z) : Z := match s with [] => 0 | a :: r => Z.abs a + spread r end%Z.
 Definition point (z : Z) : form := {| lo := z; hi := z; slopes := [] |}.
 Definition plus (x y : form) : form :=
   {| lo := lo x + lo y; hi := hi x + hi y; slopes := add (slopes x) (slopes y) |}.
 Definition times (w : Z) (x : form) : form :=
   {| lo := if (w <? 0)%Z then w * hi x else w * lo x;
      hi := if (w <? 0)%Z then w * lo x else w * hi x; slopes := map (Z.mul w) (slopes x) |}.
+(** A form and w times another one, at once. *)
+Fixpoint add_times (w : Z) (s t : list Z) : list Z :=
+  match s, t with
+  | a :: s', b :: t' => (w * a + b)%Z :: add_times w s' t'
+  | [], _ => t
+  | _, [] => map (Z.mul w) s
+  end.
+Definition plus_times (x : form) (w : Z) (y : form) : form :=
+  {| lo := lo x + (if w <? 0 then w * hi y else w * lo y);
+     hi := hi x + (if w <? 0 then w * lo y else w * hi y);
+     slopes := add_times w (slopes y) (slopes x) |}%Z.
 Definition wider (d : Z) (x : form) : form :=
   {| lo := lo x - d; hi := hi x + d; slopes := slopes x |}.
 Definition least_of (x : form) : Z := (lo x - spread (slopes x))%Z.
 Definition most_of (x : form) : Z := (hi x + spread (slopes x))%Z.
-Definition magnitude (x : form) : Z := Z.max (Z.abs (least_of x)) (Z.abs (most_of x)).
+Definition magnitude (x : form) : Z :=
+  let s := spread (slopes x) in Z.max (Z.abs (lo x - s)) (Z.abs (hi x + s)).
 
 (** Division by d, rounded outwards. *)
 Definition over (d : Z) (x : form) : form :=
@@ -61,11 +73,16 @@ Definition either (x y : form) : form :=
   let d := spread (add (slopes y) (map (Z.mul (-1)) (slopes x))) in
   {| lo := Z.min (lo x) (lo y - d); hi := Z.max (hi x) (hi y + d); slopes := slopes x |}.
 
-(** The logistic function: of an interval by its ends, else along a line. *)
-Definition far : Z := (2 ^ 70)%Z.
-Definition sigma_low (x : Z) : Z := if (x <=? - far)%Z then 0%Z else sigma_below 64 (Z.min x far).
+(** The logistic function: of an interval by its ends, else along a line. Far from 0 it is
+    known once for all. *)
+Definition far : Z := (24 * 2 ^ 64)%Z.
+Definition sigma_far : Z := sigma_below 64 far.
+Definition sigma_small : Z := sigma_above 64 (- far).
+Definition sigma_low (x : Z) : Z :=
+  if (x <=? - far)%Z then 0%Z else if (far <=? x)%Z then sigma_far else sigma_below 64 x.
 Definition sigma_high (x : Z) : Z :=
-  if (far <=? x)%Z then (2 ^ 64)%Z else sigma_above 64 (Z.max x (- far)).
+  if (far <=? x)%Z then (2 ^ 64)%Z else if (x <=? - far)%Z then sigma_small
+  else sigma_above 64 x.
 Definition slope_at (y : Z) : Z := (y * (2 ^ 64 - y))%Z.
 Definition logistic (x : form) : form :=
   let l := least_of x in let u := most_of x in
@@ -104,15 +121,29 @@ Qed.
 Lemma noise_times w : forall s e, noise (map (Z.mul w) s) e = IZR w * noise s e.
 Proof. induction s as [|a s IH]; intros e; simpl; [ring|]. rewrite IH, mult_IZR. ring. Qed.
 Lemma spread_positive s : (0 <= spread s)%Z.
-Proof. unfold spread, zsum. induction s; simpl; lia. Qed.
+Proof. induction s; simpl; lia. Qed.
 Lemma noise_spread : forall s e, tame e -> Rabs (noise s e) <= IZR (spread s).
 Proof.
-  induction s as [|a s IH]; intros e T; [unfold spread; simpl; rewrite Rabs_R0; apply Rle_refl|].
-  unfold spread. simpl. fold (zsum (map Z.abs s)). fold (spread s). rewrite plus_IZR.
+  induction s as [|a s IH]; intros e T; [simpl; rewrite Rabs_R0; apply Rle_refl|].
+  cbn [noise spread]. rewrite plus_IZR.
   eapply Rle_trans; [apply Rabs_triang|]. apply Rplus_le_compat.
   - rewrite Rabs_mult, abs_IZR. rewrite <- (Rmult_1_r (Rabs (IZR a))) at 2.
     apply Rmult_le_compat_l; [apply Rabs_pos|apply T].
   - apply IH. intros i. apply T.
+Qed.
+Lemma noise_add_times w : forall s t e,
+  noise (add_times w s t) e = noise t e + IZR w * noise s e.
+Proof.
+  induction s as [|a s IH]; intros [|b t] e; cbn [add_times].
+  - cbn [noise]. ring.
+  - cbn [noise]. ring.
+  - rewrite noise_times. cbn [noise]. ring.
+  - cbn [noise]. rewrite IH, plus_IZR, mult_IZR. ring.
+Qed.
+Lemma plus_times_same e x w y a : holds e (plus x (times w y)) a -> holds e (plus_times x w y) a.
+Proof.
+  unfold holds. cbn [lo hi slopes plus times plus_times].
+  rewrite noise_add, noise_times, noise_add_times. intros. lra.
 Qed.
 
 Lemma point_holds e z y : y * pow 64 = IZR z -> holds e (point z) y.
@@ -152,7 +183,8 @@ Lemma magnitude_holds e x a : tame e -> holds e x a -> Rabs a * pow 64 <= IZR (m
 Proof.
   intros T H. apply (bounds_hold e) in H; [|exact T]. assert (P := bpow_gt_0 radix2 64).
   rewrite <- (Rabs_pos_eq (pow 64)) by lra. rewrite <- Rabs_mult.
-  unfold magnitude. set (l := least_of x) in *. set (u := most_of x) in *.
+  change (magnitude x) with (Z.max (Z.abs (least_of x)) (Z.abs (most_of x))).
+  set (l := least_of x) in *. set (u := most_of x) in *.
   apply Rabs_le. split.
   - apply Rle_trans with (IZR l); [|tauto]. rewrite <- opp_IZR. apply IZR_le. lia.
   - apply Rle_trans with (IZR u); [tauto|]. apply IZR_le. lia.
@@ -378,20 +410,26 @@ Proof.
 Qed.
 Lemma sigma_low_sound z x : IZR z <= x * pow 64 -> IZR (sigma_low z) <= sigma x * pow 64.
 Proof.
-  intros H. assert (P := bpow_gt_0 radix2 64). unfold sigma_low. destruct (z <=? - far)%Z.
-  - assert (S := sigma_between x). apply Rmult_le_pos; lra.
-  - eapply Rle_trans; [apply sigma_below_sound; lia|].
+  intros H. assert (P := bpow_gt_0 radix2 64). unfold sigma_low.
+  assert (B : forall y, (y <= z)%Z -> IZR (sigma_below 64 y) <= sigma x * pow 64).
+  { intros y L. eapply Rle_trans; [apply sigma_below_sound; lia|].
     apply Rmult_le_compat_r; [lra|]. apply sigma_rises, units_le.
-    eapply Rle_trans; [|exact H]. apply IZR_le. lia.
+    eapply Rle_trans; [|exact H]. apply IZR_le, L. }
+  destruct (z <=? - far)%Z.
+  - assert (S := sigma_between x). apply Rmult_le_pos; lra.
+  - destruct (far <=? z)%Z eqn:F; [apply B, Z.leb_le, F|apply B; lia].
 Qed.
 Lemma sigma_high_sound z x : x * pow 64 <= IZR z -> sigma x * pow 64 <= IZR (sigma_high z).
 Proof.
-  intros H. assert (P := bpow_gt_0 radix2 64). unfold sigma_high. destruct (far <=? z)%Z.
+  intros H. assert (P := bpow_gt_0 radix2 64). unfold sigma_high.
+  assert (B : forall y, (z <= y)%Z -> sigma x * pow 64 <= IZR (sigma_above 64 y)).
+  { intros y L. eapply Rle_trans; [|apply sigma_above_sound; lia].
+    apply Rmult_le_compat_r; [lra|]. apply sigma_rises, units_ge.
+    eapply Rle_trans; [exact H|]. apply IZR_le, L. }
+  destruct (far <=? z)%Z.
   - assert (S := sigma_between x). rewrite (power_of_two 64) by lia.
     rewrite <- (Rmult_1_l (pow 64)) at 2. apply Rmult_le_compat_r; lra.
-  - eapply Rle_trans; [|apply sigma_above_sound; lia].
-    apply Rmult_le_compat_r; [lra|]. apply sigma_rises, units_ge.
-    eapply Rle_trans; [exact H|]. apply IZR_le. lia.
+  - destruct (z <=? - far)%Z eqn:F; [apply B, Z.leb_le, F|apply B; lia].
 Qed.
 
 Lemma sigma_slope x : derivable_pt_lim sigma x (sigma x * (1 - sigma x)).

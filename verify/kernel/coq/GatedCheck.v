@@ -29,7 +29,8 @@ Fixpoint dot (row : list Z) (box : list (form * Z)) (p : part) : part :=
       let w := hd 0 row in
       dot (tl row) box'
         (if w =? 0 then p
-         else join p {| value := times w x; bulk := Z.abs w * b; count := 1 |})
+         else {| value := plus_times (value p) w x; bulk := bulk p + Z.abs w * b;
+                 count := count p + 1 |})
   end.
 
 (** In units of 2^-64 what was in units of 2^(u - 64). *)

@@ -80,7 +80,11 @@ Proof.
         { unfold terms, dear; cbn [map fold_right Arithmetic.value].
           destruct Req_EM_T as [_|D]; [ring|]. destruct D. ring. }
         unfold covers. rewrite total_app, size_app, terms_app, TZ, SZ, NZ, !Rplus_0_r. auto.
-      * apply join_covers; auto. unfold covers. cbn [value bulk count]. split; [|split].
+      * assert (J : covers e (pow (- u))
+          (join p {| value := times (W k) x; bulk := Z.abs (W k) * b; count := 1 |})
+          (l ++ [Product (v k) (IZR (W k) * pow u)])).
+        2:{ destruct J as (V & B). split; [apply plus_times_same, V|exact B]. }
+        apply join_covers; auto. unfold covers. cbn [value bulk count]. split; [|split].
         -- unfold total. cbn [map fold_right Arithmetic.value].
            replace ((v k * (IZR (W k) * pow u) + 0) * pow (- u))
              with (IZR (W k) * v k * (pow u * pow (- u))) by ring. rewrite E, Rmult_1_r.

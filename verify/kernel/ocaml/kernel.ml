@@ -2061,11 +2061,6 @@ let tensor_of_bits mw ew u bits =
   | Some r -> Some { unit0 = u; rows = r }
   | None -> None
 
-(** val zsum : Big_int_Z.big_int list -> Big_int_Z.big_int **)
-
-let zsum l =
-  fold_right Whole.add Big_int_Z.zero_big_int l
-
 type scan = { family : int list; windows : (int * int) option list;
               pairs : (int * int list) list }
 
@@ -5303,8 +5298,9 @@ type form0 = { lo : Big_int_Z.big_int; hi : Big_int_Z.big_int;
 
 (** val spread : Big_int_Z.big_int list -> Big_int_Z.big_int **)
 
-let spread s =
-  zsum (map Whole.abs s)
+let rec spread = function
+| [] -> Big_int_Z.zero_big_int
+| a :: r -> Whole.add (Whole.abs a) (spread r)
 
 (** val point : Big_int_Z.big_int -> form0 **)
 
@@ -5328,6 +5324,31 @@ let times0 w x =
      then Whole.mul w x.lo
      else Whole.mul w x.hi); slopes0 = (map (Whole.mul w) x.slopes0) }
 
+(** val add_times :
+    Big_int_Z.big_int -> Big_int_Z.big_int list -> Big_int_Z.big_int list ->
+    Big_int_Z.big_int list **)
+
+let rec add_times w s t =
+  match s with
+  | [] -> t
+  | a :: s' ->
+    (match t with
+     | [] -> map (Whole.mul w) s
+     | b :: t' -> (Whole.add (Whole.mul w a) b) :: (add_times w s' t'))
+
+(** val plus_times : form0 -> Big_int_Z.big_int -> form0 -> form0 **)
+
+let plus_times x w y =
+  { lo =
+    (Whole.add x.lo
+      (if Whole.lt w Big_int_Z.zero_big_int
+       then Whole.mul w y.hi
+       else Whole.mul w y.lo)); hi =
+    (Whole.add x.hi
+      (if Whole.lt w Big_int_Z.zero_big_int
+       then Whole.mul w y.lo
+       else Whole.mul w y.hi)); slopes0 = (add_times w y.slopes0 x.slopes0) }
+
 (** val wider0 : Big_int_Z.big_int -> form0 -> form0 **)
 
 let wider0 d x =
@@ -5346,7 +5367,8 @@ let most_of x =
 (** val magnitude : form0 -> Big_int_Z.big_int **)
 
 let magnitude x =
-  Whole.max (Whole.abs (least_of0 x)) (Whole.abs (most_of x))
+  let s = spread x.slopes0 in
+  Whole.max (Whole.abs (Whole.sub x.lo s)) (Whole.abs (Whole.add x.hi s))
 
 (** val over : Big_int_Z.big_int -> form0 -> form0 **)
 
@@ -5482,23 +5504,43 @@ let either x y =
 (** val far : Big_int_Z.big_int **)
 
 let far =
-  Z.pow (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)
+  Whole.mul (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
     (Big_int_Z.mult_int_big_int 2
     ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
-    ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+    Big_int_Z.unit_big_int))))
+    (Z.pow (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)
+      (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+      (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+      (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+      Big_int_Z.unit_big_int)))))))
+
+(** val sigma_far : Big_int_Z.big_int **)
+
+let sigma_far =
+  sigma_below (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
     (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
-    (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int))))))
+    (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+    Big_int_Z.unit_big_int)))))) far
+
+(** val sigma_small : Big_int_Z.big_int **)
+
+let sigma_small =
+  sigma_above (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+    (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+    (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+    Big_int_Z.unit_big_int)))))) (Whole.neg far)
 
 (** val sigma_low : Big_int_Z.big_int -> Big_int_Z.big_int **)
 
 let sigma_low x =
   if Whole.leq x (Whole.neg far)
   then Big_int_Z.zero_big_int
-  else sigma_below (Big_int_Z.mult_int_big_int 2
-         (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
-         (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
-         (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int))))))
-         (Whole.min x far)
+  else if Whole.leq far x
+       then sigma_far
+       else sigma_below (Big_int_Z.mult_int_big_int 2
+              (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+              (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+              (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)))))) x
 
 (** val sigma_high : Big_int_Z.big_int -> Big_int_Z.big_int **)
 
@@ -5509,11 +5551,12 @@ let sigma_high x =
          (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
          (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
          Big_int_Z.unit_big_int))))))
-  else sigma_above (Big_int_Z.mult_int_big_int 2
-         (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
-         (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
-         (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int))))))
-         (Whole.max x (Whole.neg far))
+  else if Whole.leq x (Whole.neg far)
+       then sigma_small
+       else sigma_above (Big_int_Z.mult_int_big_int 2
+              (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+              (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+              (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)))))) x
 
 (** val slope_at : Big_int_Z.big_int -> Big_int_Z.big_int **)
 
@@ -5699,8 +5742,9 @@ let rec dot row0 box0 p =
     dot (tl row0) box'
       (if Whole.equal w Big_int_Z.zero_big_int
        then p
-       else join p { value = (times0 w x); bulk0 =
-              (Whole.mul (Whole.abs w) b); count0 = Big_int_Z.unit_big_int })
+       else { value = (plus_times p.value w x); bulk0 =
+              (Whole.add p.bulk0 (Whole.mul (Whole.abs w) b)); count0 =
+              (Whole.add p.count0 Big_int_Z.unit_big_int) })
 
 (** val settle : Big_int_Z.big_int -> part0 -> part0 **)
 

@@ -429,8 +429,6 @@ val tensor_of_bits :
   Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
   Big_int_Z.big_int list list -> tensor option
 
-val zsum : Big_int_Z.big_int list -> Big_int_Z.big_int
-
 type scan = { family : int list; windows : (int * int) option list;
               pairs : (int * int list) list }
 
@@ -1144,6 +1142,12 @@ val plus : form0 -> form0 -> form0
 
 val times0 : Big_int_Z.big_int -> form0 -> form0
 
+val add_times :
+  Big_int_Z.big_int -> Big_int_Z.big_int list -> Big_int_Z.big_int list ->
+  Big_int_Z.big_int list
+
+val plus_times : form0 -> Big_int_Z.big_int -> form0 -> form0
+
 val wider0 : Big_int_Z.big_int -> form0 -> form0
 
 val least_of0 : form0 -> Big_int_Z.big_int
@@ -1173,6 +1177,10 @@ val multiply : form0 -> form0 -> form0
 val either : form0 -> form0 -> form0
 
 val far : Big_int_Z.big_int
+
+val sigma_far : Big_int_Z.big_int
+
+val sigma_small : Big_int_Z.big_int
 
 val sigma_low : Big_int_Z.big_int -> Big_int_Z.big_int
 
