@@ -39,6 +39,15 @@ def test_it_proves_transformers(name: str) -> None:
 
 @with_kernel
 @pytest.mark.parametrize(
+    ("name", "length"), [("C2", 256), ("C3", 200), ("regex:(ab|ba)*", 64)]
+)
+def test_it_proves_long_sums_and_close_scores(name: str, length: int) -> None:
+    data = data_of(name, length)
+    assert status(data, evidence_of(data)) == 0
+
+
+@with_kernel
+@pytest.mark.parametrize(
     "name", ["FlipFlop", "Memory3", "Dyck1,2", PATTERN, "C2", "S3"]
 )
 def test_it_proves_transformers_in_float64(name: str) -> None:

@@ -154,7 +154,7 @@ Proof.
 Qed.
 
 Section Attended.
-Variables (A : arithmetic) (t : nat) (s v : nat -> R) (L V : R).
+Variables (A : arithmetic) (t : nat) (s v : nat -> R) (L V : R) (many : nat).
 Let f := accumulator A.
 Let u := roundoff f.
 Let tau := tiny f.
@@ -163,7 +163,8 @@ Hypothesis same : stored A = f.
 Hypothesis usual : ordinary f = true.
 Hypothesis bounds : forall j, (j <= t)%nat -> Rabs (s j) <= L /\ Rabs (v j) <= V.
 Hypothesis few : N * u <= pow (-11).
-Hypothesis steady : astray f L N <= / 8.
+Hypothesis differ : among t s many.
+Hypothesis steady : astray f L (INR many) <= / 8.
 Hypothesis room : 16 * N * (1 + V) <= pow (top f).
 
 Lemma wide : ~ narrow A.
@@ -179,9 +180,9 @@ Proof. destruct (bounds 0%nat ltac:(lia)) as (_ & H). assert (q := Rabs_pos (v 0
 
 Lemma close_L : u * L <= / 72.
 Proof.
-  assert (H := steady). unfold astray in H. fold u in H. assert (q := N_one).
-  assert (U := u_small A usual). fold f u in U. assert (0 <= u * N) by (apply Rmult_le_pos; lra).
-  lra.
+  assert (H := steady). unfold astray in H. fold u in H. assert (q := pos_INR many).
+  assert (U := u_small A usual). fold f u in U.
+  assert (0 <= u * INR many) by (apply Rmult_le_pos; lra). lra.
 Qed.
 
 Let scores j : (j <= t)%nat -> Rabs (s j) <= L := fun J => proj1 (bounds j J).
@@ -217,17 +218,22 @@ Proof.
   apply Rle_trans with (/ 2048 * (u / 2)); [apply Rmult_le_compat_r; lra|lra].
 Qed.
 
-Lemma astray_fits n : (n <= S t)%nat -> astray_by A L n <= astray f L N.
+Lemma step_fits : 0 < xi_log A + 6 * tau /\ xi_log A + 7 * tau <= 42 * u.
 Proof.
-  intros H. assert (M := astray_more A L usual n (S t) H).
-  eapply Rle_trans; [exact M|]. unfold astray_by, astray. fold f u tau N.
-  assert (U := u_bounds). destruct tau_bounds as (T & T' & _). assert (q := N_one).
-  assert (X := X_small A usual). assert (E : xi A = 40 * u).
+  assert (U := u_bounds). destruct tau_bounds as (T & T' & _). assert (X := X_small A usual).
+  assert (P := xi_small A usual). assert (E : xi A = 40 * u).
   { unfold xi. rewrite same. fold f. rewrite Z.ltb_irrefl. reflexivity. }
-  assert (xi_log A + 7 * tau <= 42 * u).
-  { assert (u * u / 2 <= / 4096 * u) by (unfold Rdiv; assert (u * u <= / 2048 * u)
-      by (apply Rmult_le_compat_r; lra); lra). lra. }
-  assert (N * (xi_log A + 7 * tau) <= N * (42 * u)) by (apply Rmult_le_compat_l; lra).
+  split; [lra|].
+  assert (u * u / 2 <= / 4096 * u) by (unfold Rdiv; assert (u * u <= / 2048 * u)
+    by (apply Rmult_le_compat_r; lra); lra). lra.
+Qed.
+
+Lemma astray_fits n : (n <= many)%nat -> astray_by A L n <= astray f L (INR many).
+Proof.
+  intros H. assert (M := astray_more A L usual n many H).
+  eapply Rle_trans; [exact M|]. unfold astray_by, astray. fold f u tau.
+  destruct step_fits as (_ & S). assert (U := u_bounds). assert (q := pos_INR many).
+  assert (INR many * (xi_log A + 7 * tau) <= INR many * (42 * u)) by (apply Rmult_le_compat_l; lra).
   assert (0 <= u * L) by (apply Rmult_le_pos; [lra|apply L_positive]). lra.
 Qed.
 
@@ -238,10 +244,9 @@ Proof.
   assert (R := rho_one A usual). fold f tau rho in R. split; [exact R|].
   assert (P : rho ^ S t <= 8 / 7).
   { unfold rho, tau, f. rewrite (rho_power A). apply exp_eighth. fold f tau N.
-    assert (M := astray_fits (S t) (le_n _)). unfold astray_by in M. fold f u tau N in M.
-    destruct tau_bounds as (T & _).
-    assert (q := N_one). assert (0 <= N * tau) by (apply Rmult_le_pos; lra).
-    assert (0 <= u * L) by (apply Rmult_le_pos; [left; apply u_bounds|apply L_positive]). lra. }
+    destruct step_fits as (P & S). assert (B := Nu_small). destruct tau_bounds as (T & _).
+    assert (q := N_one).
+    assert (N * (xi_log A + 6 * tau) <= N * (42 * u)) by (apply Rmult_le_compat_l; lra). lra. }
   split; [exact P|]. eapply Rle_trans; [|exact P]. apply Rle_pow; [exact R|lia].
 Qed.
 
@@ -275,13 +280,13 @@ Lemma all_factors k : exists e l', h k = e :: l' /\ (length l' < S t)%nat
   /\ Forall (fun r => Rabs r <= rho) l'
   /\ Rabs e <= (if (k <=? t)%nat then 2 else 2 * tau)
   /\ ((k <= t)%nat -> exists a,
-        exp (s k - m - astray f L N) <= a <= exp (s k - m + astray f L N)
+        exp (s k - m - astray f L (INR many)) <= a <= exp (s k - m + astray f L (INR many))
         /\ Rabs (prod (h k) - a) <= 2 * tau).
 Proof.
   assert (W := weighed k).
-  assert (F : (length (h k) <= S t)%nat).
+  assert (F : (length (h k) <= many)%nat).
   { destruct W as (e & l' & i & two & -> & I & R & _).
-    assert (Q := rises_few A t s two l' i m I R). simpl. lia. }
+    assert (Q := rises_among A t s two many differ l' i m I R). simpl. lia. }
   assert (B := astray_fits (length (h k)) F).
   destruct (factors_near A t s L usual scores close_L m k (h k) W ltac:(assert (q := steady); lra))
     as (e & l' & E & LN & _ & R & _ & EB & H).
@@ -292,11 +297,11 @@ Proof.
 Qed.
 
 Lemma ideal : exists a, forall j, (j <= t)%nat ->
-  exp (s j - m - astray f L N) <= a j <= exp (s j - m + astray f L N)
+  exp (s j - m - astray f L (INR many)) <= a j <= exp (s j - m + astray f L (INR many))
   /\ Rabs (prod (h j) - a j) <= 2 * tau.
 Proof.
   assert (H : forall k, (k <= S t)%nat -> exists a, forall j, (j < k)%nat ->
-    exp (s j - m - astray f L N) <= a j <= exp (s j - m + astray f L N)
+    exp (s j - m - astray f L (INR many)) <= a j <= exp (s j - m + astray f L (INR many))
     /\ Rabs (prod (h j) - a j) <= 2 * tau).
   { induction k as [|k IH]; intros K; [exists (fun _ => 0); lia|].
     destruct (IH ltac:(lia)) as (a & Q). destruct (all_factors k) as (_ & _ & _ & _ & _ & _ & W).
@@ -376,12 +381,12 @@ Section Ideal.
 Variables (m : R) (h : nat -> list R) (a : nat -> R).
 Hypothesis weighed : forall k, factors A t s m k (h k).
 Hypothesis near : forall j, (j <= t)%nat ->
-  exp (s j - m - astray f L N) <= a j <= exp (s j - m + astray f L N)
+  exp (s j - m - astray f L (INR many)) <= a j <= exp (s j - m + astray f L (INR many))
   /\ Rabs (prod (h j) - a j) <= 2 * tau.
 
 Lemma a_positive j : (j <= t)%nat -> 0 < a j.
 Proof. intros J. destruct (near j J) as ((H & _) & _).
-assert (q := exp_pos (s j - m - astray f L N)). lra. Qed.
+assert (q := exp_pos (s j - m - astray f L (INR many))). lra. Qed.
 
 Lemma sum_sizes (F : nat -> R) : Rabs (sum_f_R0 F t) <= sum_f_R0 (fun j => Rabs (F j)) t.
 Proof. apply sum_abs. intros. lra. Qed.
@@ -493,7 +498,7 @@ Proof.
   assert (ZB : 7 / 8 <= Z).
   { assert (Q := sum_one r a t R (fun j J => Rlt_le _ _ (a_positive j J))). fold Z in Q.
     destruct (near r R) as ((H & _) & _). rewrite M, Rminus_eq_0 in H.
-    assert (I := exp_ineq1_le (0 - astray f L N)). assert (q := steady). lra. }
+    assert (I := exp_ineq1_le (0 - astray f L (INR many))). assert (q := steady). lra. }
   split; [exact ZB|]. assert (NR := N_room). assert (q := N_one).
   assert (G := collected_once (fun _ => 1) 1 ks z
     ltac:(intros; cbv beta; rewrite Rabs_R1; lra) ltac:(lra) ltac:(lra) O C).
@@ -571,7 +576,7 @@ Qed.
 (** Theorem. What [softmax] allows is a mean with factors of weights that are near e^s. *)
 Theorem averaged o : softmax A t s v o -> exists m a c,
   (forall j, (j <= t)%nat ->
-     exp (s j - m - astray f L N) <= a j <= exp (s j - m + astray f L N)
+     exp (s j - m - astray f L (INR many)) <= a j <= exp (s j - m + astray f L (INR many))
      /\ Rabs (c j - 1) <= 5 * (N + 1) * u)
   /\ Rabs (o - sum_f_R0 (fun j => c j * a j * v j) t / sum_f_R0 a t)
      <= 16 * N * tau * (1 + V).
@@ -725,6 +730,6 @@ End Attended.
 Theorem softmax_attended A t s v o : stored A = accumulator A ->
   ordinary (accumulator A) = true -> softmax A t s v o -> attended (accumulator A) t s v o.
 Proof.
-  intros E U H. unfold attended. cbv zeta. intros L V B F ST R.
-  exact (averaged A t s v L V E U B F ST R o H).
+  intros E U H. unfold attended. cbv zeta. intros L V r B D F ST R.
+  exact (averaged A t s v L V r E U B F D ST R o H).
 Qed.

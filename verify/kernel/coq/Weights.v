@@ -506,6 +506,27 @@ Proof.
   rewrite map_length, seq_length in Q. simpl in Q. lia.
 Qed.
 
+Lemma rises_among two r : among t s r -> forall l i m, (i <= t)%nat ->
+  risen A t s two (s i) l m -> (length l < r)%nat.
+Proof.
+  intros (ss & LS & IN).
+  assert (H : forall l a m, risen A t s two a l m -> exists ms, length ms = length l
+    /\ Forall (fun z => a < z) ms /\ NoDup ms /\ incl ms ss).
+  { induction l as [|x l IH]; intros a m R; simpl in R.
+    - exists []. repeat split; auto; [constructor|]. intros z [].
+    - destruct R as (i & y & I & AI & _ & _ & R). destruct (IH _ _ R) as (ms & N & F & D & C).
+      exists (s i :: ms). split; [simpl; auto|]. split; [|split].
+      + constructor; auto. eapply Forall_impl; [|exact F]. cbv beta. intros z Q. lra.
+      + constructor; auto. intros Q. rewrite Forall_forall in F. specialize (F _ Q). lra.
+      + intros z [<-|Q]; [apply IN, I|apply C, Q]. }
+  intros l i m I R. destruct (H _ _ _ R) as (ms & N & F & D & C).
+  assert (Q : (length (s i :: ms) <= length ss)%nat).
+  { apply NoDup_incl_length.
+    - constructor; auto. intros Q. rewrite Forall_forall in F. specialize (F _ Q). lra.
+    - intros z [<-|Q]; [apply IN, I|apply C, Q]. }
+  simpl in Q. lia.
+Qed.
+
 Lemma exp_eighth w : w <= / 8 -> exp w <= 8 / 7.
 Proof.
   intros H. apply Rle_trans with (exp (/ 8)); [apply exp_less, H|].

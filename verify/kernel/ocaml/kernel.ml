@@ -4515,6 +4515,29 @@ let level g p many0 off o t row0 =
             | None -> false)) row0
   | None -> false
 
+(** val resting : ((int * int) * interval) list -> Big_int_Z.big_int **)
+
+let resting row0 =
+  match find (fun x ->
+          let (y, s) = x in
+          let (j, _) = y in
+          (&&) (negb (Checked.equal j 0))
+            (negb (Whole.equal (fst s) Big_int_Z.zero_big_int))) row0 with
+  | Some p0 -> let (_, s) = p0 in fst s
+  | None -> Big_int_Z.zero_big_int
+
+(** val calm : ((int * int) * interval) list -> bool **)
+
+let calm row0 =
+  let z0 = resting row0 in
+  forallb (fun x ->
+    let (y, s) = x in
+    let (j, _) = y in
+    (||) (Checked.equal j 0)
+      ((&&) (Whole.equal (fst s) (snd s))
+        ((||) (Whole.equal (fst s) Big_int_Z.zero_big_int)
+          (Whole.equal (fst s) z0)))) row0
+
 (** val judged :
     Big_int_Z.big_int -> program -> plan -> op -> int -> int ->
     ((int * int) * interval) list -> bool **)
@@ -4522,8 +4545,9 @@ let level g p many0 off o t row0 =
 let judged g p e o t q row0 =
   (&&) (forallb (fun x -> Whole.leq (reach (snd x)) e.most) row0)
     (match o with
-     | PrefixSum _ -> level g p e.shares e.loose o t row0
-     | MarkedSum (_, _) -> level g p e.shares e.loose o t row0
+     | PrefixSum _ -> (&&) (level g p e.shares e.loose o t row0) (calm row0)
+     | MarkedSum (_, _) ->
+       (&&) (level g p e.shares e.loose o t row0) (calm row0)
      | _ ->
        leads_quickly o
          (Whole.mul (Z.of_nat e.gap)
@@ -4784,7 +4808,9 @@ let skew g longest f e =
               ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
               (Big_int_Z.mult_int_big_int 2
               ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
-              (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int))))) n)
+              (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)))))
+              ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+              Big_int_Z.unit_big_int))
             (Z.pow (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int) g)))))
 
 (** val beyond :
@@ -4849,12 +4875,14 @@ let added_up a g longest p ds pos h e forms c y x =
         | Some dy ->
           if (&&)
                ((&&)
-                 ((&&) (Checked.equal (fst dx) 0)
-                   (Whole.lt Big_int_Z.zero_big_int e.shares))
-                 (Whole.leq Big_int_Z.zero_big_int e.loose))
-               (Whole.lt (skew g longest a.accumulator e)
-                 (Z.pow (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)
-                   g))
+                 ((&&)
+                   ((&&) (Checked.equal (fst dx) 0)
+                     (Whole.lt Big_int_Z.zero_big_int e.shares))
+                   (Whole.leq Big_int_Z.zero_big_int e.loose))
+                 (Whole.lt (skew g longest a.accumulator e)
+                   (Z.pow (Big_int_Z.mult_int_big_int 2
+                     Big_int_Z.unit_big_int) g)))
+               (Checked.leq (Checked.succ (Checked.succ 0)) longest)
           then Some { channel = y; table =
                  (map (fun s -> (s,
                    (wider (beyond g longest a.accumulator v.table)

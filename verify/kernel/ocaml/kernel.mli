@@ -985,6 +985,10 @@ val level :
   Big_int_Z.big_int -> program -> Big_int_Z.big_int -> Big_int_Z.big_int ->
   op -> int -> ((int * int) * interval) list -> bool
 
+val resting : ((int * int) * interval) list -> Big_int_Z.big_int
+
+val calm : ((int * int) * interval) list -> bool
+
 val judged :
   Big_int_Z.big_int -> program -> plan -> op -> int -> int ->
   ((int * int) * interval) list -> bool
