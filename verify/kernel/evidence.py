@@ -5,6 +5,8 @@ Nothing here is trusted: the kernel refuses what is wrong.
 
 from typing import Any
 
+import numpy as np
+
 from krohn.program import slices
 from krohn.program.architectures.transformer import Block, Transformer
 from krohn.program.block_kinds import whatever_blocks_do
@@ -19,6 +21,7 @@ HEADS = ("shift", "latest", "latest-match", "earliest", *SUMS)
 """The operations of heads that the kernel has theorems about."""
 
 
+@np.errstate(all="ignore")  # what is no number is no evidence
 def find_kernel_evidence(model: Model) -> dict[str, Any]:
     """The evidence for a model file.
 

@@ -33,7 +33,17 @@ FUNCTIONS = {
     },
     **{
         f"Z.{name} x": f"Z.{name} x"
-        for name in ("opp", "abs", "log2", "succ", "pred", "double", "div2", "sgn", "sqrt")
+        for name in (
+            "opp",
+            "abs",
+            "log2",
+            "succ",
+            "pred",
+            "double",
+            "div2",
+            "sgn",
+            "sqrt",
+        )
     },
     **{f"Z.{name}": f"Z.b2z (Z.{name} x y)" for name in ("eqb", "leb", "ltb", "geb")},
     "Z.eq_dec": "if Z.eq_dec x y then 1 else 0",
@@ -190,7 +200,9 @@ def test_functions_are_those_of_coq(tmp_path: Path) -> None:
         digits = rng.integers(1, 60, 2)
         pairs.append(tuple(int(rng.integers(-9, 10)) * 7 ** int(d) + 5 for d in digits))
     given = "".join(f"{x} {y}\n" for x, y in pairs)
-    ran = subprocess.run([program], input=given, capture_output=True, text=True, check=True)
+    ran = subprocess.run(
+        [program], input=given, capture_output=True, text=True, check=True
+    )
     rows = [line.split() for line in ran.stdout.splitlines()]
     assert len(rows) == len(pairs)
     assert {len(row) for row in rows} == {len(FUNCTIONS)}

@@ -20,6 +20,8 @@ from krohn.verify.checker.network import open_model
 FILES: dict[str, tuple[str, dict[str, Any]]] = {
     "transformer": ("FlipFlop", {"length": 6}),
     "rnn": ("C3", {"arch": "rnn"}),
+    "lstm": ("FlipFlop", {"arch": "lstm"}),
+    "gru": ("C2", {"arch": "gru"}),
 }
 
 
@@ -118,6 +120,12 @@ MEANINGS = {
         for key in ("rank", "ranks", "entries", "random", "embedding", "activation")
     },
     **{
+        f"architecture.{key} of gates": ("lstm", put("architecture", key, new=1))
+        for key in ("layers", "bidirectional", "proj_size", "activation", "embedding")
+    },
+    "another kind of gates": ("lstm", put("architecture", "kind", new="gru")),
+    "an LSTM with a longest word": ("lstm", put("claim", "length", new=5)),
+    **{
         f"block.{key}": (
             "transformer",
             put("architecture", "blocks", 0, key, new=new),
@@ -190,7 +198,7 @@ def test_metadata_has_one_key() -> None:
 
 
 @with_kernel
-@pytest.mark.parametrize("kind", ["transformer", "rnn"])
+@pytest.mark.parametrize("kind", FILES)
 def test_subnormal_numbers_are_refused(kind: str, tmp_path: Path) -> None:
     """Assumption A9 speaks of networks that have none."""
     data, evidence = good(kind)

@@ -31,15 +31,16 @@ BASES: list[tuple[str, dict[str, Any]]] = [
     *((name, {"length": 8, "dtype": "float64"}) for name in ("FlipFlop", "C2")),
     *((name, {"arch": "rnn"}) for name in ("C5", "S3", "Dyck1,3")),
     ("D8", {"arch": "rnn", "dtype": "bfloat16"}),
-    ("FlipFlop", {"arch": "rnn", "dtype": "float16"}),
-    ("Grid3", {"arch": "rnn", "dtype": "float64"}),
-]
-NOT_YET: list[tuple[str, dict[str, Any]]] = [
     *(
         (name, {"arch": arch})
         for name in ("FlipFlop", "C2")
         for arch in ("lstm", "gru")
     ),
+    ("C3", {"arch": "lstm", "dtype": "float64"}),
+    ("FlipFlop", {"arch": "rnn", "dtype": "float16"}),
+    ("Grid3", {"arch": "rnn", "dtype": "float64"}),
+]
+NOT_YET: list[tuple[str, dict[str, Any]]] = [
     *(("FlipFlop", {"length": 8, "dtype": dtype}) for dtype in ("bfloat16", "float16")),
 ]
 """Of these there are mutants as soon as the kernel proves them."""
