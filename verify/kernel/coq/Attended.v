@@ -1,5 +1,5 @@
-(** What [softmax] allows is within the bounds of [attended], in float32 and float64
-    (Theorem 12a of docs/proofs/attention.md). *)
+(** What [softmax] allows is within the bounds of [attended], in float32 and float64, and of
+    [attended_stored], in formats of 16 bits (Theorem 12a of docs/proofs/attention.md). *)
 From Coq Require Import Reals ZArith List Bool Arith Permutation Lia Lra.
 From Flocq Require Import Core.
 From Krohn Require Import Arithmetic Rounding Softmax Collected Weights.
@@ -154,21 +154,27 @@ Proof.
 Qed.
 
 Section Attended.
-Variables (A : arithmetic) (t : nat) (s v : nat -> R) (L V : R) (many : nat).
+Variables (A : arithmetic) (t : nat) (s v : nat -> R) (L V W : R) (chain : nat) (us es : R).
 Let f := accumulator A.
 Let u := roundoff f.
 Let tau := tiny f.
 Let N := INR (S t).
-Hypothesis same : stored A = f.
 Hypothesis usual : ordinary f = true.
 Hypothesis bounds : forall j, (j <= t)%nat -> Rabs (s j) <= L /\ Rabs (v j) <= V.
 Hypothesis few : N * u <= pow (-11).
-Hypothesis differ : among t s many.
-Hypothesis steady : astray f L (INR many) <= / 8.
+Hypothesis close_L : u * L <= / 72.
 Hypothesis room : 16 * N * (1 + V) <= pow (top f).
-
-Lemma wide : ~ narrow A.
-Proof. unfold narrow. rewrite same. unfold f. lia. Qed.
+(** Weights are made of so many numbers at most, and their logarithms are off by W. *)
+Hypothesis short : (chain <= S t)%nat.
+Hypothesis shorter : forall m k l, factors A t s m k l -> (length l <= chain)%nat.
+Hypothesis astray_W : astray_by A L chain <= W.
+Hypothesis steady : W <= / 8.
+(** What a store moves. *)
+Hypothesis us_small : 0 <= us <= / 200.
+Hypothesis es_small : 0 <= es.
+Hypothesis es_few : N * es <= / 10.
+Hypothesis stores : forall x y, Rabs x <= 3 -> store A x y ->
+  Rabs (y - x) <= us * Rabs x + es /\ Rabs (y - x) <= Rabs x.
 
 Lemma N_one : 1 <= N.
 Proof. unfold N. rewrite S_INR. assert (q := pos_INR t). lra. Qed.
@@ -177,13 +183,6 @@ Lemma L_positive : 0 <= L.
 Proof. destruct (bounds 0%nat ltac:(lia)) as (H & _). assert (q := Rabs_pos (s 0%nat)). lra. Qed.
 Lemma V_positive : 0 <= V.
 Proof. destruct (bounds 0%nat ltac:(lia)) as (_ & H). assert (q := Rabs_pos (v 0%nat)). lra. Qed.
-
-Lemma close_L : u * L <= / 72.
-Proof.
-  assert (H := steady). unfold astray in H. fold u in H. assert (q := pos_INR many).
-  assert (U := u_small A usual). fold f u in U.
-  assert (0 <= u * INR many) by (apply Rmult_le_pos; lra). lra.
-Qed.
 
 Let scores j : (j <= t)%nat -> Rabs (s j) <= L := fun J => proj1 (bounds j J).
 
@@ -218,36 +217,17 @@ Proof.
   apply Rle_trans with (/ 2048 * (u / 2)); [apply Rmult_le_compat_r; lra|lra].
 Qed.
 
-Lemma step_fits : 0 < xi_log A + 6 * tau /\ xi_log A + 7 * tau <= 42 * u.
-Proof.
-  assert (U := u_bounds). destruct tau_bounds as (T & T' & _). assert (X := X_small A usual).
-  assert (P := xi_small A usual). assert (E : xi A = 40 * u).
-  { unfold xi. rewrite same. fold f. rewrite Z.ltb_irrefl. reflexivity. }
-  split; [lra|].
-  assert (u * u / 2 <= / 4096 * u) by (unfold Rdiv; assert (u * u <= / 2048 * u)
-    by (apply Rmult_le_compat_r; lra); lra). lra.
-Qed.
-
-Lemma astray_fits n : (n <= many)%nat -> astray_by A L n <= astray f L (INR many).
-Proof.
-  intros H. assert (M := astray_more A L usual n many H).
-  eapply Rle_trans; [exact M|]. unfold astray_by, astray. fold f u tau.
-  destruct step_fits as (_ & S). assert (U := u_bounds). assert (q := pos_INR many).
-  assert (INR many * (xi_log A + 7 * tau) <= INR many * (42 * u)) by (apply Rmult_le_compat_l; lra).
-  assert (0 <= u * L) by (apply Rmult_le_pos; [lra|apply L_positive]). lra.
-Qed.
-
 Let rho := exp (xi_log A + 6 * tau).
 
-Lemma rho_bounds : 1 <= rho /\ rho ^ S t <= 8 / 7 /\ rho ^ t <= 8 / 7.
+Lemma rho_bounds : 1 <= rho /\ (forall n, (n <= chain)%nat -> rho ^ n <= 8 / 7).
 Proof.
-  assert (R := rho_one A usual). fold f tau rho in R. split; [exact R|].
-  assert (P : rho ^ S t <= 8 / 7).
-  { unfold rho, tau, f. rewrite (rho_power A). apply exp_eighth. fold f tau N.
-    destruct step_fits as (P & S). assert (B := Nu_small). destruct tau_bounds as (T & _).
-    assert (q := N_one).
-    assert (N * (xi_log A + 6 * tau) <= N * (42 * u)) by (apply Rmult_le_compat_l; lra). lra. }
-  split; [exact P|]. eapply Rle_trans; [|exact P]. apply Rle_pow; [exact R|lia].
+  assert (R := rho_one A usual). fold f tau rho in R. split; [exact R|]. intros n I.
+  apply Rle_trans with (rho ^ chain); [apply Rle_pow; auto|].
+  unfold rho, tau, f. rewrite (rho_power A). apply exp_eighth. fold f tau.
+  assert (M := astray_W). unfold astray_by in M. fold f u tau in M. destruct tau_bounds as (T & _).
+  assert (q := pos_INR chain). assert (0 <= INR chain * tau) by (apply Rmult_le_pos; lra).
+  assert (0 <= u * L) by (apply Rmult_le_pos; [left; apply u_bounds|apply L_positive]).
+  assert (q' := steady). lra.
 Qed.
 
 Lemma u_powers k : (k <= 3 * S t)%nat -> 1 <= (1 + u) ^ k <= 1.002.
@@ -272,152 +252,117 @@ Proof.
   replace (digits f + - digits f)%Z with 0%Z by lia. simpl (pow 0). rewrite Rmult_1_l. exact B.
 Qed.
 
+
+(** Numbers that multiply values, and their products. *)
 Section Weighed.
-Variables (m : R) (h : nat -> list R).
-Hypothesis weighed : forall k, factors A t s m k (h k).
+Variables (h : nat -> list R) (a : nat -> R) (lam : R).
+Hypothesis numbers : forall k, exists e l, h k = e :: l /\ (length l < chain)%nat
+  /\ Forall (fun r => Rabs r <= rho) l /\ Rabs e <= (if (k <=? t)%nat then 2.3 else 3 * tau).
+Hypothesis positive : forall j, (j <= t)%nat -> 0 < a j.
+Hypothesis near : forall j, (j <= t)%nat -> Rabs (prod (h j) - a j) <= lam.
 
-Lemma all_factors k : exists e l', h k = e :: l' /\ (length l' < S t)%nat
-  /\ Forall (fun r => Rabs r <= rho) l'
-  /\ Rabs e <= (if (k <=? t)%nat then 2 else 2 * tau)
-  /\ ((k <= t)%nat -> exists a,
-        exp (s k - m - astray f L (INR many)) <= a <= exp (s k - m + astray f L (INR many))
-        /\ Rabs (prod (h k) - a) <= 2 * tau).
-Proof.
-  assert (W := weighed k).
-  assert (F : (length (h k) <= many)%nat).
-  { destruct W as (e & l' & i & two & -> & I & R & _).
-    assert (Q := rises_among A t s two many differ l' i m I R). simpl. lia. }
-  assert (B := astray_fits (length (h k)) F).
-  destruct (factors_near A t s L usual scores close_L m k (h k) W ltac:(assert (q := steady); lra))
-    as (e & l' & E & LN & _ & R & _ & EB & H).
-  exists e, l'. split; [exact E|]. split; [lia|]. split; [exact R|]. split; [exact EB|].
-  intros K. destruct (H K) as (a & (A1 & A2) & A3). exists a. split; [|exact A3].
-  split; [eapply Rle_trans; [apply exp_less|exact A1]|eapply Rle_trans;
-    [exact A2|apply exp_less]]; lra.
-Qed.
+Lemma lam_positive : 0 <= lam.
+Proof. assert (H := near 0 ltac:(lia)). assert (q := Rabs_pos (prod (h 0%nat) - a 0%nat)). lra. Qed.
 
-Lemma ideal : exists a, forall j, (j <= t)%nat ->
-  exp (s j - m - astray f L (INR many)) <= a j <= exp (s j - m + astray f L (INR many))
-  /\ Rabs (prod (h j) - a j) <= 2 * tau.
-Proof.
-  assert (H : forall k, (k <= S t)%nat -> exists a, forall j, (j < k)%nat ->
-    exp (s j - m - astray f L (INR many)) <= a j <= exp (s j - m + astray f L (INR many))
-    /\ Rabs (prod (h j) - a j) <= 2 * tau).
-  { induction k as [|k IH]; intros K; [exists (fun _ => 0); lia|].
-    destruct (IH ltac:(lia)) as (a & Q). destruct (all_factors k) as (_ & _ & _ & _ & _ & _ & W).
-    destruct (W ltac:(lia)) as (b & B). exists (fun j => if (j =? k)%nat then b else a j).
-    intros j J. destruct (j =? k)%nat eqn:E; [apply Nat.eqb_eq in E; subst; exact B|].
-    apply Nat.eqb_neq in E. apply Q. lia. }
-  destruct (H (S t) (le_n _)) as (a & Q). exists a. intros j J. apply Q. lia.
-Qed.
-
-(** Sums of keys of which p are positions. *)
-Lemma collected_many x X ks y : (forall k, Rabs (x k) <= X) -> 0 <= X -> 8 * N * (1 + X) <= pow
-  (top f - 1) ->
+(** Sums of keys of which some are positions. *)
+Lemma collected_many x X ks y : (forall k, Rabs (x k) <= X) -> 0 <= X ->
+  8 * N * (1 + X) <= pow (top f - 1) ->
   (length ks <= 2 * S t)%nat -> collected f h x false ks [] y ->
   let real := fun k => (k <=? t)%nat in
   let F := fun k => if real k then prod (h k) * x k else 0 in
   Rabs (y - over F ks) <= ((1 + u) ^ (reals real ks + t) - 1) * over (fun k => Rabs (F k)) ks
-    + 1.15 * (1.003 * tau * INR (length ks) + 4 * tau * X * INR (hidden real ks)).
+    + 1.15 * (1.003 * tau * INR (length ks) + 6 * tau * X * INR (hidden real ks)).
 Proof.
-  intros XB X0 FIT LK C real F. assert (RB := rho_bounds). assert (U := u_bounds).
-  destruct tau_bounds as (T & T' & SP). assert (B := Nu_small). assert (q := N_one).
-  assert (UM := u_powers (2 * S t + S t) ltac:(lia)).
-  assert (NT := Ntau_small).
+  intros XB X0 FIT LK C real F. destruct rho_bounds as (RB & RB'). assert (U := u_bounds).
+  destruct tau_bounds as (T & T' & SP). assert (q := N_one). assert (CT := short).
+  assert (CN : INR chain <= N) by (apply le_INR, CT).
+  assert (UM := u_powers (2 * S t + chain) ltac:(lia)).
+  assert (NT := Ntau_small). assert (C0 := pos_INR chain).
   assert (TS : speck f * (N + 2) <= 0.0015 * tau).
   { rewrite SP. replace (tau * u * (N + 2)) with (tau * (N * u + 2 * u)) by ring.
-    rewrite (Rmult_comm 0.0015). apply Rmult_le_compat_l; lra. }
+    assert (Q := Nu_small). rewrite (Rmult_comm 0.0015). apply Rmult_le_compat_l; lra. }
   assert (TX : 0 <= tau * X) by (apply Rmult_le_pos; lra).
-  assert (G := collected_close f h x real (S t) (2 * S t) rho 2 X (fun _ => True)).
+  assert (P1 : 1 <= rho ^ chain) by (apply power_one; lra).
+  assert (P2 : 1 <= rho ^ (chain - 1)) by (apply power_one; lra).
+  assert (SPP : 0 < speck f) by apply bpow_gt_0.
+  assert (G := collected_close f h x real chain (2 * S t) rho 2.3 X (fun _ => True)).
   specialize (G ltac:(assert (D := digits_of); lia) ltac:(assert (D := digits_of); lia)
-    ltac:(apply RB) ltac:(lra) X0).
-  assert (NB : forall k, True -> exists e l, h k = e :: l /\ (length l < S t)%nat
-    /\ Forall (fun r => Rabs r <= rho) l /\ Rabs e <= (if real k then 2 else 2 * tiny f)
+    RB ltac:(lra) X0).
+  assert (NB : forall k, True -> exists e l, h k = e :: l /\ (length l < chain)%nat
+    /\ Forall (fun r => Rabs r <= rho) l /\ Rabs e <= (if real k then 2.3 else 3 * tiny f)
     /\ Rabs (x k) <= X).
-  { intros k _. destruct (all_factors k) as (e & l & E & LN & Q & EB & _). exists e, l. auto. }
+  { intros k _. destruct (numbers k) as (e & l & E & LN & Q & EB). exists e, l. auto. }
   specialize (G NB).
-  assert (FF : rho ^ S t * (1 + roundoff f) ^ (2 * S t + S t) * (INR (2 * S t) * (2 * X) +
-    (tiny f * INR (2 * S t) + 2 * (2 * tiny f * X * INR (2 * S t)
-     + speck f * (INR (2 * S t) * (INR (S t) + 2))))) <= pow (top f - 1)).
-  { fold u tau N. rewrite mult_INR. fold N. simpl (INR 2).
-    apply Rle_trans with (8 / 7 * 1.002 * (4 * N * X + N * (1 + X))); [|].
+  assert (NC : forall n, 0 <= n -> speck f * (n * (INR chain + 2)) <= 0.0015 * tau * n).
+  { intros n P. replace (speck f * (n * (INR chain + 2))) with (speck f * (INR chain + 2) * n)
+      by ring.
+    apply Rmult_le_compat_r; [exact P|].
+    apply Rle_trans with (speck f * (N + 2)); [apply Rmult_le_compat_l; lra|exact TS]. }
+  assert (NP : forall n, 0 <= n -> 0 <= speck f * (n * (INR chain + 2))).
+  { intros n P. apply Rmult_le_pos; [lra|]. apply Rmult_le_pos; lra. }
+  assert (FF : rho ^ chain * (1 + roundoff f) ^ (2 * S t + chain) * (INR (2 * S t) * (2.3 * X) +
+    (tiny f * INR (2 * S t) + 2 * (3 * tiny f * X * INR (2 * S t)
+     + speck f * (INR (2 * S t) * (INR chain + 2))))) <= pow (top f - 1)).
+  { fold u tau. rewrite mult_INR. fold N. simpl (INR 2).
+    assert (S1 := NC (2 * N) ltac:(lra)). assert (S1' := NP (2 * N) ltac:(lra)).
+    assert (S2 : N * tau * X <= 0.001 * X) by (apply Rmult_le_compat_r; lra).
+    assert (S3 : 1 * X <= N * X) by (apply Rmult_le_compat_r; lra).
+    assert (S4 : 0 <= N * tau * X) by (apply Rmult_le_pos; lra).
+    apply Rle_trans with (8 / 7 * 1.002 * (4.6 * N * X + N * (1 + X))); [|].
     - apply Rmult_le_compat.
-      + apply Rmult_le_pos; [|lra]. apply pow_le. lra.
-      + assert (0 <= N * X) by (apply Rmult_le_pos; lra).
-        assert (0 <= tau * N) by (apply Rmult_le_pos; lra).
-        assert (0 <= tau * X * N) by (apply Rmult_le_pos; lra).
-        assert (0 <= speck f * (2 * N * (N + 2))).
-        { apply Rmult_le_pos; [left; apply bpow_gt_0|]. apply Rmult_le_pos; lra. } lra.
-      + apply Rmult_le_compat; try lra. apply pow_le. lra.
-      + assert (S1 : speck f * (2 * N * (N + 2)) <= 0.003 * (N * tau)).
-        { replace (speck f * (2 * N * (N + 2))) with (2 * N * (speck f * (N + 2))) by ring.
-          replace (0.003 * (N * tau)) with (2 * N * (0.0015 * tau)) by lra.
-          apply Rmult_le_compat_l; lra. }
-        assert (S2 : N * tau * X <= 0.001 * X) by (apply Rmult_le_compat_r; lra).
-        assert (1 * X <= N * X) by (apply Rmult_le_compat_r; lra). lra.
+      + apply Rmult_le_pos; lra.
+      + assert (0 <= N * X) by (apply Rmult_le_pos; lra). lra.
+      + assert (Q := RB' chain (le_n _)). apply Rmult_le_compat; lra.
+      + lra.
     - assert (0 <= N * X) by (apply Rmult_le_pos; lra). lra. }
   specialize (G FF ks y C ltac:(apply Forall_forall; auto) LK). cbv zeta in G. fold F in G.
-  fold u tau N in G. replace (S t - 1)%nat with t in G by lia.
-  eapply Rle_trans; [exact G|]. apply Rplus_le_compat_l.
+  fold u tau in G.
+  assert (TK : 0 <= over (fun k => Rabs (F k)) ks).
+  { apply Rle_trans with (Rabs (over F ks)); [apply Rabs_pos|]. apply over_abs. intros; lra. }
+  assert (KK : (1 + u) ^ (reals real ks + (chain - 1)) <= (1 + u) ^ (reals real ks + t))
+    by (apply Rle_pow; [lra|lia]).
+  eapply Rle_trans; [exact G|]. apply Rplus_le_compat; [apply Rmult_le_compat_r; lra|].
   assert (LN : 0 <= INR (length ks)) by apply pos_INR.
   assert (HN : 0 <= INR (hidden real ks)) by apply pos_INR.
-  assert (UK := u_powers (length ks + t) ltac:(lia)).
-  assert (S3 : speck f * (INR (length ks) * (N + 2)) <= 0.0015 * tau * INR (length ks)).
-  { replace (speck f * (INR (length ks) * (N + 2))) with (speck f * (N + 2) * INR (length ks))
-      by ring.
-    apply Rmult_le_compat_r; lra. }
+  assert (UK := u_powers (length ks + (chain - 1)) ltac:(lia)).
+  assert (S3 := NC (INR (length ks)) LN). assert (S3' := NP (INR (length ks)) LN).
   assert (T1 : 0 <= tau * INR (length ks)) by (apply Rmult_le_pos; lra).
   assert (T2 : 0 <= tau * X * INR (hidden real ks)) by (apply Rmult_le_pos; lra).
   apply Rmult_le_compat.
-  - apply Rmult_le_pos; [apply pow_le|]; lra.
-  - assert (0 <= speck f * (INR (length ks) * (N + 2))).
-    { apply Rmult_le_pos; [left; apply bpow_gt_0|]. apply Rmult_le_pos; lra. } lra.
-  - apply Rle_trans with (8 / 7 * 1.002); [|lra]. apply Rmult_le_compat; try lra. apply pow_le. lra.
+  - apply Rmult_le_pos; lra.
+  - lra.
+  - assert (Q := RB' (chain - 1)%nat ltac:(lia)).
+    apply Rle_trans with (8 / 7 * 1.002); [|lra]. apply Rmult_le_compat; lra.
   - lra.
 Qed.
-End Weighed.
-
-Section Ideal.
-Variables (m : R) (h : nat -> list R) (a : nat -> R).
-Hypothesis weighed : forall k, factors A t s m k (h k).
-Hypothesis near : forall j, (j <= t)%nat ->
-  exp (s j - m - astray f L (INR many)) <= a j <= exp (s j - m + astray f L (INR many))
-  /\ Rabs (prod (h j) - a j) <= 2 * tau.
-
-Lemma a_positive j : (j <= t)%nat -> 0 < a j.
-Proof. intros J. destruct (near j J) as ((H & _) & _).
-assert (q := exp_pos (s j - m - astray f L (INR many))). lra. Qed.
-
-Lemma sum_sizes (F : nat -> R) : Rabs (sum_f_R0 F t) <= sum_f_R0 (fun j => Rabs (F j)) t.
-Proof. apply sum_abs. intros. lra. Qed.
 
 Lemma sum_constant c n : sum_f_R0 (fun _ => c) n = INR (S n) * c.
 Proof. rewrite sum_cte. ring. Qed.
 
 (** Products that are not ideal. *)
 Lemma ideal_sums (x : nat -> R) X : (forall j, (j <= t)%nat -> Rabs (x j) <= X) -> 0 <= X ->
-  Rabs (sum_f_R0 (fun j => prod (h j) * x j) t - sum_f_R0 (fun j => a j * x j) t) <= N *
-    (2 * tau * X)
+  Rabs (sum_f_R0 (fun j => prod (h j) * x j) t - sum_f_R0 (fun j => a j * x j) t)
+    <= N * (lam * X)
   /\ sum_f_R0 (fun j => Rabs (prod (h j) * x j)) t
-     <= sum_f_R0 (fun j => a j * Rabs (x j)) t + N * (2 * tau * X).
+     <= sum_f_R0 (fun j => a j * Rabs (x j)) t + N * (lam * X).
 Proof.
-  intros XB X0. unfold N. rewrite <- (sum_constant (2 * tau * X) t). split.
-  - rewrite <- minus_sum. apply sum_abs. intros j J. destruct (near j J) as (_ & D).
+  intros XB X0. unfold N. rewrite <- (sum_constant (lam * X) t). split.
+  - rewrite <- minus_sum. apply sum_abs. intros j J. assert (D := near j J).
     rewrite <- Rmult_minus_distr_r, Rabs_mult. apply Rmult_le_compat; auto; apply Rabs_pos.
-  - rewrite <- plus_sum. apply sum_Rle. intros j J. destruct (near j J) as (_ & D).
-    assert (P := a_positive j J). rewrite Rabs_mult.
-    assert (B : Rabs (prod (h j)) <= a j + 2 * tau).
+  - rewrite <- plus_sum. apply sum_Rle. intros j J. assert (D := near j J).
+    assert (P := positive j J). rewrite Rabs_mult.
+    assert (Q : Rabs (prod (h j)) <= a j + lam).
     { replace (prod (h j)) with (prod (h j) - a j + a j) by ring.
       eapply Rle_trans; [apply Rabs_triang|]. rewrite (Rabs_pos_eq (a j)); lra. }
-    apply Rle_trans with ((a j + 2 * tau) * Rabs (x j));
+    apply Rle_trans with ((a j + lam) * Rabs (x j));
       [apply Rmult_le_compat_r; auto; apply Rabs_pos|].
-    assert (2 * tau * Rabs (x j) <= 2 * tau * X).
-    { apply Rmult_le_compat_l; auto. destruct tau_bounds. lra. } lra.
+    assert (lam * Rabs (x j) <= lam * X)
+      by (apply Rmult_le_compat_l; auto; apply lam_positive). lra.
 Qed.
 
 Lemma kappa_bound k : (k <= 3 * S t)%nat -> (1 + u) ^ k - 1 <= 1.002 * (INR k * u).
 Proof.
-  intros K. assert (B := Nu_small). assert (U := u_bounds). apply power_near; [lra|].
+  intros K. assert (Q := Nu_small). assert (U := u_bounds). apply power_near; [lra|].
   apply le_INR in K. rewrite mult_INR in K. fold N in K. simpl (INR 3) in K.
   assert (INR k * u <= 3 * N * u) by (apply Rmult_le_compat_r; lra). lra.
 Qed.
@@ -425,10 +370,11 @@ Qed.
 Lemma collected_once x X ks y : (forall k, Rabs (x k) <= X) -> 0 <= X ->
   8 * N * (1 + X) <= pow (top f - 1) -> once t ks -> collected f h x false ks [] y ->
   Rabs (y - sum_f_R0 (fun j => a j * x j) t)
-    <= 1.002 * ((2 * N - 1) * u) * sum_f_R0 (fun j => a j * Rabs (x j)) t + N * tau * (3 + 7 * X).
+    <= 1.002 * ((2 * N - 1) * u) * sum_f_R0 (fun j => a j * Rabs (x j)) t
+       + N * (tau * (2.4 + 7 * X) + 1.002 * lam * X).
 Proof.
   intros XB X0 FIT O C. destruct (once_reals t ks O) as (P & LK & HK).
-  assert (G := collected_many m h weighed x X ks y XB X0 FIT LK C). cbv zeta in G.
+  assert (G := collected_many x X ks y XB X0 FIT LK C). cbv zeta in G.
   assert (RK : reals (fun k => (k <=? t)%nat) ks = S t).
   { unfold reals. apply Permutation_length in P. rewrite P, seq_length. reflexivity. }
   rewrite RK in G. rewrite (over_positions (fun k => prod (h k) * x k) t ks O) in G.
@@ -445,72 +391,124 @@ Proof.
   rewrite E in K. assert (KP' : 0 <= (1 + u) ^ (S t + t) - 1 <= 0.002) by lra.
   set (kap := (1 + u) ^ (S t + t) - 1) in *.
   assert (T0 : 0 <= T).
-  { apply sum_positive. intros j J. apply Rmult_le_pos; [left; apply a_positive, J|apply Rabs_pos].
-    }
+  { apply sum_positive. intros j J. apply Rmult_le_pos; [left; apply positive, J|apply Rabs_pos]. }
   destruct tau_bounds as (TP & _). assert (q := N_one). assert (U := u_bounds).
+  assert (L0 := lam_positive). assert (LX : 0 <= lam * X) by (apply Rmult_le_pos; lra).
   assert (NT : 0 < N * tau) by (apply Rmult_lt_0_compat; lra).
+  assert (NL : 0 <= N * (lam * X)) by (apply Rmult_le_pos; lra).
   assert (NTX : 0 <= N * tau * X) by (apply Rmult_le_pos; lra).
-  assert (B1 : kap * T' <= 1.002 * ((2 * N - 1) * u) * T + 0.002 * (N * (2 * tau * X))).
-  { apply Rle_trans with (kap * (T + N * (2 * tau * X))); [apply Rmult_le_compat_l; lra|].
+  assert (B1 : kap * T' <= 1.002 * ((2 * N - 1) * u) * T + 0.002 * (N * (lam * X))).
+  { apply Rle_trans with (kap * (T + N * (lam * X))); [apply Rmult_le_compat_l; lra|].
     assert (kap * T <= 1.002 * ((2 * N - 1) * u) * T) by (apply Rmult_le_compat_r; lra).
-    assert (kap * (N * (2 * tau * X)) <= 0.002 * (N * (2 * tau * X)))
-      by (apply Rmult_le_compat_r; lra).
+    assert (kap * (N * (lam * X)) <= 0.002 * (N * (lam * X))) by (apply Rmult_le_compat_r; lra).
     lra. }
   apply le_INR in LK, HK. rewrite mult_INR in LK. fold N in LK, HK. simpl (INR 2) in LK.
   assert (B2 : 1.003 * tau * INR (length ks) <= 1.003 * tau * (2 * N))
     by (apply Rmult_le_compat_l; lra).
-  assert (B3 : 4 * tau * X * INR (hidden (fun k => (k <=? t)%nat) ks) <= 4 * tau * X * N).
+  assert (B3 : 6 * tau * X * INR (hidden (fun k => (k <=? t)%nat) ks) <= 6 * tau * X * N).
   { apply Rmult_le_compat_l; [|exact HK]. assert (0 <= tau * X) by (apply Rmult_le_pos; lra). lra. }
   replace (y - Y) with (y - Y' + (Y' - Y)) by ring. eapply Rle_trans; [apply Rabs_triang|]. lra.
 Qed.
 
 Lemma collected_alone j y : (j <= t)%nat -> collected f h (fun _ => 1) false [j] [] y ->
-  Rabs (y - a j) <= 1.002 * (N * u) * a j + 4 * tau.
+  Rabs (y - a j) <= 1.002 * (N * u) * a j + 1.2 * tau + 1.002 * lam.
 Proof.
   intros J C. assert (NR := N_room). assert (q := N_one).
-  assert (G := collected_many m h weighed (fun _ => 1) 1 [j] y
+  assert (G := collected_many (fun _ => 1) 1 [j] y
     ltac:(intros; cbv beta; rewrite Rabs_R1; lra) ltac:(lra) ltac:(lra) ltac:(simpl; lia) C).
   cbv zeta in G. unfold reals, hidden, over in G. simpl in G.
   assert (E : (j <=? t)%nat = true) by (apply Nat.leb_le, J). rewrite E in G. simpl in G.
-  destruct (near j J) as (_ & D). assert (P := a_positive j J).
-  assert (K := kappa_bound (S t) ltac:(lia)). assert (KP := u_powers (S t) ltac:(lia)). fold N in K.
-  simpl in K, KP. destruct tau_bounds as (TP & _).
+  assert (D := near j J). assert (P := positive j J). assert (L0 := lam_positive).
+  assert (K := kappa_bound (S t) ltac:(lia)). assert (KP := u_powers (S t) ltac:(lia)).
+  fold N in K. simpl in K, KP. destruct tau_bounds as (TP & _).
   assert (KP' : 0 <= (1 + u) * (1 + u) ^ t - 1 <= 0.002) by lra.
   rewrite !Rmult_1_r, !Rplus_0_r in G. set (kap := (1 + u) * (1 + u) ^ t - 1) in *.
-  assert (PB : Rabs (prod (h j)) <= a j + 2 * tau).
+  assert (PB : Rabs (prod (h j)) <= a j + lam).
   { replace (prod (h j)) with (prod (h j) - a j + a j) by ring.
     eapply Rle_trans; [apply Rabs_triang|]. rewrite (Rabs_pos_eq (a j)); lra. }
-  assert (B1 : kap * Rabs (prod (h j)) <= 1.002 * (N * u) * a j + 0.004 * tau).
-  { apply Rle_trans with (kap * (a j + 2 * tau)); [apply Rmult_le_compat_l; lra|].
+  assert (B1 : kap * Rabs (prod (h j)) <= 1.002 * (N * u) * a j + 0.002 * lam).
+  { apply Rle_trans with (kap * (a j + lam)); [apply Rmult_le_compat_l; lra|].
     assert (kap * a j <= 1.002 * (N * u) * a j) by (apply Rmult_le_compat_r; lra).
-    assert (kap * (2 * tau) <= 0.002 * (2 * tau)) by (apply Rmult_le_compat_r; lra). lra. }
+    assert (kap * lam <= 0.002 * lam) by (apply Rmult_le_compat_r; lra). lra. }
   replace (y - a j) with (y - prod (h j) + (prod (h j) - a j)) by ring.
   eapply Rle_trans; [apply Rabs_triang|]. lra.
 Qed.
+End Weighed.
+
+(** What the factors of [softmax] are. *)
+Lemma all_factors m h : (forall k, factors A t s m k (h k)) -> forall k,
+  exists e l, h k = e :: l /\ (length l < chain)%nat
+  /\ Forall (fun r => Rabs r <= rho) l /\ Rabs e <= (if (k <=? t)%nat then 8 / 7 else 1.01 * tau)
+  /\ ((k <= t)%nat -> exists a,
+        exp (s k - m - W) <= a <= exp (s k - m + W) /\ Rabs (prod (h k) - a) <= 2 * tau).
+Proof.
+  intros weighed k. assert (F := shorter m k (h k) (weighed k)).
+  assert (Q : astray_by A L (length (h k)) <= W)
+    by (eapply Rle_trans; [apply (astray_more A L usual), F|exact astray_W]).
+  destruct (factors_near A t s L usual scores close_L m k (h k) (weighed k)
+    ltac:(assert (q := steady); lra)) as (e & l & E & _ & _ & R & _ & EB & H).
+  exists e, l. split; [exact E|]. split; [rewrite E in F; simpl in F; lia|]. split; [exact R|].
+  split; [exact EB|]. intros K. destruct (H K) as (a & (A1 & A2) & A3). exists a.
+  split; [|exact A3].
+  split; [eapply Rle_trans; [apply exp_less|exact A1]
+         |eapply Rle_trans; [exact A2|apply exp_less]]; lra.
+Qed.
+
+Lemma ideal m h : (forall k, factors A t s m k (h k)) -> exists a, forall j, (j <= t)%nat ->
+  exp (s j - m - W) <= a j <= exp (s j - m + W) /\ Rabs (prod (h j) - a j) <= 2 * tau.
+Proof.
+  intros weighed.
+  assert (H : forall k, (k <= S t)%nat -> exists a, forall j, (j < k)%nat ->
+    exp (s j - m - W) <= a j <= exp (s j - m + W) /\ Rabs (prod (h j) - a j) <= 2 * tau).
+  { induction k as [|k IH]; intros K; [exists (fun _ => 0); lia|].
+    destruct (IH ltac:(lia)) as (a & Q).
+    destruct (all_factors m h weighed k) as (_ & _ & _ & _ & _ & _ & R).
+    destruct (R ltac:(lia)) as (b & Q'). exists (fun j => if (j =? k)%nat then b else a j).
+    intros j J. destruct (j =? k)%nat eqn:E; [apply Nat.eqb_eq in E; subst; exact Q'|].
+    apply Nat.eqb_neq in E. apply Q. lia. }
+  destruct (H (S t) (le_n _)) as (a & Q). exists a. intros j J. apply Q. lia.
+Qed.
+
+Lemma plain_numbers m h : (forall k, factors A t s m k (h k)) -> forall k,
+  exists e l, h k = e :: l /\ (length l < chain)%nat
+  /\ Forall (fun r => Rabs r <= rho) l /\ Rabs e <= (if (k <=? t)%nat then 2.3 else 3 * tau).
+Proof.
+  intros weighed k. destruct (all_factors m h weighed k) as (e & l & E & LN & Q & EB & _).
+  exists e, l. split; [exact E|]. split; [exact LN|]. split; [exact Q|].
+  destruct tau_bounds as (T & _). destruct (k <=? t)%nat; lra.
+Qed.
 
 (** The normaliser. *)
-Lemma normaliser ks z : once t ks -> collected f h (fun _ => 1) false ks [] z ->
-  (exists j, (j <= t)%nat /\ m = s j) ->
-  7 / 8 <= sum_f_R0 a t
-  /\ Rabs (z - sum_f_R0 a t) <= (2.004 * N - 0.9) * u * sum_f_R0 a t.
+Lemma normaliser m h b ks z : (forall k, factors A t s m k (h k)) ->
+  (forall j, (j <= t)%nat ->
+    exp (s j - m - W) <= b j <= exp (s j - m + W) /\ Rabs (prod (h j) - b j) <= 2 * tau) ->
+  once t ks -> collected f h (fun _ => 1) false ks [] z ->
+  7 / 8 <= sum_f_R0 b t /\ (forall j, (j <= t)%nat -> 0 < b j)
+  /\ Rabs (z - sum_f_R0 b t) <= (2.004 * N - 0.9) * u * sum_f_R0 b t.
 Proof.
-  intros O C (r & R & M). set (Z := sum_f_R0 a t).
+  intros weighed near O C.
+  assert (BP : forall j, (j <= t)%nat -> 0 < b j).
+  { intros j J. destruct (near j J) as ((H & _) & _). assert (q := exp_pos (s j - m - W)). lra. }
+  assert (TOP : exists j, (j <= t)%nat /\ m = s j).
+  { destruct (weighed 0%nat) as (_ & l & i & two & _ & I & R & _). eapply risen_score; eauto. }
+  destruct TOP as (r & R & M). set (Z := sum_f_R0 b t).
   assert (ZB : 7 / 8 <= Z).
-  { assert (Q := sum_one r a t R (fun j J => Rlt_le _ _ (a_positive j J))). fold Z in Q.
+  { assert (Q := sum_one r b t R (fun j J => Rlt_le _ _ (BP j J))). fold Z in Q.
     destruct (near r R) as ((H & _) & _). rewrite M, Rminus_eq_0 in H.
-    assert (I := exp_ineq1_le (0 - astray f L (INR many))). assert (q := steady). lra. }
-  split; [exact ZB|]. assert (NR := N_room). assert (q := N_one).
-  assert (G := collected_once (fun _ => 1) 1 ks z
+    assert (I := exp_ineq1_le (0 - W)). assert (q := steady). lra. }
+  split; [exact ZB|]. split; [exact BP|]. assert (NR := N_room). assert (q := N_one).
+  assert (G := collected_once h b (2 * tau) (plain_numbers m h weighed) BP
+    (fun j J => proj2 (near j J)) (fun _ => 1) 1 ks z
     ltac:(intros; cbv beta; rewrite Rabs_R1; lra) ltac:(lra) ltac:(lra) O C).
-  rewrite (sum_eq (fun j => a j * 1) a) in G by (intros; ring).
-  rewrite (sum_eq (fun j => a j * Rabs 1) a) in G by (intros; rewrite Rabs_R1; ring). fold Z in G.
+  rewrite (sum_eq (fun j => b j * 1) b) in G by (intros; ring).
+  rewrite (sum_eq (fun j => b j * Rabs 1) b) in G by (intros; rewrite Rabs_R1; ring). fold Z in G.
   assert (NT := Ntau_small). assert (U := u_bounds).
-  assert (B : N * tau * (3 + 7 * 1) <= 0.003 * u * Z).
-  { apply Rle_trans with (u / 4096 * 10); [apply Rmult_le_compat; lra|].
-    assert (0.003 * u * (7 / 8) <= 0.003 * u * Z) by (apply Rmult_le_compat_l; lra). lra. }
+  assert (Q : N * (tau * (2.4 + 7 * 1) + 1.002 * (2 * tau) * 1) <= 0.004 * u * Z).
+  { replace (N * (tau * (2.4 + 7 * 1) + 1.002 * (2 * tau) * 1)) with (N * tau * 11.404) by lra.
+    apply Rle_trans with (u / 4096 * 11.404); [apply Rmult_le_compat_r; lra|].
+    assert (0.004 * u * (7 / 8) <= 0.004 * u * Z) by (apply Rmult_le_compat_l; lra). lra. }
   assert (0 < u * Z) by (apply Rmult_lt_0_compat; lra). lra.
 Qed.
-End Ideal.
 
 Lemma all_true ks : reals (fun _ => true) ks = length ks /\ hidden (fun _ => true) ks = 0%nat.
 Proof.
@@ -526,7 +524,7 @@ Lemma divided_before (w : nat -> R) js y : Permutation js (seq 0 (S t)) ->
   Rabs (y - sum_f_R0 (fun j => w j * v j) t)
     <= 1.002 * (N * u) * sum_f_R0 (fun j => Rabs (w j * v j)) t + 1.01 * N * tau.
 Proof.
-  intros P W C. assert (U := u_bounds). destruct tau_bounds as (T & T' & SP).
+  intros P W2 C. assert (U := u_bounds). destruct tau_bounds as (T & T' & SP).
   assert (V0 := V_positive). assert (q := N_one). assert (RH := room_half).
   assert (LJ : length js = S t)
     by (apply Permutation_length in P; rewrite seq_length in P; exact P).
@@ -539,10 +537,10 @@ Proof.
   specialize (G ltac:(assert (D := digits_of); lia) ltac:(assert (D := digits_of); lia)
     ltac:(lra) ltac:(lra) V0).
   assert (NB : forall k, (k <= t)%nat -> exists e l, [w k] = e :: l /\ (length l < 1)%nat
-    /\ Forall (fun r => Rabs r <= 1) l /\ Rabs e <= (if true then 2 else 2 * tiny f)
+    /\ Forall (fun r => Rabs r <= 1) l /\ Rabs e <= (if true then 2 else 3 * tiny f)
     /\ Rabs (v k) <= V).
   { intros k K. exists (w k), []. split; [reflexivity|]. split; [simpl; lia|].
-    split; [constructor|]. split; [apply W, K|apply bounds, K]. }
+    split; [constructor|]. split; [apply W2, K|apply bounds, K]. }
   specialize (G NB). fold u tau N in G.
   assert (TV : N * tau * V <= 0.001 * V) by (apply Rmult_le_compat_r; lra).
   assert (NS : N * speck f <= 0.0005 * (N * tau)).
@@ -550,10 +548,10 @@ Proof.
   assert (NV : 0 <= N * V) by (apply Rmult_le_pos; lra).
   assert (NTV : 0 <= N * tau * V) by (apply Rmult_le_pos; lra).
   assert (NSP : 0 < N * speck f) by (apply Rmult_lt_0_compat; lra).
-  assert (FF : 1 ^ 1 * (1 + u) ^ (S t + 1) * (N * (2 * V) + (tau * N + 2 * (2 * tau * V * N
+  assert (FF : 1 ^ 1 * (1 + u) ^ (S t + 1) * (N * (2 * V) + (tau * N + 2 * (3 * tau * V * N
      + speck f * (N * (INR 1 + 2))))) <= pow (top f - 1)).
   { simpl (INR 1). rewrite pow1, Rmult_1_l. eapply Rle_trans; [|exact RH].
-    apply Rle_trans with (1.002 * (N * (2 * V) + (tau * N + 2 * (2 * tau * V * N
+    apply Rle_trans with (1.002 * (N * (2 * V) + (tau * N + 2 * (3 * tau * V * N
      + speck f * (N * (1 + 2)))))); [apply Rmult_le_compat_r; [lra|]; exact (proj2 U2)|].
     assert (1 * V <= N * V) by (apply Rmult_le_compat_r; lra). lra. }
   assert (GJ : Forall (fun j => (j <= t)%nat) js).
@@ -573,36 +571,66 @@ Proof.
   apply Rmult_le_compat; lra.
 Qed.
 
-(** Theorem. What [softmax] allows is a mean with factors of weights that are near e^s. *)
-Theorem averaged o : softmax A t s v o -> exists m a c,
-  (forall j, (j <= t)%nat ->
-     exp (s j - m - astray f L (INR many)) <= a j <= exp (s j - m + astray f L (INR many))
-     /\ Rabs (c j - 1) <= 5 * (N + 1) * u)
-  /\ Rabs (o - sum_f_R0 (fun j => c j * a j * v j) t / sum_f_R0 a t)
-     <= 16 * N * tau * (1 + V).
+Lemma moved_by_store x y : Rabs (y - x) <= us * Rabs x + es -> exists th, Rabs th <= us
+  /\ Rabs (y - x * (1 + th)) <= es.
 Proof.
-  intros (m & h & h' & ks & js & z & y & _ & W & _ & SAME & O & CZ & WAY & ST).
-  assert (NW := wide). destruct SAME as [->|B]; [|destruct NW; exact B].
-  destruct ST as [E|(B & _)]; [subst y|destruct NW; exact B]. fold f in CZ, WAY.
-  destruct (ideal m h W) as (a & NA). assert (U := u_bounds).
-  destruct tau_bounds as (TP & _). assert (q := N_one). assert (V0 := V_positive).
-  assert (RH := room_half). assert (NT := Ntau_small). assert (NU := Nu_small).
-  assert (TOP : exists j, (j <= t)%nat /\ m = s j).
-  { destruct (W 0%nat) as (_ & l & i & two & _ & I & R & _). eapply risen_score; eauto. }
-  destruct (normaliser m h a W NA ks z O CZ TOP) as (ZB & NZ).
-  assert (AP : forall j, (j <= t)%nat -> 0 < a j) by (intros; apply (a_positive m h a NA); auto).
-  set (Z := sum_f_R0 a t) in *. set (Y := sum_f_R0 (fun j => a j * v j) t).
-  set (T := sum_f_R0 (fun j => a j * Rabs (v j)) t).
-  assert (T0 : 0 <= T).
-  { apply sum_positive. intros j J. apply Rmult_le_pos; [left; auto|apply Rabs_pos]. }
-  assert (YT : Rabs Y <= T).
-  { apply sum_abs. intros j J. rewrite Rabs_mult, (Rabs_pos_eq (a j)) by (left; auto). lra. }
-  assert (TV : T <= V * Z).
-  { unfold T, Z. rewrite scal_sum. apply sum_Rle. intros j J.
-    apply Rmult_le_compat_l; [left; auto|].
-    apply bounds, J. }
-  assert (AZ : forall j, (j <= t)%nat -> a j <= Z).
-  { intros j J. apply (sum_one j a t J). intros i I. left. auto. }
+  intros H. destruct (shared_out us (Rabs x) es (y - x)) as (th & T & D); auto;
+    [apply us_small|apply Rabs_pos|]. unfold Rabs in D at 2. destruct (Rcase_abs x).
+  - exists (- th). rewrite Rabs_Ropp. split; [exact T|].
+    replace (y - x * (1 + - th)) with (y - x - th * - x) by ring. exact D.
+  - exists th. split; [exact T|]. replace (y - x * (1 + th)) with (y - x - th * x) by ring. exact D.
+Qed.
+
+Lemma chosen_at_each (P : nat -> R -> Prop) : (forall j, (j <= t)%nat -> exists x, P j x) ->
+  exists g, forall j, (j <= t)%nat -> P j (g j).
+Proof.
+  intros H. assert (Q : forall k, (k <= S t)%nat -> exists g, forall j, (j < k)%nat -> P j (g j)).
+  { induction k as [|k IH]; intros K; [exists (fun _ => 0); lia|].
+    destruct (IH ltac:(lia)) as (g & G). destruct (H k ltac:(lia)) as (x & X).
+    exists (fun j => if (j =? k)%nat then x else g j). intros j J.
+    destruct (j =? k)%nat eqn:E; [apply Nat.eqb_eq in E; subst; exact X|].
+    apply Nat.eqb_neq in E. apply G. lia. }
+  destruct (Q (S t) (le_n _)) as (g & G). exists g. intros j J. apply G. lia.
+Qed.
+
+(** Theorem. What [softmax] allows is stored from a mean whose weights are near e^s: those of
+    the normaliser b, and those of the values a, up to factors. *)
+Theorem averaged o : softmax A t s v o -> exists m a b c y,
+  (forall j, (j <= t)%nat ->
+     exp (s j - m - W) <= a j <= exp (s j - m + W) /\ exp (s j - m - W) <= b j <= exp (s j - m + W)
+     /\ Rabs (c j - 1) <= 5 * (N + 1) * u + 1.005 * us)
+  /\ (a = b \/ narrow A)
+  /\ Rabs (y - sum_f_R0 (fun j => c j * a j * v j) t / sum_f_R0 b t)
+     <= 16 * N * tau * (1 + V) + 2 * N * es * V
+  /\ store A y o.
+Proof.
+  intros (m & h & h' & ks & js & z & y & _ & WZ & WN & SAME & O & CZ & WAY & ST).
+  fold f in CZ, WAY. destruct (ideal m h WZ) as (b & NB).
+  assert (A' : exists a, (forall j, (j <= t)%nat ->
+      exp (s j - m - W) <= a j <= exp (s j - m + W) /\ Rabs (prod (h' j) - a j) <= 2 * tau)
+    /\ (a = b \/ narrow A)).
+  { destruct SAME as [->|NW]; [exists b; auto|]. destruct (ideal m h' WN) as (a & NA). eauto. }
+  destruct A' as (a & NA & AB).
+  assert (U := u_bounds). destruct tau_bounds as (TP & _). assert (q := N_one).
+  assert (V0 := V_positive). assert (RH := room_half). assert (NT := Ntau_small).
+  assert (NU := Nu_small). assert (USS := us_small). assert (ESS := es_small).
+  assert (q' := steady).
+  destruct (normaliser m h b ks z WZ NB O CZ) as (ZB & BP & NZ).
+  assert (AP : forall j, (j <= t)%nat -> 0 < a j).
+  { intros j J. destruct (NA j J) as ((H & _) & _). assert (Q := exp_pos (s j - m - W)). lra. }
+  set (Z := sum_f_R0 b t) in *.
+  assert (BZ : forall j, (j <= t)%nat -> b j <= Z).
+  { intros j J. apply (sum_one j b t J). intros i I. left. auto. }
+  assert (AB' : forall j, (j <= t)%nat -> a j <= 1.31 * b j).
+  { intros j J. destruct (NA j J) as ((_ & H) & _). destruct (NB j J) as ((H' & _) & _).
+    assert (E : exp (s j - m + W) = exp W * exp W * exp (s j - m - W))
+      by (rewrite <- !exp_plus; f_equal; ring).
+    assert (Q := exp_eighth W q'). assert (Q' := exp_pos W).
+    assert (exp W * exp W <= 8 / 7 * (8 / 7)) by (apply Rmult_le_compat; lra).
+    assert (exp W * exp W * exp (s j - m - W) <= 1.31 * exp (s j - m - W))
+      by (apply Rmult_le_compat_r; [left; apply exp_pos|lra]). lra. }
+  assert (AZ : forall j, (j <= t)%nat -> a j <= 1.31 * Z).
+  { intros j J. specialize (AB' j J). specialize (BZ j J). lra. }
   assert (PT : 8 * (1 + V) <= pow (top f - 1)).
   { assert (1 * (1 + V) <= N * (1 + V)) by (apply Rmult_le_compat_r; lra). lra. }
   assert (VZ : V * (7 / 8) <= V * Z) by (apply Rmult_le_compat_l; lra).
@@ -612,124 +640,367 @@ Proof.
   set (k2 := (2.004 * N - 0.9) * u) in *.
   assert (K2 : 0 <= k2 <= / 900).
   { unfold k2. split; [apply Rmult_le_pos; lra|]. lra. }
-  assert (UT : 0 <= u * T) by (apply Rmult_le_pos; lra).
-  assert (NUT : 0 <= N * u * T) by (apply Rmult_le_pos; lra).
   assert (TZ : 0 <= tau * Z) by (apply Rmult_le_pos; lra).
   assert (TN : 1 * tau <= N * tau) by (apply Rmult_le_compat_r; lra).
   assert (NTZ : tau * Z <= N * tau * Z) by (apply Rmult_le_compat_r; lra).
   assert (NTZV : 0 <= N * tau * V * Z) by (apply Rmult_le_pos; lra).
-  assert (MAIN : Rabs (o * Z - Y) <= 5 * (N + 1) * u * T + 16 * N * tau * (1 + V) * Z).
-  { destruct WAY as [(g & x & OJ & GH & CX & QU)|(p & q' & w & PJ & PW & CY)].
-    - assert (GE : forall k, g k = h k).
-      { intros k. destruct (GH k) as (e & e' & l & H1 & H2 & [->|(B & _)]); [congruence|].
-        destruct NW. exact B. }
-      assert (CX' : collected f h (fun k => v (k mod S t)) false js [] x).
-      { clear - CX GE. induction CX as [k e l H|ks r l y C IH|ks l y z C IH M|raw ks js l y z w C
-          IH C' IH' R].
-        - apply (collected_one f h (fun k => v (k mod S t))). rewrite <- GE. exact H.
-        - apply collected_times, IH.
-        - eapply collected_rounded; eauto.
-        - eapply collected_sum; eauto. }
+  assert (NEV : 0 <= N * es * V) by (repeat apply Rmult_le_pos; lra).
+  assert (NEVZ : N * es * V * (7 / 8) <= N * es * V * Z) by (apply Rmult_le_compat_l; lra).
+  (* The two ways: weights that are moved_by_store by a store. *)
+  assert (MAIN : exists th, (forall j, (j <= t)%nat -> Rabs (th j) <= us)
+    /\ Rabs (y * Z - sum_f_R0 (fun j => a j * (1 + th j) * v j) t)
+       <= 5 * (N + 1) * u * sum_f_R0 (fun j => a j * (1 + th j) * Rabs (v j)) t
+          + (16 * N * tau * (1 + V) + 2 * N * es * V) * Z).
+  { destruct WAY as [(g & x & OJ & GH & CX & QU)|(p & q0 & w & PJ & PW & CY)].
+    - assert (TH : forall j, (j <= t)%nat -> exists th, Rabs th <= us
+        /\ Rabs (prod (g j) - a j * (1 + th)) <= 8 / 7 * es + 2.02 * tau).
+      { intros j J. destruct (GH j) as (e & e' & l & H1 & H2 & H3).
+        destruct (all_factors m h' WN j) as (e0 & l0 & E & LN & FR & EB & _).
+        rewrite H1 in E. inversion E; subst e0 l0. apply Nat.leb_le in J. rewrite J in EB.
+        apply Nat.leb_le in J. destruct (stores e e' ltac:(lra) H3) as (S1 & _).
+        destruct (moved_by_store e e' S1) as (th & T & D). exists th. split; [exact T|].
+        assert (PL : Rabs (prod l) <= 8 / 7).
+        { destruct rho_bounds as (R1 & R2). apply Rle_trans with (rho ^ length l); [|apply R2; lia].
+          clear - FR R1. unfold prod. induction FR; simpl; [rewrite Rabs_R1; lra|].
+          rewrite Rabs_mult. apply Rmult_le_compat; auto; apply Rabs_pos. }
+        destruct (NA j J) as (_ & N2). rewrite H1 in N2. rewrite H2.
+        change (prod (e :: l)) with (e * prod l) in N2. change (prod (e' :: l)) with (e' * prod l).
+        replace (e' * prod l - a j * (1 + th))
+          with ((e' - e * (1 + th)) * prod l + (1 + th) * (e * prod l - a j)) by ring.
+        eapply Rle_trans; [apply Rabs_triang|]. rewrite !Rabs_mult.
+        assert (B1 : Rabs (e' - e * (1 + th)) * Rabs (prod l) <= es * (8 / 7))
+          by (apply Rmult_le_compat; auto; apply Rabs_pos).
+        assert (B2 : Rabs (1 + th) <= 1.01) by (apply Rabs_le_inv in T; apply Rabs_le; lra).
+        assert (B3 : Rabs (1 + th) * Rabs (e * prod l - a j) <= 1.01 * (2 * tau))
+          by (apply Rmult_le_compat; auto; apply Rabs_pos). lra. }
+      destruct (chosen_at_each _ TH) as (th & TH'). exists th. split; [intros j J; apply TH', J|].
+      set (a' := fun j => a j * (1 + th j)).
+      assert (AP' : forall j, (j <= t)%nat -> 0 < a' j).
+      { intros j J. destruct (TH' j J) as (T & _). apply Rabs_le_inv in T. unfold a'.
+        apply Rmult_lt_0_compat; [auto|lra]. }
+      assert (GN : forall k, exists e l, g k = e :: l /\ (length l < chain)%nat
+        /\ Forall (fun r => Rabs r <= rho) l
+        /\ Rabs e <= (if (k <=? t)%nat then 2.3 else 3 * tau)).
+      { intros k. destruct (GH k) as (e & e' & l & H1 & H2 & H3).
+        destruct (all_factors m h' WN k) as (e0 & l0 & E & LN & FR & EB & _).
+        rewrite H1 in E. inversion E; subst e0 l0. exists e', l.
+        split; [exact H2|]. split; [exact LN|]. split; [exact FR|].
+        assert (E3 : Rabs e <= 3) by (destruct (k <=? t)%nat; lra).
+        destruct (stores e e' E3 H3) as (_ & S2).
+        replace e' with (e' - e + e) by ring. eapply Rle_trans; [apply Rabs_triang|].
+        destruct (k <=? t)%nat; lra. }
       assert (VB : forall k, Rabs (v (k mod S t)) <= V).
       { intros k. apply bounds. assert (M := Nat.mod_upper_bound k (S t) ltac:(lia)). lia. }
-      assert (G := collected_once m h a W NA (fun k => v (k mod S t)) V js x VB V0 RH OJ CX').
-      rewrite (sum_eq _ (fun j => a j * v j)) in G
+      assert (G := collected_once g a' (8 / 7 * es + 2.02 * tau) GN AP'
+        (fun j J => proj2 (TH' j J)) (fun k => v (k mod S t)) V js x VB V0 RH OJ CX).
+      rewrite (sum_eq _ (fun j => a' j * v j)) in G
         by (intros j J; rewrite Nat.mod_small by lia; reflexivity).
-      rewrite (sum_eq (fun j => a j * Rabs _) (fun j => a j * Rabs (v j))) in G
+      rewrite (sum_eq (fun j => a' j * Rabs _) (fun j => a' j * Rabs (v j))) in G
         by (intros j J; rewrite Nat.mod_small by lia; reflexivity).
-      fold Y T in G.
-      assert (R := quotient_near f x z o Y Z T (1.002 * ((2 * N - 1) * u)) (N * tau *
-        (3 + 7 * V)) k2
+      change (sum_f_R0 (fun j => a j * (1 + th j) * v j) t) with (sum_f_R0 (fun j => a' j * v j) t).
+      change (sum_f_R0 (fun j => a j * (1 + th j) * Rabs (v j)) t)
+        with (sum_f_R0 (fun j => a' j * Rabs (v j)) t).
+      set (Y := sum_f_R0 (fun j => a' j * v j) t) in *.
+      set (T := sum_f_R0 (fun j => a' j * Rabs (v j)) t) in *.
+      assert (YT : Rabs Y <= T).
+      { apply sum_abs. intros j J. rewrite Rabs_mult, (Rabs_pos_eq (a' j)) by (left; auto). lra. }
+      assert (T0 : 0 <= T) by (assert (Q := Rabs_pos Y); lra).
+      assert (TV : T <= 1.32 * (V * Z)).
+      { unfold T, Z. rewrite scal_sum, scal_sum. apply sum_Rle. intros j J.
+        destruct (TH' j J) as (TB & _). apply Rabs_le_inv in TB. destruct (bounds j J) as (_ & VJ).
+        assert (Q := AB' j J). assert (Q' := AP j J). assert (Q2 := BP j J).
+        assert (a' j <= 1.32 * b j).
+        { unfold a'. apply Rle_trans with (a j * 1.005); [apply Rmult_le_compat_l; lra|lra]. }
+        apply Rle_trans with (1.32 * b j * V); [|lra].
+        apply Rmult_le_compat; auto; [left; apply AP', J|apply Rabs_pos]. }
+      set (D := N * (tau * (2.4 + 7 * V) + 1.002 * (8 / 7 * es + 2.02 * tau) * V)) in *.
+      assert (DE : D <= N * tau * (2.4 + 9.1 * V) + 1.146 * (N * es * V)).
+      { unfold D. lra. }
+      assert (NE : N * es * V <= / 10 * V) by (apply Rmult_le_compat_r; lra).
+      assert (LP : 0 <= D) by (unfold D; apply Rmult_le_pos; [lra|];
+        assert (0 <= tau * V) by (apply Rmult_le_pos; lra);
+        assert (0 <= es * V) by (apply Rmult_le_pos; lra); lra).
+      assert (R := quotient_near f x z y Y Z T (1.002 * ((2 * N - 1) * u)) D k2
         QU U ltac:(split; [assert (0 <= (2 * N - 1) * u) by (apply Rmult_le_pos; lra); lra|lra])
-        K2 ltac:(lra) ltac:(lra) YT G NZ ltac:(lra)).
+        K2 LP ltac:(lra) YT G NZ ltac:(lra)).
       fold u tau in R. eapply Rle_trans; [exact R|]. unfold k2.
+      assert (UT : 0 <= u * T) by (apply Rmult_le_pos; lra).
+      assert (NUT : 0 <= N * u * T) by (apply Rmult_le_pos; lra).
       assert (N * tau * (7 / 8) <= N * tau * Z) by (apply Rmult_le_compat_l; lra).
       assert (N * tau * V * (7 / 8) <= N * tau * V * Z) by (apply Rmult_le_compat_l; lra). lra.
     - set (kw := (3.2 + 3.02 * N) * u).
-      assert (EW : forall j, (j <= t)%nat -> Rabs (w j * Z - a j) <= kw * a j + 6 * tau * Z).
-      { intros j J. destruct (PW j J) as (CP & QU & [EW|(B & _)]); [|destruct NW; exact B].
-        rewrite EW. assert (G := collected_alone m h a W NA j (p j) J CP). assert (P := AP j J).
-        assert (AJ := AZ j J).
-        assert (R := quotient_near f (p j) z (q' j) (a j) Z (a j) (1.002 * (N * u)) (4 * tau) k2
-          QU U ltac:(lra) K2 ltac:(lra) ltac:(lra)
-          ltac:(rewrite Rabs_pos_eq; lra) G NZ ltac:(lra)).
-        fold u tau in R. eapply Rle_trans; [exact R|]. unfold kw, k2.
-        assert (0 < u * a j) by (apply Rmult_lt_0_compat; lra).
-        assert (0 < N * u * a j) by (apply Rmult_lt_0_compat; lra).
-        assert (tau * (7 / 8) <= tau * Z) by (apply Rmult_le_compat_l; lra). lra. }
       assert (KW : 0 <= kw <= 0.005).
       { unfold kw. split; [apply Rmult_le_pos; lra|lra]. }
+      assert (TH : forall j, (j <= t)%nat -> exists th, Rabs th <= us
+        /\ Rabs (w j * Z - a j * (1 + th))
+           <= (3.24 + 3.06 * N) * u * (a j * (1 + th)) + (5.03 * tau + es) * Z).
+      { intros j J. destruct (PW j J) as (CP & QU & EW). assert (P := AP j J).
+        assert (AJ := AZ j J).
+        assert (G := collected_alone h' a (2 * tau) (plain_numbers m h' WN) AP
+          (fun j J => proj2 (NA j J)) j (p j) J CP).
+        assert (R := quotient_near f (p j) z (q0 j) (a j) Z (a j) (1.002 * (N * u)) (3.3 * tau) k2
+          QU U ltac:(lra) K2 ltac:(lra) ltac:(lra)
+          ltac:(rewrite Rabs_pos_eq; lra) ltac:(lra) NZ ltac:(lra)).
+        fold u tau in R.
+        assert (UA : 0 < u * a j) by (apply Rmult_lt_0_compat; lra).
+        assert (NUA : 0 < N * u * a j) by (apply Rmult_lt_0_compat; lra).
+        assert (T7 : tau * (7 / 8) <= tau * Z) by (apply Rmult_le_compat_l; lra).
+        assert (R' : Rabs (q0 j * Z - a j) <= kw * a j + 5 * tau * Z) by (unfold kw, k2 in *; lra).
+        assert (KA : kw * a j <= 0.005 * a j) by (apply Rmult_le_compat_r; lra).
+        assert (TZ' : tau * Z <= 0.001 * Z) by (apply Rmult_le_compat_r; lra).
+        assert (Q3 : Rabs (q0 j) <= 3).
+        { apply Rmult_le_reg_r with Z; [lra|]. rewrite <- (Rabs_pos_eq Z) at 1 by lra.
+          rewrite <- Rabs_mult. replace (q0 j * Z) with (q0 j * Z - a j + a j) by ring.
+          eapply Rle_trans; [apply Rabs_triang|]. rewrite (Rabs_pos_eq (a j)) by lra. lra. }
+        destruct (stores (q0 j) (w j) Q3 EW) as (S1 & _).
+        destruct (moved_by_store _ _ S1) as (th & T & D). exists th. split; [exact T|].
+        apply Rabs_le_inv in T.
+        replace (w j * Z - a j * (1 + th))
+          with ((w j - q0 j * (1 + th)) * Z + (1 + th) * (q0 j * Z - a j)) by ring.
+        eapply Rle_trans; [apply Rabs_triang|]. rewrite !Rabs_mult, (Rabs_pos_eq Z) by lra.
+        assert (B1 : Rabs (w j - q0 j * (1 + th)) * Z <= es * Z) by (apply Rmult_le_compat_r; lra).
+        rewrite (Rabs_pos_eq (1 + th)) by lra.
+        assert (B2 : (1 + th) * Rabs (q0 j * Z - a j) <= (1 + th) * (kw * a j + 5 * tau * Z))
+          by (apply Rmult_le_compat_l; lra).
+        assert (B3 : (1 + th) * (5 * tau * Z) <= 1.005 * (5 * tau * Z))
+          by (apply Rmult_le_compat_r; lra).
+        assert (B4 : 0 <= u * (a j * (1 + th)))
+          by (apply Rmult_le_pos; [|apply Rmult_le_pos]; lra).
+        assert (B5 : 0 <= N * u * (a j * (1 + th)))
+          by (apply Rmult_le_pos; [|apply Rmult_le_pos]; lra).
+        unfold kw in B2. lra. }
+      destruct (chosen_at_each _ TH) as (th & TH'). exists th. split; [intros j J; apply TH', J|].
+      set (a' := fun j => a j * (1 + th j)).
+      assert (AP' : forall j, (j <= t)%nat -> 0 < a' j /\ a' j <= 1.32 * Z).
+      { intros j J. destruct (TH' j J) as (T & _). apply Rabs_le_inv in T. unfold a'.
+        assert (P := AP j J). assert (AJ := AZ j J).
+        assert (a j * (1 + th j) <= a j * 1.005) by (apply Rmult_le_compat_l; lra).
+        split; [apply Rmult_lt_0_compat; lra|lra]. }
+      change (sum_f_R0 (fun j => a j * (1 + th j) * v j) t) with (sum_f_R0 (fun j => a' j * v j) t).
+      change (sum_f_R0 (fun j => a j * (1 + th j) * Rabs (v j)) t)
+        with (sum_f_R0 (fun j => a' j * Rabs (v j)) t).
+      set (kw' := (3.24 + 3.06 * N) * u).
+      assert (KW' : 0 <= kw' <= 0.006).
+      { unfold kw'. split; [apply Rmult_le_pos; lra|lra]. }
+      assert (EW : forall j, (j <= t)%nat -> Rabs (w j * Z - a' j)
+        <= kw' * a' j + (5.03 * tau + es) * Z) by (intros j J; apply TH', J).
+      assert (WA : forall j, (j <= t)%nat -> Rabs (w j) * Z <= 1.006 * a' j +
+        (5.03 * tau + es) * Z).
+      { intros j J. specialize (EW j J). destruct (AP' j J) as (P & _).
+        rewrite <- (Rabs_pos_eq Z) at 1 by lra. rewrite <- Rabs_mult.
+        replace (w j * Z) with (w j * Z - a' j + a' j) by ring.
+        eapply Rle_trans; [apply Rabs_triang|]. rewrite (Rabs_pos_eq (a' j)) by lra.
+        assert (kw' * a' j <= 0.006 * a' j) by (apply Rmult_le_compat_r; lra). lra. }
+      assert (E1 : 1 * es <= N * es) by (apply Rmult_le_compat_r; lra).
       assert (W2 : forall j, (j <= t)%nat -> Rabs (w j) <= 2).
-      { intros j J. specialize (EW j J). assert (P := AP j J). assert (AJ := AZ j J).
-        assert (B : Rabs (w j) * Z <= 2 * Z).
-        { rewrite <- (Rabs_pos_eq Z) at 1 by lra. rewrite <- Rabs_mult.
-          replace (w j * Z) with (w j * Z - a j + a j) by ring.
-          eapply Rle_trans; [apply Rabs_triang|]. rewrite (Rabs_pos_eq (a j)) by lra.
-          assert (kw * a j <= 0.005 * a j) by (apply Rmult_le_compat_r; lra).
-          assert (tau * Z <= 0.1 * Z); [|lra]. apply Rmult_le_compat_r; [lra|].
-          assert (1 * tau <= N * tau) by (apply Rmult_le_compat_r; lra). lra. }
-        apply Rmult_le_reg_r with Z; [lra|exact B]. }
-      assert (G := divided_before w js o PJ W2 CY).
+      { intros j J. assert (R := WA j J). destruct (AP' j J) as (_ & P).
+        assert ((5.03 * tau + es) * Z <= 0.2 * Z) by (apply Rmult_le_compat_r; lra).
+        apply Rmult_le_reg_r with Z; lra. }
+      assert (G := divided_before w js y PJ W2 CY).
       set (S0 := sum_f_R0 (fun j => w j * v j) t) in *.
-      assert (D1 : Rabs (S0 * Z - Y) <= kw * T + N * (6 * tau * V) * Z).
+      set (Y := sum_f_R0 (fun j => a' j * v j) t).
+      set (T := sum_f_R0 (fun j => a' j * Rabs (v j)) t).
+      assert (T0 : 0 <= T).
+      { apply sum_positive. intros j J. apply Rmult_le_pos; [left; apply AP', J|apply Rabs_pos]. }
+      set (lo := (5.03 * tau + es) * V * Z).
+      assert (LZ : forall j, (j <= t)%nat -> (5.03 * tau + es) * Z * Rabs (v j) <= lo).
+      { intros j J. destruct (bounds j J) as (_ & VJ). unfold lo.
+        replace ((5.03 * tau + es) * V * Z) with ((5.03 * tau + es) * Z * V) by ring.
+        apply Rmult_le_compat_l; [apply Rmult_le_pos; lra|exact VJ]. }
+      assert (D1 : Rabs (S0 * Z - Y) <= kw' * T + N * lo).
       { unfold S0, Y. rewrite Rmult_comm, scal_sum, <- minus_sum.
-        apply Rle_trans with (sum_f_R0 (fun j => kw * (a j * Rabs (v j)) + 6 * tau * V * Z) t).
-        - apply sum_abs. intros j J. specialize (EW j J). destruct (bounds j J) as (_ & VJ).
-          replace (w j * v j * Z - a j * v j) with ((w j * Z - a j) * v j) by ring.
+        apply Rle_trans with (sum_f_R0 (fun j => a' j * Rabs (v j) * kw' + lo) t).
+        - apply sum_abs. intros j J. specialize (EW j J). specialize (LZ j J).
+          replace (w j * v j * Z - a' j * v j) with ((w j * Z - a' j) * v j) by ring.
           rewrite Rabs_mult.
-          apply Rle_trans with ((kw * a j + 6 * tau * Z) * Rabs (v j));
-            [apply Rmult_le_compat_r; [apply Rabs_pos|exact EW]|].
-          assert (tau * Z * Rabs (v j) <= tau * Z * V) by (apply Rmult_le_compat_l; lra). lra.
-        - rewrite plus_sum, sum_constant. unfold T.
-          rewrite (sum_eq (fun j => kw * _) (fun j => a j * Rabs (v j) * kw)) by (intros; ring).
-          rewrite <- scal_sum. fold N. lra. }
+          apply Rle_trans with ((kw' * a' j + (5.03 * tau + es) * Z) * Rabs (v j));
+            [apply Rmult_le_compat_r; [apply Rabs_pos|exact EW]|]. lra.
+        - rewrite plus_sum, sum_constant, <- scal_sum. fold N T. lra. }
       set (T1 := sum_f_R0 (fun j => Rabs (w j * v j)) t) in *.
-      assert (D2 : T1 * Z <= 1.005 * T + N * (6 * tau * V) * Z).
+      assert (D2 : T1 * Z <= 1.006 * T + N * lo).
       { unfold T1. rewrite Rmult_comm, scal_sum.
-        apply Rle_trans with (sum_f_R0 (fun j => 1.005 * (a j * Rabs (v j)) + 6 * tau * V * Z) t).
-        - apply sum_Rle. intros j J. specialize (EW j J). destruct (bounds j J) as (_ & VJ).
-          assert (P := AP j J).
-          assert (B : Rabs (w j) * Z <= 1.005 * a j + 6 * tau * Z).
-          { rewrite <- (Rabs_pos_eq Z) at 1 by lra. rewrite <- Rabs_mult.
-            replace (w j * Z) with (w j * Z - a j + a j) by ring.
-            eapply Rle_trans; [apply Rabs_triang|]. rewrite (Rabs_pos_eq (a j)) by lra.
-            assert (kw * a j <= 0.005 * a j) by (apply Rmult_le_compat_r; lra). lra. }
-          rewrite Rabs_mult.
+        apply Rle_trans with (sum_f_R0 (fun j => a' j * Rabs (v j) * 1.006 + lo) t).
+        - apply sum_Rle. intros j J. specialize (WA j J). specialize (LZ j J). rewrite Rabs_mult.
           replace (Rabs (w j) * Rabs (v j) * Z) with (Rabs (w j) * Z * Rabs (v j)) by ring.
-          apply Rle_trans with ((1.005 * a j + 6 * tau * Z) * Rabs (v j));
-            [apply Rmult_le_compat_r; [apply Rabs_pos|exact B]|].
-          assert (tau * Z * Rabs (v j) <= tau * Z * V) by (apply Rmult_le_compat_l; lra). lra.
-        - rewrite plus_sum, sum_constant. unfold T.
-          rewrite (sum_eq (fun j => 1.005 * _) (fun j => a j * Rabs (v j) * 1.005))
-            by (intros; ring).
-          rewrite <- scal_sum. fold N. lra. }
-      replace (o * Z - Y) with ((o - S0) * Z + (S0 * Z - Y)) by ring.
+          apply Rle_trans with ((1.006 * a' j + (5.03 * tau + es) * Z) * Rabs (v j));
+            [apply Rmult_le_compat_r; [apply Rabs_pos|exact WA]|]. lra.
+        - rewrite plus_sum, sum_constant, <- scal_sum. fold N T. lra. }
+      assert (LO : 0 <= N * lo).
+      { unfold lo. apply Rmult_le_pos; [lra|]. apply Rmult_le_pos; [apply Rmult_le_pos; lra|lra]. }
+      replace (y * Z - Y) with ((y - S0) * Z + (S0 * Z - Y)) by ring.
       eapply Rle_trans; [apply Rabs_triang|]. rewrite Rabs_mult, (Rabs_pos_eq Z) by lra.
-      assert (D3 : Rabs (o - S0) * Z <= 1.002 * (N * u) * (T1 * Z) + 1.01 * N * tau * Z).
+      assert (D3 : Rabs (y - S0) * Z <= 1.002 * (N * u) * (T1 * Z) + 1.01 * N * tau * Z).
       { replace (1.002 * (N * u) * (T1 * Z) + 1.01 * N * tau * Z)
           with ((1.002 * (N * u) * T1 + 1.01 * N * tau) * Z) by ring.
         apply Rmult_le_compat_r; lra. }
-      assert (D4 : 1.002 * (N * u) * (T1 * Z)
-        <= 1.002 * (N * u) * (1.005 * T) + 0.001 * (N * (6 * tau * V) * Z)).
-      { apply Rle_trans with (1.002 * (N * u) * (1.005 * T + N * (6 * tau * V) * Z)).
+      assert (D4 : 1.002 * (N * u) * (T1 * Z) <= 1.002 * (N * u) * (1.006 * T) + 0.001 * (N * lo)).
+      { apply Rle_trans with (1.002 * (N * u) * (1.006 * T + N * lo)).
         - apply Rmult_le_compat_l; lra.
-        - assert (1.002 * (N * u) * (N * (6 * tau * V) * Z) <= 0.001 * (N * (6 * tau * V) * Z))
+        - assert (1.002 * (N * u) * (N * lo) <= 0.001 * (N * lo))
             by (apply Rmult_le_compat_r; lra). lra. }
-      unfold kw in D1. lra. }
-  destruct (shared_out (5 * (N + 1) * u) T (16 * N * tau * (1 + V) * Z) (o * Z - Y))
-    as (th & TH & D); auto; try lra.
-  destruct (factored t a v th) as (c & CB & CS). exists m, a, c. split.
-  - intros j J. split; [apply NA, J|]. eapply Rle_trans; [apply CB|exact TH].
-  - rewrite CS. fold Y T Z.
-    replace (o - (Y + th * T) / Z) with ((o * Z - Y - th * T) / Z) by (field; lra).
+      assert (LE : N * lo = 5.03 * (N * tau * V * Z) + N * es * V * Z) by (unfold lo; ring).
+      assert (UT : 0 <= u * T) by (apply Rmult_le_pos; lra).
+      assert (NUT : 0 <= N * u * T) by (apply Rmult_le_pos; lra).
+      unfold kw' in D1. lra. }
+  destruct MAIN as (th & TH & MAIN). set (a' := fun j => a j * (1 + th j)).
+  change (sum_f_R0 (fun j => a j * (1 + th j) * v j) t)
+    with (sum_f_R0 (fun j => a' j * v j) t) in MAIN.
+  change (sum_f_R0 (fun j => a j * (1 + th j) * Rabs (v j)) t)
+    with (sum_f_R0 (fun j => a' j * Rabs (v j)) t) in MAIN.
+  set (Y := sum_f_R0 (fun j => a' j * v j) t) in *.
+  set (T := sum_f_R0 (fun j => a' j * Rabs (v j)) t) in *.
+  assert (T0 : 0 <= T).
+  { apply sum_positive. intros j J. apply Rmult_le_pos; [|apply Rabs_pos]. unfold a'.
+    specialize (TH j J). apply Rabs_le_inv in TH. assert (P := AP j J). apply Rmult_le_pos; lra. }
+  assert (LR : 0 <= (16 * N * tau * (1 + V) + 2 * N * es * V) * Z).
+  { assert (0 <= N * tau * Z) by lra. assert (0 <= N * es * V * Z) by lra. lra. }
+  destruct (shared_out (5 * (N + 1) * u) T _ (y * Z - Y) ltac:(lra) T0 LR MAIN) as (k & K & D).
+  destruct (factored t a' v k) as (c & CB & CS).
+  exists m, a, b, (fun j => c j * (1 + th j)), y. split; [|split; [exact AB|split; [|exact ST]]].
+  - intros j J. split; [apply NA, J|]. split; [apply NB, J|]. specialize (TH j J).
+    specialize (CB j). assert (CK : Rabs (c j - 1) <= 5 * (N + 1) * u) by lra.
+    replace (c j * (1 + th j) - 1) with (c j - 1 + (c j - 1) * th j + th j) by ring.
+    eapply Rle_trans; [apply Rabs_triang|].
+    assert (R := Rabs_triang (c j - 1) ((c j - 1) * th j)). rewrite Rabs_mult in R.
+    assert (Rabs (c j - 1) * Rabs (th j) <= 0.005 * us)
+      by (apply Rmult_le_compat; try apply Rabs_pos; lra). lra.
+  - rewrite (sum_eq _ (fun j => c j * a' j * v j)) by (intros; unfold a'; ring).
+    rewrite CS. fold Y T Z.
+    replace (y - (Y + k * T) / Z) with ((y * Z - Y - k * T) / Z) by (field; lra).
     unfold Rdiv. rewrite Rabs_mult, Rabs_inv, (Rabs_pos_eq Z) by lra.
-    apply Rmult_le_reg_r with Z; [lra|]. rewrite Rmult_assoc, Rinv_l, Rmult_1_r by lra. lra.
+    apply Rmult_le_reg_r with Z; [lra|]. rewrite Rmult_assoc, Rinv_l, Rmult_1_r by lra. exact D.
 Qed.
 End Attended.
+
+(** * Formats in which sums are stored as they are *)
 
 Theorem softmax_attended A t s v o : stored A = accumulator A ->
   ordinary (accumulator A) = true -> softmax A t s v o -> attended (accumulator A) t s v o.
 Proof.
-  intros E U H. unfold attended. cbv zeta. intros L V r B D F ST R.
-  exact (averaged A t s v L V r E U B F D ST R o H).
+  intros E USUAL H. unfold attended. cbv zeta. intros L V r B DI F ST R.
+  set (f := accumulator A) in *. assert (NW : ~ narrow A) by (unfold narrow; rewrite E; fold f; lia).
+  assert (U := u_small A USUAL). fold f in U. assert (T := tau_small A USUAL). fold f in T.
+  assert (N1 : 1 <= INR (S t)) by (rewrite S_INR; assert (q := pos_INR t); lra).
+  assert (r0 := pos_INR r).
+  assert (L0 : 0 <= L).
+  { destruct (B 0%nat ltac:(lia)) as (Q & _). assert (q := Rabs_pos (s 0%nat)). lra. }
+  assert (UN : 0 <= roundoff f * INR r) by (apply Rmult_le_pos; lra).
+  assert (CL : roundoff f * L <= / 72) by (unfold astray in ST; lra).
+  assert (AW : astray_by A L (Nat.min (S t) r) <= astray f L (INR r)).
+  { eapply Rle_trans; [apply (astray_more A L USUAL _ r); lia|].
+    unfold astray_by, astray. fold f. assert (X := X_small A USUAL).
+    assert (XE : xi A = 40 * roundoff f).
+    { unfold xi. rewrite E. fold f. rewrite Z.ltb_irrefl. reflexivity. }
+    assert (xi_log A + 7 * tiny f <= 42 * roundoff f) by lra.
+    assert (INR r * (xi_log A + 7 * tiny f) <= INR r * (42 * roundoff f))
+      by (apply Rmult_le_compat_l; lra).
+    assert (0 <= roundoff f * L) by (apply Rmult_le_pos; lra). lra. }
+  destruct (averaged A t s v L V (astray f L (INR r)) (Nat.min (S t) r) 0 0 USUAL B F CL R)
+    with (o := o) as (m & a & b & c & y & W & AB & D & SO); auto; try lra; try lia.
+  - intros m k l (e & l' & i & two & -> & I & RI & _).
+    assert (Q := rises_few A t s two l' i m I RI).
+    assert (Q' := rises_among A t s two r DI l' i m I RI). simpl length. lia.
+  - intros x y _ [->|(Q & _)]; [|contradiction]. rewrite Rminus_eq_0, Rabs_R0.
+    assert (q := Rabs_pos x). lra.
+  - destruct AB as [->|Q]; [|contradiction]. destruct SO as [->|(Q & _)]; [|contradiction].
+    exists m, b, c. fold (tiny f). split.
+    + intros j J. destruct (W j J) as (W1 & W2 & W3). fold f in W3. split; [exact W2|lra].
+    + eapply Rle_trans; [exact D|]. fold f. lra.
+Qed.
+
+(** * Formats of 16 bits *)
+
+(** Numbers are stored in fewer digits than they are added up in. *)
+Definition storing (A : arithmetic) : bool :=
+  ((8 <=? digits (stored A)) && (digits (stored A) <? digits (accumulator A))
+   && (3 <=? top (stored A)) && (least (stored A) + digits (accumulator A) <=? 0))%Z.
+
+(** How far the logarithm of a weight is off at most, which is rescaled n/16 + 1 times. *)
+Definition astray_stored (f : format) (L n : R) : R :=
+  roundoff f * (9 * L) + 257 * (n + 32) * pow (-24).
+
+Definition attended_stored (A : arithmetic) (t : nat) (s v : nat -> R) (o : R) : Prop :=
+  let f := accumulator A in let n := INR (S t) in
+  forall L V, (forall j, (j <= t)%nat -> Rabs (s j) <= L /\ Rabs (v j) <= V) ->
+  n * roundoff f <= pow (-11) -> astray_stored f L n <= / 8 -> 16 * n * (1 + V) <= pow (top f) ->
+  exists m a b c y,
+    (forall j, (j <= t)%nat ->
+       exp (s j - m - astray_stored f L n) <= a j <= exp (s j - m + astray_stored f L n)
+       /\ exp (s j - m - astray_stored f L n) <= b j <= exp (s j - m + astray_stored f L n)
+       /\ Rabs (c j - 1) <= 5 * (n + 1) * roundoff f + 1.005 * roundoff (stored A))
+    /\ Rabs (y - sum_f_R0 (fun j => c j * a j * v j) t / sum_f_R0 b t)
+       <= 16 * n * tiny f * (1 + V) + 2 * n * speck (stored A) * V
+    /\ store A y o.
+
+Lemma storing_bounds A : storing A = true -> narrow A /\ 0 < roundoff (stored A) <= / 256
+  /\ (forall x y, Rabs x <= 3 -> store A x y ->
+        Rabs (y - x) <= roundoff (stored A) * Rabs x + speck (stored A)
+        /\ Rabs (y - x) <= Rabs x).
+Proof.
+  unfold storing, narrow. rewrite !andb_true_iff, !Z.leb_le, Z.ltb_lt. intros (((D & W) & T) & LE).
+  split; [exact W|]. split.
+  { split; [apply bpow_gt_0|]. change (/ 256) with (pow (-8)). apply bpow_le. lia. }
+  intros x y X [->|(_ & R)].
+  { rewrite Rminus_eq_0, Rabs_R0. assert (q := Rabs_pos x).
+    assert (P := speck_positive (stored A)). assert (Q := bpow_gt_0 radix2 (- digits (stored A))).
+    assert (0 <= roundoff (stored A) * Rabs x) by (apply Rmult_le_pos; [left; exact Q|exact q]).
+    lra. }
+  assert (X' : Rabs x <= pow (top (stored A) - 1)).
+  { apply Rle_trans with (pow 2); [simpl; lra|]. apply bpow_le. lia. }
+  destruct (rounded_off (stored A) ltac:(lia) ltac:(lia) x y X' R) as (_ & O).
+  split; [exact O|].
+  assert (Q := rounded_beside (stored A) ltac:(lia) ltac:(lia) 0 x y).
+  rewrite Rplus_0_l in Q. apply Q; auto. apply zero_held.
+Qed.
+
+Theorem softmax_stored A t s v o : ordinary (accumulator A) = true -> storing A = true ->
+  softmax A t s v o -> attended_stored A t s v o.
+Proof.
+  intros USUAL SA H. unfold attended_stored. cbv zeta. intros L V B F ST R.
+  destruct (storing_bounds A SA) as (NW & US & STO). set (f := accumulator A) in *.
+  assert (U := u_small A USUAL). fold f in U. assert (T := tau_small A USUAL). fold f in T.
+  assert (DF := usual_digits A USUAL). fold f in DF.
+  assert (N1 : 1 <= INR (S t)) by (rewrite S_INR; assert (q := pos_INR t); lra).
+  assert (L0 : 0 <= L).
+  { destruct (B 0%nat ltac:(lia)) as (Q & _). assert (q := Rabs_pos (s 0%nat)). lra. }
+  assert (P24 : pow (-24) = / 16777216) by reflexivity.
+  unfold astray_stored in *. rewrite P24 in *.
+  assert (CL : roundoff f * L <= / 72) by lra.
+  assert (UL : 0 <= roundoff f * L) by (apply Rmult_le_pos; lra).
+  set (chain := Nat.min (S t) (S t / 16 + 2)).
+  assert (CN : INR chain <= INR (S t) / 16 + 2).
+  { apply Rle_trans with (INR (S t / 16 + 2)); [apply le_INR; unfold chain; lia|].
+    rewrite plus_INR. simpl (INR 2). apply Rplus_le_compat_r.
+    assert (Q := Nat.mul_div_le (S t) 16 ltac:(lia)). apply le_INR in Q. rewrite mult_INR in Q.
+    simpl (INR 16) in Q. lra. }
+  assert (XE : xi A = pow (-12)).
+  { unfold xi. unfold narrow in NW. fold f in NW |- *. apply Z.ltb_lt in NW. rewrite NW.
+    reflexivity. }
+  assert (XL : xi_log A + 7 * tiny f <= 257 / 256 * pow (-12)).
+  { unfold xi_log. rewrite XE. change (pow (-12)) with (/ 4096).
+    assert (tiny f <= pow (-23)).
+    { apply bpow_le. lia. }
+    change (pow (-23)) with (/ 8388608) in *.
+    replace (/ 4096 / (1 - / 4096)) with (/ 4095) by (field; lra). lra. }
+  assert (AW : astray_by A L chain
+    <= roundoff f * (9 * L) + 257 * (INR (S t) + 32) * / 16777216).
+  { unfold astray_by. fold f.
+    assert (INR chain * (xi_log A + 7 * tiny f) <= (INR (S t) / 16 + 2) * (257 / 256 * pow (-12))).
+    { apply Rmult_le_compat; [apply pos_INR| |exact CN|exact XL].
+      assert (Q := X_small A USUAL). assert (Q' := xi_small A USUAL). lra. }
+    change (pow (-12)) with (/ 4096) in *. lra. }
+  assert (ES : INR (S t) * speck (stored A) <= / 10).
+  { unfold storing in SA. fold f in SA. rewrite !andb_true_iff, !Z.leb_le, Z.ltb_lt in SA.
+    assert (Q : speck (stored A) <= roundoff f).
+    { apply bpow_le. lia. }
+    apply Rle_trans with (INR (S t) * roundoff f); [apply Rmult_le_compat_l; lra|].
+    change (pow (-11)) with (/ 2048) in F. lra. }
+  assert (EP := speck_positive (stored A)).
+  destruct (averaged A t s v L V (roundoff f * (9 * L) + 257 * (INR (S t) + 32) * / 16777216) chain
+    (roundoff (stored A)) (speck (stored A)) USUAL B F CL R)
+    with (o := o) as (m & a & b & c & y & W & _ & D & SO); auto; try lra.
+  - unfold chain. lia.
+  - intros m k l (e & l' & i & two & -> & I & RI & NA & _). specialize (NA NW).
+    assert (Q := rises_few A t s two l' i m I RI). unfold chain. simpl length. lia.
+  - exists m, a, b, c, y. auto.
 Qed.

@@ -153,7 +153,7 @@ Definition alive (y : R) : R := if Req_EM_T y 0 then 0 else 1.
 Definition grown (raw : bool) (ks : list nat) (l : list R) : R :=
   rho ^ deep l * (1 + u) ^ (length ks + deep l - bit raw).
 Definition weak (raw : bool) (ks : list nat) (l : list R) : R :=
-  2 * tau * X * INR (hidden ks)
+  3 * tau * X * INR (hidden ks)
   + eta * (INR (length ks) * (INR B - INR (length l) + 2) - 1 - INR (bit raw)).
 Definition lost (raw : bool) (ks : list nat) (l : list R) (y : R) : R :=
   tau * (INR (length ks) - alive y) + 2 * weak raw ks l.
@@ -164,10 +164,10 @@ Hypothesis R1 : 1 <= rho.
 Hypothesis E0 : 0 <= e0.
 Hypothesis X0 : 0 <= X.
 Hypothesis numbers : forall k, good k -> exists e l, h k = e :: l /\ (length l < B)%nat
-  /\ Forall (fun r => Rabs r <= rho) l /\ Rabs e <= (if real k then e0 else 2 * tau)
+  /\ Forall (fun r => Rabs r <= rho) l /\ Rabs e <= (if real k then e0 else 3 * tau)
   /\ Rabs (x k) <= X.
 Hypothesis fit : rho ^ B * (1 + u) ^ (most + B) * (INR most * (e0 * X) + (tau * INR most
-  + 2 * (2 * tau * X * INR most + eta * (INR most * (INR B + 2))))) <= pow (top f - 1).
+  + 2 * (3 * tau * X * INR most + eta * (INR most * (INR B + 2))))) <= pow (top f - 1).
 
 Let U0 : 0 < u := roundoff_positive f.
 Let T0 : 0 < tau := bpow_gt_0 _ _.
@@ -253,7 +253,7 @@ Lemma weak_positive raw ks l : (1 <= length ks)%nat -> (length l < B)%nat -> 0 <
 Proof.
   intros L D. apply le_INR in L. apply lt_INR in D. unfold weak.
   assert (0 <= INR (hidden ks)) by apply pos_INR. simpl in L.
-  assert (0 <= 2 * tau * X * INR (hidden ks)) by (repeat apply Rmult_le_pos; lra).
+  assert (0 <= 3 * tau * X * INR (hidden ks)) by (repeat apply Rmult_le_pos; lra).
   assert (INR (bit raw) <= 1) by (destruct raw; simpl; lra).
   assert (1 * (0 + 2) <= INR (length ks) * (INR B - INR (length l) + 2))
     by (apply Rmult_le_compat; lra).
@@ -286,7 +286,7 @@ Proof.
     ltac:(unfold deep; lia)).
   assert (U3 := power_less rho (deep l) B R1 ltac:(unfold deep; lia)).
   set (K := INR most * (e0 * X)).
-  set (J := tau * INR most + 2 * (2 * tau * X * INR most + eta * (INR most * (INR B + 2)))).
+  set (J := tau * INR most + 2 * (3 * tau * X * INR most + eta * (INR most * (INR B + 2)))).
   assert (EX : 0 <= e0 * X) by (apply Rmult_le_pos; auto).
   assert (TK : over (size_own l) ks <= rho ^ deep l * K).
   { eapply Rle_trans; [exact T3|]. unfold K.
@@ -405,22 +405,22 @@ Proof.
   - discriminate.
   - rewrite O. unfold own. destruct (real k) eqn:K; [rewrite P, Rminus_eq_0, Rabs_R0; lra|].
     rewrite Rminus_0_r. rewrite Rabs_mult.
-    assert (Q : Rabs e * Rabs (x k) <= 2 * tau * X)
+    assert (Q : Rabs e * Rabs (x k) <= 3 * tau * X)
       by (apply Rmult_le_compat; auto; apply Rabs_pos).
-    assert (W : 2 * tau * X <= weak true [k] l).
+    assert (W : 3 * tau * X <= weak true [k] l).
     { unfold weak, hidden. simpl. rewrite K. simpl. apply lt_INR in D.
       assert (0 <= eta * (1 * (INR B - INR (length l) + 2) - 1 - 1)) by (apply Rmult_le_pos; lra).
       lra. }
     unfold lost in *. assert (A := alive_bounds (e * x k)). simpl length in *. simpl (INR 1) in *.
     assert (0 <= tau * (1 - alive (e * x k))) by (apply Rmult_le_pos; lra).
-    assert (2 * tau * X <= grown true [k] l * (tau * (1 - alive (e * x k)) + 2 * weak true [k] l))
+    assert (3 * tau * X <= grown true [k] l * (tau * (1 - alive (e * x k)) + 2 * weak true [k] l))
       by nra.
     lra.
   - intros Z. unfold reals in Z. simpl in Z. destruct (real k) eqn:K; [discriminate|].
     rewrite Rabs_mult.
-    assert (Q : Rabs e * Rabs (x k) <= 2 * tau * X)
+    assert (Q : Rabs e * Rabs (x k) <= 3 * tau * X)
       by (apply Rmult_le_compat; auto; apply Rabs_pos).
-    assert (W : 2 * tau * X <= weak true [k] l).
+    assert (W : 3 * tau * X <= weak true [k] l).
     { unfold weak, hidden. simpl. rewrite K. simpl. apply lt_INR in D.
       assert (0 <= eta * (1 * (INR B - INR (length l) + 2) - 1 - 1)) by (apply Rmult_le_pos; lra).
       lra. }
@@ -736,7 +736,7 @@ Theorem collected_close ks y : collected f h x false ks [] y -> Forall good ks -
   Rabs (y - over F ks) <= ((1 + u) ^ (reals ks + (B - 1)) - 1) * over (fun k => Rabs (F k)) ks
     + rho ^ (B - 1) * (1 + u) ^ (length ks + (B - 1))
       * (tau * INR (length ks)
-         + 2 * (2 * tau * X * INR (hidden ks) + eta * (INR (length ks) * (INR B + 2)))).
+         + 2 * (3 * tau * X * INR (hidden ks) + eta * (INR (length ks) * (INR B + 2)))).
 Proof.
   intros C G L F. destruct (collected_sound false ks [] y C G L) as [P E H N _].
   assert (EF : forall k, In k ks -> own [] k = F k)

@@ -554,7 +554,7 @@ Theorem factors_near m k l : factors A t s m k l -> astray_by (length l) <= / 8 
   exists e l', l = e :: l' /\ (length l' <= t)%nat
   /\ (narrow A -> (length l' <= S t / 16 + 1)%nat)
   /\ Forall (fun r => Rabs r <= rho) l' /\ Rabs m <= L
-  /\ Rabs e <= (if (k <=? t)%nat then 2 else 2 * tau)
+  /\ Rabs e <= (if (k <=? t)%nat then 8 / 7 else 1.01 * tau)
   /\ ((k <= t)%nat -> exists a,
         exp (s k - m - astray_by (length l)) <= a <= exp (s k - m + astray_by (length l))
         /\ Rabs (prod l - a) <= 2 * tau).
