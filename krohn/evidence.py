@@ -28,7 +28,8 @@ from krohn.verify import trusted
 from krohn.verify.checker.established import Established
 from krohn.verify.checker.model_file import Machine
 from krohn.verify.checker.network import digest as digest_of, recheck
-from krohn.verify.checker.verdict import Proved
+from krohn.verify.checker.verdict import Proved, Speaker
+from krohn.verify.kernel.trusted_files import kernel_rests
 from krohn.verify.proof import Proof, steps
 from krohn.verify.search.find import for_file, machine_of
 from krohn.verify.trusted import Rests
@@ -71,7 +72,9 @@ class Checked:
 
 
 def rests_on(found: Report, path: str | Path) -> Rests:
-    """The files and lines that a proof rests on, by running the small checker alone.
+    """The files and lines that a proof rests on.
+
+    They are those of the kernel if it has spoken; else the small checker runs alone.
 
     Args:
         found: What verification of the file came to, beside no other machine.
@@ -80,6 +83,10 @@ def rests_on(found: Report, path: str | Path) -> Rests:
     Raises:
         KrohnError: If there is no proof, or the checker alone does not confirm it.
     """
+    if isinstance(found.ground, Proved) and found.ground.by is Speaker.KERNEL:
+        architecture = found.ground.claim.architecture
+        assert architecture is not None
+        return kernel_rests(architecture.kind)
     evidence = for_file(_model(path), _proof_of(found, path).told)
     with told_as(about=f"{path}: "):
         return trusted.rests_on(path, _text(evidence).encode())

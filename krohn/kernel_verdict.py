@@ -9,7 +9,7 @@ from krohn.network.modelfile import STORED, ModelFile, pack
 from krohn.network.precision import one_thread
 from krohn.program.errors import Refused
 from krohn.report import Report
-from krohn.verify.checker.verdict import Proved, Speaker
+from krohn.verify.checker.verdict import Proved
 from krohn.verify.kernel.asking import INSTALL, Answer, ask, find_kernel
 from krohn.verify.kernel.evidence import find_kernel_evidence
 from krohn.verify.proof import FAILURES
@@ -70,7 +70,7 @@ def _with_answer(
 ) -> Report:
     if answer.proved:
         margin = report.ground.margin if isinstance(report.ground, Proved) else 0.0
-        ground = Proved(file.claim, Speaker.KERNEL, 0.0, margin)
+        ground = answer.verdict(file.claim, margin)
         return replace(report, verdict="verified", reason="", ground=ground)
     if required and report.verdict == "verified":
         why = f"the kernel does not say it: {answer.text}"

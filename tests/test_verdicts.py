@@ -25,7 +25,7 @@ MODULES = {
 
 VERDICTS = ("krohn.verify.verdict", "krohn.verify.checker.verdict")
 MAKERS = {
-    "Proved": {"verify/checker/network.py"},
+    "Proved": {"verify/checker/network.py", "verify/kernel/asking.py"},
     "AllRun": {"krohn/report.py"},
     "Ideal": {"instruments/smt/commands.py"},
     "Tables": {"instruments/smt/commands.py"},
@@ -130,7 +130,6 @@ READERS = {
     "architectures/disguise/check.py": "makes the header of the plain network",
     "architectures/pruned/check_masks.py": "makes the header of a network without masks",
     "network/directions.py": "makes the same",
-    "instruments/formal/comparing.py": "stands alone, without the project",
     # Who writes headers: from that of another file.
     "architectures/disguise/build.py": "a header",
     "architectures/disguise/build_layout.py": "a header",

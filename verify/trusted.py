@@ -55,21 +55,24 @@ print(json.dumps(report({})))
 
 @dataclass(frozen=True)
 class Rests:
-    """What one proof rests on, beside Python, numpy and safetensors.
+    """What one proof rests on.
 
     Attributes:
         files: The files that the small checker imports for it: those of Krohn, and of
-            slices of other distributions.
+            slices of other distributions; or those of the kernel.
         libraries: The packages that such slices have imported beside.
+        beside: What else it rests on.
     """
 
     files: tuple[TrustedFile, ...]
     libraries: tuple[str, ...]
+    beside: tuple[str, ...] = ("Python", "numpy", "safetensors")
 
     def to_object(self) -> dict[str, Any]:
         """As ``krohn verify --trusted --json`` prints it."""
         each = [vars(file) for file in self.files]
-        return {**totals(self.files), "each": each, "libraries": [*self.libraries]}
+        others = {"libraries": [*self.libraries], "beside": [*self.beside]}
+        return {**totals(self.files), "each": each, **others}
 
 
 def every_file() -> tuple[TrustedFile, ...]:

@@ -335,6 +335,7 @@ class Trusted(TypedDict):
 
     Attributes:
         libraries: Packages that slices of other distributions have imported beside.
+        beside: What else it rests on: languages, and libraries of everybody.
     """
 
     files: int
@@ -343,6 +344,7 @@ class Trusted(TypedDict):
     ran: int
     each: list[TrustedFile]
     libraries: list[str]
+    beside: list[str]
 
 
 class Verified(MachineRemark):

@@ -131,11 +131,11 @@ def evidence(found: "Checked", written: object = None) -> None:
 def print_trusted_files(found: "Rests") -> None:
     """The files that a proof rests on, with how many of their lines ran."""
     totals = found.to_object()
-    beside = ", ".join(["Python", "numpy", "safetensors", *found.libraries])
+    beside = ", ".join([*found.beside, *found.libraries])
+    ran = f"; {totals['ran']:,} ran" if totals["ran"] else ""
     console().print(
         f"The proof rests on {len(found.files):,} files, {totals['lines']:,} lines, "
-        f"{totals['code']:,} of them code; {totals['ran']:,} ran. Beside "
-        f"them: {beside}"
+        f"{totals['code']:,} of them code{ran}. Beside them: {beside}"
     )
     table = new_table("file", " lines", " code", " ran")
     for file in found.files:

@@ -10,7 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from krohn.program.errors import KrohnError
+from krohn.program.claim import Claim
+from krohn.program.errors import KrohnError, demand
+from krohn.verify.checker.verdict import Proved, Speaker
 
 NAME = "krohn-kernel"
 BUILT = Path(__file__).parent / "build" / NAME
@@ -29,6 +31,19 @@ class Answer:
 
     proved: bool
     text: str
+
+    def verdict(self, claim: Claim, margin: float) -> Proved:
+        """The claim of the file as proved by the kernel.
+
+        Args:
+            claim: That of the file.
+            margin: How far the rules have shown the right logit to be ahead, or 0.
+
+        Raises:
+            Refused: If the kernel does not say it.
+        """
+        demand(self.proved, self.text)
+        return Proved(claim, Speaker.KERNEL, 0.0, margin)
 
 
 def find_kernel(given: str | None = None) -> Path | None:

@@ -29,7 +29,7 @@ def test_that_a_program_computes_a_machine_rests_on_nothing() -> None:
 
 
 def test_the_small_checker_of_coq_agrees() -> None:
-    """coqchk checks all proofs again, and lists the axioms."""
+    """Coqchk checks all proofs again, and lists the axioms."""
     ran = subprocess.run(
         ["coqchk", "-silent", "-o", "-Q", ".", "Krohn", "Krohn.Kernel", "Krohn.Bits"],
         cwd=library(),

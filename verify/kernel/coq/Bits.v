@@ -29,6 +29,8 @@ Definition tensor_of_bits (mw ew u : Z) (bits : list (list Z)) : option tensor :
   | None => None
   end.
 
+(** * Every entry is the number of its bits *)
+
 Lemma decoded_right mw ew bits m e : decoded mw ew bits = Some (m, e) ->
   FF2R radix2 (binary_float_of_bits_aux mw ew bits) = (IZR m * pow e)%R.
 Proof.

@@ -1,6 +1,5 @@
 """Builds the program for the wheel, with the licences of what is linked into it."""
 
-import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
