@@ -101,7 +101,7 @@ class Report:
         if self.verdict != "verified" or not isinstance(self.ground, Proved):
             return None
         why = f"; the kernel: {self.kernel}" if self.kernel else ""
-        return f"{self.ground.by.title}, which rests on {self.ground.by.rests_on}{why}"
+        return f"{self.ground.by.who}, which rests on {self.ground.by.rests_on}{why}"
 
     @property
     def digest(self) -> str | None:

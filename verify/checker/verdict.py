@@ -18,7 +18,7 @@ class Speaker(StrEnum):
     """Functions that Coq has proved sound, extracted to OCaml (`krohn.verify.kernel`)."""
 
     @property
-    def title(self) -> str:
+    def who(self) -> str:
         """Who it is, for people."""
         return {"rules": "rules (Python)", "kernel": "the kernel (Coq)"}[self.value]
 

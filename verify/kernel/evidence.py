@@ -41,7 +41,8 @@ def find_kernel_evidence(model: Model) -> dict[str, Any]:
             return {**program.to_object(), "layout": Layout(model, program).to_object()}
         except Rejected as rejected:
             raise Refused(str(rejected)) from None
-    place = shape and slices.find_in_slices("kernel_evidence", shape.kind)
+    kind = "" if shape is None else shape.kind
+    place = slices.find_in_slices("kernel_evidence", kind)
     demand(place is not None, "the kernel has no theorem about such a network")
     evidence: dict[str, Any] = slices.find(place)(model)
     return evidence

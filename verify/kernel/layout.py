@@ -61,8 +61,10 @@ class Vectors(NamedTuple):
     def within(self, first: int, last: int) -> "Vectors":
         """Those of positions from one to another."""
         low, high = np.searchsorted(self.at, (first, last + 1))
-        parts = (x[low:high] for x in (self.at, self.values, self.vectors))
-        return Vectors(self.names, *parts)
+        seen = slice(low, high)
+        return Vectors(
+            self.names, self.at[seen], self.values[seen], self.vectors[seen]
+        )
 
 
 class Layout:
