@@ -77,7 +77,7 @@ class OneInvariant(Search):
         channel = self.program.channels[name]
         source = self.program.channels[channel.inputs[0]]
         most: int = channel.domain.max()
-        return most >= self.program.length * source.later.max()
+        return most >= self.program.length * int(source.later.max())
 
 
 class ProgramTerms:
