@@ -1,7 +1,8 @@
 """The files that the proof of one file of each kind rests on, with lines that ran.
 
 The whole trusted base is the checker and the Program language; `krohn verify F --trusted`
-says what one proof needs of it.
+says what one proof needs of it. Beside the rules stand the lines that are trusted where
+the kernel speaks.
 """
 
 import json
@@ -15,6 +16,10 @@ from report import Row, Table, each, parser, publish
 from typer.testing import CliRunner
 
 from krohn.cli import application
+from krohn.program.errors import Refused
+from krohn.verify.checker.network import open_model
+from krohn.verify.kernel.evidence import find_kernel_evidence
+from krohn.verify.kernel.trusted_files import kernel_rests
 from krohn.verify.trusted import every_file, totals
 
 ROOT = Path(__file__).parents[1]
@@ -72,15 +77,31 @@ def imported(kind: str) -> dict[str, Any]:
         )
         if kind == GPT2:
             _run("export", path, "--to", "gpt2", "-o", path := f"{path}-gpt2")
-        found = json.loads(_run("verify", path, "--trusted", "--json"))
-    told: dict[str, Any] = found["trusted"]
+        asked = ("verify", path, "--kernel", "none", "--trusted", "--json")
+        found = json.loads(_run(*asked))
+        told: dict[str, Any] = found["trusted"]
+        told["with the kernel"] = _lines_with_the_kernel(Path(path))
     return told
+
+
+def _lines_with_the_kernel(path: Path) -> int | None:
+    """How many lines are trusted if the kernel speaks; None if it has no evidence."""
+    if path.is_dir():
+        return None
+    try:
+        model = open_model(path.read_bytes())
+        find_kernel_evidence(model)
+    except Refused:
+        return None
+    assert model.claim.architecture is not None
+    return totals(kernel_rests(model.claim.architecture.kind).files)["lines"]
 
 
 def measured(kind: str) -> Row:
     """The row of a kind of file."""
     told = imported(kind)
-    counts = {name: told[name] for name in ("files", "lines", "code", "ran")}
+    names = ("files", "lines", "code", "ran", "with the kernel")
+    counts = {name: told[name] for name in names}
     return {"kind of file": kind, "for example": KINDS[kind], **counts}
 
 
