@@ -4,7 +4,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from krohn.algebra.errors import KrohnError
-from krohn.checks import Checks
 from krohn.network.modelfile import STORED, ModelFile, pack
 from krohn.network.precision import one_thread
 from krohn.program.errors import Refused
@@ -16,33 +15,37 @@ from krohn.verify.proof import FAILURES
 from krohn.verify.search.find import model_of
 
 
+def chosen_kernel(which: str) -> Path | None:
+    """The kernel that is asked for: as `krohn.checks.Checks.kernel` says; None for none.
+
+    Raises:
+        KrohnError: If it is required, or named, and not there.
+    """
+    if which == "none":
+        return None
+    kernel = find_kernel(None if which in ("auto", "require") else which)
+    if kernel is None and which == "require":
+        raise KrohnError(f"the kernel is not installed; {INSTALL}")
+    return kernel
+
+
 def ask_kernel(
-    model: object, file: ModelFile, report: Report, checks: Checks
+    kernel: Path, model: object, file: ModelFile, report: Report, required: bool
 ) -> Report:
-    """The report, once the kernel was asked, if it is there and covers the file.
+    """The report, once the kernel was asked, if it covers such a file.
 
     What it proves it says itself. If it does not, the rules in Python keep the word, and
     the report says why; where the kernel is required the file is undecided then.
 
     Args:
+        kernel: The program.
         model: The model: a path is read by the kernel itself.
         file: Its contents.
         report: What the rules came to.
-        checks: What was asked.
-
-    Raises:
-        KrohnError: If the kernel is required and not there.
+        required: Whether no other word than the kernel's counts.
     """
     asked = report.proof is not None and report.verdict in ("verified", "undecided")
-    if not asked or checks.kernel == "none" or not file.claim.of_machine:
-        return report
-    required = checks.kernel == "require"
-    kernel = find_kernel(
-        None if checks.kernel in ("auto", "require") else checks.kernel
-    )
-    if kernel is None:
-        if required:
-            raise KrohnError(f"the kernel is not installed; {INSTALL}")
+    if not asked or not (file.claim.of_machine or required):
         return report
     if report.about is None or report.about.digest != file.claim.digest:
         answer = Answer(False, "the file claims another machine than is asked about")

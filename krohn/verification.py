@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple, Unpack
 from krohn.algebra.errors import KrohnError
 from krohn.checks import RUN_WITH_FEW_DIGITS, Checks, VerifyKeywords
 from krohn.foreign import directory_reader, is_state_dict, is_trained
-from krohn.kernel_verdict import ask_kernel
+from krohn.kernel_verdict import ask_kernel, chosen_kernel
 from krohn.loading import file_of
 from krohn.network import modelfile
 from krohn.network.modelfile import ModelFile
@@ -134,9 +134,11 @@ def run_checks(model: object, checks: Checks) -> Report:
     about = subject(model)
     if checks.digits is not None and about.file is None:
         raise KrohnError(f"--digits is for model files, and this is {about.called}")
+    kernel = chosen_kernel(checks.kernel)
     report = about.verify(checks)
-    if about.file is not None:
-        report = ask_kernel(model, about.file, report, checks)
+    if about.file is not None and kernel is not None:
+        required = checks.kernel == "require"
+        report = ask_kernel(kernel, model, about.file, report, required)
     if checks.digits is not None and about.file is not None:
         report = replace(report, digits=_find_fewest_digits(about.file, checks))
     return replace(report, seconds=time.monotonic() - began)

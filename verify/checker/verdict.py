@@ -27,8 +27,8 @@ class Speaker(StrEnum):
         """What is trusted if it speaks."""
         return {
             "rules": "the checker, Python, numpy and safetensors (--trusted)",
-            "kernel": "a statement in Coq, Coq with its extraction, OCaml and 600 lines "
-            "that read files (docs/kernel.md)",
+            "kernel": "a statement in Coq, Coq with its extraction, OCaml and a reader of "
+            "files (--trusted)",
         }[self.value]
 
 

@@ -55,7 +55,10 @@ def find_kernel(given: str | None = None) -> Path | None:
     if given is not None:
         path = Path(given)
         if not os.access(path, os.X_OK) or path.is_dir():
-            raise KrohnError(f"{given} is no program that can be run; {INSTALL}")
+            raise KrohnError(
+                f"--kernel {given}: there is no such program; say auto, require, none, or "
+                f"the path of a kernel ({INSTALL})"
+            )
         return path.absolute()
     beside = Path(sys.executable).parent / NAME
     there = next((x for x in (BUILT, beside) if os.access(x, os.X_OK)), None)

@@ -62,9 +62,7 @@ class Vectors(NamedTuple):
         """Those of positions from one to another."""
         low, high = np.searchsorted(self.at, (first, last + 1))
         seen = slice(low, high)
-        return Vectors(
-            self.names, self.at[seen], self.values[seen], self.vectors[seen]
-        )
+        return Vectors(self.names, self.at[seen], self.values[seen], self.vectors[seen])
 
 
 class Layout:

@@ -8,7 +8,7 @@ HERE = Path(__file__).parent
 STATEMENTS = {
     "transformer": ("Machine", "Arithmetic", "Recurrent", "Softmax", "Transformer"),
     "rnn": ("Machine", "Arithmetic", "Recurrent"),
-    "gated": ("Machine", "Arithmetic", "Recurrent", "GatedSums", "Gated"),
+    "gated": ("Machine", "Arithmetic", "Recurrent", "Tanh", "Gated"),
 }
 """The modules of the statement about each architecture; of each the part that defines."""
 DIRECTIVES = ("Bits", "Extract")

@@ -224,4 +224,4 @@ def test_a_kernel_that_is_required_must_be_there(
     monkeypatch.setattr(asking.sys, "executable", "/none/python")
     refused("is not installed", "verify", saved, "--kernel", "require")
     assert "rules (Python)" in said("verify", saved)["checked_by"]
-    refused("no program that can be run", "verify", saved, "--kernel", saved)
+    refused("there is no such program", "verify", saved, "--kernel", saved)
