@@ -1,7 +1,7 @@
 """What the kernel proves, and what it takes beside the rules in Python.
 
-``python benchmarks/kernel.py`` needs the kernel (`make kernel`). Seconds are of CPU, those of
-the search for evidence and of the check; ratios are those of one run.
+``python benchmarks/kernel.py`` needs the kernel (`make kernel`). Seconds are of CPU: of the
+search for evidence, and of the check; ratios are those of one run.
 """
 
 import json
