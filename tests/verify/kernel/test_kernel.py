@@ -48,6 +48,21 @@ def test_it_proves_long_sums_and_close_scores(name: str, length: int) -> None:
 
 @with_kernel
 @pytest.mark.parametrize(
+    ("name", "length"),
+    [
+        ("S5", 512),
+        ("FlipFlop", 2048),
+        (PATTERN, 2048),
+        pytest.param("S5", 4096, marks=pytest.mark.slow),
+    ],
+)
+def test_it_proves_long_words(name: str, length: int) -> None:
+    data = data_of(name, length)
+    assert status(data, evidence_of(data)) == 0
+
+
+@with_kernel
+@pytest.mark.parametrize(
     "name", ["FlipFlop", "Memory3", "Dyck1,2", PATTERN, "C2", "S3"]
 )
 def test_it_proves_transformers_in_float64(name: str) -> None:
