@@ -114,52 +114,6 @@ Definition fed (ls : list (Z * list ((Z * list Z) * interval))) (i : nat) (xs : 
   | None => flow 0 (map radius xs) ls i (inputs_from 0 xs)
   end.
 
-(** The same in two parts: all layers but the last, and one output of that. *)
-Fixpoint upto (v : Z) (radii : list Z) (ls : list (Z * list ((Z * list Z) * interval)))
-    (us : list affine) : option (Z * list affine) :=
-  match ls with
-  | [] => Some (v, us)
-  | l :: r =>
-      match r with
-      | [] => Some (v, us)
-      | _ => match all (lifted v radii us (map range us)) (snd l) with
-             | Some ys => upto (v + fst l) radii r (map activated ys) | None => None end
-      end
-  end.
-Definition finished (radii : list Z) (ls : list (Z * list ((Z * list Z) * interval))) (i : nat)
-    (h : Z * list affine) : option interval :=
-  match ls with
-  | [] => Some nil_interval
-  | _ => match nth_error (snd (last ls (0%Z, []))) i with
-         | Some u => match lifted (fst h) radii (snd h) (map range (snd h)) u with
-                     | Some a => Some (range a) | None => None end
-         | None => None end
-  end.
-Definition underneath (ls : list (Z * list ((Z * list Z) * interval))) (xs : list interval) :=
-  upto 0 (map radius xs) ls (inputs_from 0 xs).
-Definition fed_by (ls : list (Z * list ((Z * list Z) * interval))) (i : nat) (xs : list interval)
-    (h : option (Z * list affine)) : option interval :=
-  match idle ls i with
-  | Some b => rounding A g (single b)
-  | None => match h with Some h => finished (map radius xs) ls i h | None => None end
-  end.
-
-Lemma flow_split radii i : forall ls v us, flow v radii ls i us
-  = match upto v radii ls us with Some h => finished radii ls i h | None => None end.
-Proof.
-  induction ls as [|l ls IH]; intros v us; [reflexivity|]. destruct ls as [|l' ls]; [reflexivity|].
-  change (flow v radii (l :: l' :: ls) i us) with
-    (match all (lifted v radii us (map range us)) (snd l) with
-     | Some ys => flow (v + fst l) radii (l' :: ls) i (map activated ys) | None => None end).
-  change (upto v radii (l :: l' :: ls) us) with
-    (match all (lifted v radii us (map range us)) (snd l) with
-     | Some ys => upto (v + fst l) radii (l' :: ls) (map activated ys) | None => None end).
-  destruct (all _ (snd l)) as [ys|]; [|reflexivity]. rewrite IH. reflexivity.
-Qed.
-
-Lemma fed_split ls i xs : fed ls i xs = fed_by ls i xs (underneath ls xs).
-Proof. unfold fed, fed_by, underneath. destruct (idle ls i); [reflexivity|]. apply flow_split. Qed.
-
 (** * Soundness *)
 
 Fixpoint slanted (ks : list Z) (d : nat -> R) : R :=

@@ -1,5 +1,5 @@
-(** One output of an MLP from the units that it depends on, and these from the entries of
-    their weights that are not 0: what [fed] says in less time. *)
+(** Some outputs of an MLP from the units that they depend on, and these from the entries of
+    their weights that are not 0. *)
 From Coq Require Import Reals ZArith List Bool Arith Lia Lra.
 From Flocq Require Import Core.
 From Krohn Require Import Program Invariant Domains Arithmetic Recurrent Rounding Transformer
@@ -77,20 +77,20 @@ Fixpoint woven (g : Z) (n : nat) (ls : list layer) : list (Z * list wire) :=
   | l :: r => (unit (weight l), wires g n l) :: woven g (fan l) r
   end.
 
-(** The units that output i depends on, by their places; and the places of the inputs. *)
-Fixpoint narrowed (net : list (Z * list wire)) (i : nat)
+(** The units that some outputs depend on, by their places; and the places of the inputs. *)
+Fixpoint narrowed (net : list (Z * list wire)) (outs : list nat)
     : list nat * list (Z * list (nat * wire)) :=
   match net with
-  | [] => ([i], [])
+  | [] => (outs, [])
   | (k, ws) :: rest =>
-      let c := narrowed rest i in
+      let c := narrowed rest outs in
       let here := filter (fun x : nat * wire => mem (fst x) (fst c))
                     (combine (seq 0 (length ws)) ws) in
       (dedup (concat (map (fun x : nat * wire => map fst (fst (snd x))) here)), (k, here) :: snd c)
   end.
 Record cone := { needs : list nat; paths : list (Z * list (nat * wire)) }.
-Definition cone_of (d : nat) (net : list (Z * list wire)) (i : nat) : cone :=
-  let c := narrowed net i in
+Definition cone_of (d : nat) (net : list (Z * list wire)) (outs : list nat) : cone :=
+  let c := narrowed net outs in
   {| needs := filter (fun j => mem j (fst c)) (seq 0 d); paths := snd c |}.
 
 (** What stands at the places that are read, with the weights. *)
@@ -134,22 +134,22 @@ Definition wired (v : Z) (radii : list Z) (k : Z) (us : list (nat * affine)) (x 
   end.
 
 Fixpoint along (v : Z) (radii : list Z) (ps : list (Z * list (nat * wire)))
-    (us : list (nat * affine)) : option interval :=
+    (us : list (nat * affine)) : option (list (nat * interval)) :=
   match ps with
-  | [] => None
+  | [] => Some (map (fun u => (fst u, nil_interval)) us)
   | (k, xs) :: r =>
       match all (wired v radii k us) xs with
       | None => None
       | Some ys =>
           match r with
-          | [] => match ys with [y] => Some (range (snd y)) | _ => None end
+          | [] => Some (map (fun y => (fst y, range (snd y))) ys)
           | _ => along (v + k) radii r (map (fun y => (fst y, activated (snd y))) ys)
           end
       end
   end.
 
-(** The output, from the inputs that the cone needs. *)
-Definition coned (c : cone) (xs : list interval) : option interval :=
+(** The outputs, from the inputs that the cone needs. *)
+Definition coned (c : cone) (xs : list interval) : option (list (nat * interval)) :=
   along 0 (map radius xs) (paths c) (combine (needs c) (inputs_from 0 xs)).
 
 (** * Soundness *)
@@ -303,17 +303,16 @@ Proof.
   rewrite weighed_firstn in E1. rewrite E1, E2. exact LF.
 Qed.
 
-Lemma narrowed_places net i : match net with
+Lemma narrowed_places net outs : match net with
   | [] => True
-  | (k, ws) :: rest => exists here, snd (narrowed net i) = (k, here) :: snd (narrowed rest i)
+  | (k, ws) :: rest => exists here, snd (narrowed net outs) = (k, here) :: snd (narrowed rest outs)
       /\ NoDup (map fst here)
       /\ (forall j x, In (j, x) here -> nth_error ws j = Some x)
-      /\ (rest = [] -> forall j x, In (j, x) here -> j = i)
   end.
 Proof.
   destruct net as [|(k, ws) rest]; [exact I|]. cbn [narrowed].
   set (here := filter _ (combine (seq 0 (length ws)) ws)). exists here. split; [reflexivity|].
-  split; [|split].
+  split.
   - assert (N : forall (l : list wire) s (q : nat * wire -> bool),
       NoDup (map fst (filter q (combine (seq s (length l)) l)))
       /\ forall x, In x (map fst (filter q (combine (seq s (length l)) l))) -> (s <= x)%nat).
@@ -325,19 +324,20 @@ Proof.
     apply N.
   - intros j x J. apply filter_In in J. destruct J as (J & _). apply In_nth_error in J.
     destruct J as (q & J). destruct (nth_numbered _ _ _ _ _ _ J) as (-> & J'). exact J'.
-  - intros -> j x J. apply filter_In in J. destruct J as (_ & J). cbn [fst narrowed] in J.
-    unfold mem in J. simpl in J. rewrite orb_false_r in J. apply Nat.eqb_eq, J.
 Qed.
 
-Lemma along_sound i d radii : (forall i, Rabs (d i) <= IZR (nth i radii 0%Z)) ->
-  forall ls v us X h n fo, along v radii (snd (narrowed (woven g n ls) i)) us = Some X ->
+Lemma along_sound outs d radii : (forall i, Rabs (d i) <= IZR (nth i radii 0%Z)) ->
+  forall ls v us X h n fo, along v radii (snd (narrowed (woven g n ls) outs)) us = Some X ->
   NoDup (map fst us) -> (forall j u, In (j, u) us -> follows g d v u (h j)) ->
-  feeds A n h ls fo -> inside g X (fo i).
+  feeds A n h ls fo ->
+  forall i x, In (i, x) X -> inside g x (fo i).
 Proof.
-  intros R. induction ls as [|l ls IH]; intros v us X h n fo E ND F D; [discriminate|].
+  intros R. induction ls as [|l ls IH]; intros v us X h n fo E ND F D i z IX.
+  { simpl in E, D. inversion E; subst. apply in_map_iff in IX. destruct IX as (u & Q & _).
+    inversion Q; subst. rewrite D. unfold inside. simpl. lra. }
   cbn [feeds] in D. destruct D as (x & U & D).
-  assert (P := narrowed_places (woven g n (l :: ls)) i). cbn [woven] in P, E.
-  destruct P as (here & P & NH & PL & LAST). rewrite P in E. cbn [along] in E.
+  assert (P := narrowed_places (woven g n (l :: ls)) outs). cbn [woven] in P, E.
+  destruct P as (here & P & NH & PL). rewrite P in E. cbn [along] in E.
   destruct (all (wired v radii (unit (weight l)) us) here) as [ys|] eqn:Y; [|discriminate].
   assert (ONE : forall k a, nth_error ys k = Some a -> exists w, nth_error here k = Some (fst a, w)
     /\ (fst a < fan l)%nat /\ follows g d (v + unit (weight l)) (snd a) (x (fst a))).
@@ -346,14 +346,15 @@ Proof.
     destruct (wired_sound d v radii us l h n j w (x j) a W FU ND R F (U j (proj1 J))) as (<- & G).
     exists w. split; [exact NU|]. split; [apply J|exact G]. }
   destruct ls as [|l' ls].
-  - cbn [woven narrowed snd] in E. destruct ys as [|y [|]]; try discriminate. inversion E; subst X.
-    destruct (ONE 0%nat y eq_refl) as (w & NU & J & G).
-    assert (Q := LAST eq_refl _ _ (nth_error_In _ _ NU)). rewrite <- Q, D by exact J. apply G.
-  - assert (NE : match snd (narrowed (woven g (fan l) (l' :: ls)) i)
+  - cbn [woven narrowed snd] in E. inversion E; subst X. apply in_map_iff in IX.
+    destruct IX as (y & Q & IY). inversion Q; subst. apply In_nth_error in IY.
+    destruct IY as (k & IY). destruct (ONE k y IY) as (w & NU & J & G).
+    rewrite D by exact J. apply G.
+  - assert (NE : match snd (narrowed (woven g (fan l) (l' :: ls)) outs)
       with [] => False | _ => True end).
     { cbn [woven narrowed snd]. exact I. }
-    destruct (snd (narrowed (woven g (fan l) (l' :: ls)) i)) as [|q qs] eqn:QS; [destruct NE|].
-    rewrite <- QS in E. eapply IH; [exact E| | |exact D].
+    destruct (snd (narrowed (woven g (fan l) (l' :: ls)) outs)) as [|q qs] eqn:QS; [destruct NE|].
+    rewrite <- QS in E. eapply IH; [exact E| | |exact D|exact IX].
     + rewrite map_map. cbn [fst]. replace (map (fun y => fst y) ys) with (map fst here);
         [exact NH|].
       clear - Y. apply all_some in Y. induction Y as [|(j, w) y xs ys W Y IH]; [reflexivity|].
@@ -365,19 +366,19 @@ Proof.
       apply activated_follows, G.
 Qed.
 
-Theorem coned_sound i ls d xs X h fo : coned (cone_of d (woven g d ls) i) xs = Some X ->
-  length xs = length (needs (cone_of d (woven g d ls) i)) ->
-  (forall k j, nth_error (needs (cone_of d (woven g d ls) i)) k = Some j ->
+Theorem coned_sound outs ls d xs X h fo : coned (cone_of d (woven g d ls) outs) xs = Some X ->
+  length xs = length (needs (cone_of d (woven g d ls) outs)) ->
+  (forall k j, nth_error (needs (cone_of d (woven g d ls) outs)) k = Some j ->
     exists x, nth_error xs k = Some x /\ inside g x (h j)) ->
-  feeds A d h ls fo -> inside g X (fo i).
+  feeds A d h ls fo -> forall i x, In (i, x) X -> inside g x (fo i).
 Proof.
-  intros E XL I D. unfold coned in E. set (c := cone_of d (woven g d ls) i) in *.
+  intros E XL I D. unfold coned in E. set (c := cone_of d (woven g d ls) outs) in *.
   set (off := fun k => match nth_error (needs c) k with
     | Some j => if (k <? length xs)%nat
         then h j * pow g - IZR (center (nth k xs nil_interval)) else 0
     | None => 0 end).
   assert (ND : NoDup (needs c)) by (apply NoDup_filter, seq_NoDup).
-  eapply (along_sound i off (map radius xs)); [|exact E| | |exact D].
+  eapply (along_sound outs off (map radius xs)); [|exact E| | |exact D].
   - intros k. unfold off. destruct (nth_error (needs c) k) as [j|] eqn:N.
     2:{ apply nth_error_None in N. rewrite nth_overflow by (rewrite map_length; lia).
         rewrite Rabs_R0. lra. }

@@ -611,15 +611,6 @@ let rec nth_error l n =
                | _ :: l0 -> nth_error l0 n0)
     n
 
-(** val last : 'a1 list -> 'a1 -> 'a1 **)
-
-let rec last l d =
-  match l with
-  | [] -> d
-  | a :: l0 -> (match l0 with
-                | [] -> a
-                | _ :: _ -> last l0 d)
-
 (** val count_occ : ('a1 -> 'a1 -> bool) -> 'a1 list -> 'a1 -> int **)
 
 let rec count_occ eq_dec0 l x =
@@ -2954,24 +2945,6 @@ let rec drift ks radii =
      | [] -> Big_int_Z.zero_big_int
      | r :: radii' -> Whole.add (Whole.mul (Whole.abs k) r) (drift ks' radii'))
 
-(** val combined :
-    Big_int_Z.big_int list -> affine list -> Big_int_Z.big_int list * interval **)
-
-let rec combined ws us =
-  match ws with
-  | [] -> ([], nil_interval)
-  | w :: ws' ->
-    (match us with
-     | [] -> ([], nil_interval)
-     | u :: us' ->
-       if Whole.equal w Big_int_Z.zero_big_int
-       then combined ws' us'
-       else let c = combined ws' us' in
-            let x = scaled w u.rest in
-            ((added (map (Whole.mul w) u.slopes) (fst c)),
-            ((Whole.add (fst x) (fst (snd c))),
-            (Whole.add (snd x) (snd (snd c))))))
-
 (** val activated : affine -> affine **)
 
 let activated a =
@@ -3045,15 +3018,6 @@ let lift a g v radii k b a0 c =
      | Some e -> Some (sloped v radii k b c e)
      | None -> None)
 
-(** val lifted :
-    arithmetic -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
-    list -> affine list -> interval list ->
-    ((Big_int_Z.big_int * Big_int_Z.big_int list) * interval) -> affine option **)
-
-let lifted a g v radii us xs u =
-  lift a g v radii (fst (fst u)) (snd u) (read_by xs u)
-    (combined (snd (fst u)) us)
-
 (** val idle :
     (Big_int_Z.big_int * ((Big_int_Z.big_int * Big_int_Z.big_int
     list) * interval) list) list -> int -> interval option **)
@@ -3071,65 +3035,6 @@ let rec idle ls i =
           else None
         | None -> None)
      | _ :: _ -> idle r i)
-
-(** val upto :
-    arithmetic -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
-    list -> (Big_int_Z.big_int * ((Big_int_Z.big_int * Big_int_Z.big_int
-    list) * interval) list) list -> affine list ->
-    (Big_int_Z.big_int * affine list) option **)
-
-let rec upto a g v radii ls us =
-  match ls with
-  | [] -> Some (v, us)
-  | l :: r ->
-    (match r with
-     | [] -> Some (v, us)
-     | _ :: _ ->
-       (match all (lifted a g v radii us (map (fun a0 -> a0.range) us))
-                (snd l) with
-        | Some ys -> upto a g (Whole.add v (fst l)) radii r (map activated ys)
-        | None -> None))
-
-(** val finished :
-    arithmetic -> Big_int_Z.big_int -> Big_int_Z.big_int list ->
-    (Big_int_Z.big_int * ((Big_int_Z.big_int * Big_int_Z.big_int
-    list) * interval) list) list -> int -> (Big_int_Z.big_int * affine list)
-    -> interval option **)
-
-let finished a g radii ls i h =
-  match ls with
-  | [] -> Some nil_interval
-  | _ :: _ ->
-    (match nth_error (snd (last ls (Big_int_Z.zero_big_int, []))) i with
-     | Some u ->
-       (match lifted a g (fst h) radii (snd h)
-                (map (fun a0 -> a0.range) (snd h)) u with
-        | Some a0 -> Some a0.range
-        | None -> None)
-     | None -> None)
-
-(** val underneath :
-    arithmetic -> Big_int_Z.big_int ->
-    (Big_int_Z.big_int * ((Big_int_Z.big_int * Big_int_Z.big_int
-    list) * interval) list) list -> interval list ->
-    (Big_int_Z.big_int * affine list) option **)
-
-let underneath a g ls xs =
-  upto a g Big_int_Z.zero_big_int (map radius xs) ls (inputs_from 0 xs)
-
-(** val fed_by :
-    arithmetic -> Big_int_Z.big_int ->
-    (Big_int_Z.big_int * ((Big_int_Z.big_int * Big_int_Z.big_int
-    list) * interval) list) list -> int -> interval list ->
-    (Big_int_Z.big_int * affine list) option -> interval option **)
-
-let fed_by a g ls i xs h =
-  match idle ls i with
-  | Some b -> rounding a g (single b)
-  | None ->
-    (match h with
-     | Some h0 -> finished a g (map radius xs) ls i h0
-     | None -> None)
 
 (** val stacked :
     Big_int_Z.big_int list -> Big_int_Z.big_int list list ->
@@ -3200,15 +3105,15 @@ let rec woven g n = function
 | l :: r -> (l.weight.unit0, (wires g n l)) :: (woven g l.fan r)
 
 (** val narrowed :
-    (Big_int_Z.big_int * wire list) list -> int -> int
+    (Big_int_Z.big_int * wire list) list -> int list -> int
     list * (Big_int_Z.big_int * (int * wire) list) list **)
 
-let rec narrowed net i =
+let rec narrowed net outs0 =
   match net with
-  | [] -> ((i :: []), [])
+  | [] -> (outs0, [])
   | p :: rest0 ->
     let (k, ws) = p in
-    let c = narrowed rest0 i in
+    let c = narrowed rest0 outs0 in
     let here =
       filter (fun x -> mem (fst x) (fst c)) (combine (seq 0 (length ws)) ws)
     in
@@ -3219,10 +3124,10 @@ type cone = { needs : int list;
               paths : (Big_int_Z.big_int * (int * wire) list) list }
 
 (** val cone_of :
-    int -> (Big_int_Z.big_int * wire list) list -> int -> cone **)
+    int -> (Big_int_Z.big_int * wire list) list -> int list -> cone **)
 
-let cone_of d net i =
-  let c = narrowed net i in
+let cone_of d net outs0 =
+  let c = narrowed net outs0 in
   { needs = (filter (fun j -> mem j (fst c)) (seq 0 d)); paths = (snd c) }
 
 (** val meet :
@@ -3280,31 +3185,25 @@ let wired a g v radii k us x =
 (** val along :
     arithmetic -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
     list -> (Big_int_Z.big_int * (int * wire) list) list -> (int * affine)
-    list -> interval option **)
+    list -> (int * interval) list option **)
 
 let rec along a g v radii ps us =
   match ps with
-  | [] -> None
+  | [] -> Some (map (fun u -> ((fst u), nil_interval)) us)
   | p :: r ->
     let (k, xs) = p in
     (match all (wired a g v radii k us) xs with
      | Some ys ->
        (match r with
-        | [] ->
-          (match ys with
-           | [] -> None
-           | y :: l ->
-             (match l with
-              | [] -> Some (snd y).range
-              | _ :: _ -> None))
+        | [] -> Some (map (fun y -> ((fst y), (snd y).range)) ys)
         | _ :: _ ->
           along a g (Whole.add v k) radii r
             (map (fun y -> ((fst y), (activated (snd y)))) ys))
      | None -> None)
 
 (** val coned :
-    arithmetic -> Big_int_Z.big_int -> cone -> interval list -> interval
-    option **)
+    arithmetic -> Big_int_Z.big_int -> cone -> interval list ->
+    (int * interval) list option **)
 
 let coned a g c xs =
   along a g Big_int_Z.zero_big_int (map radius xs) c.paths
@@ -5019,31 +4918,48 @@ let after_attention a g longest p ds pos b forms es ls =
                 | None -> None)) (combine (seq 0 (length forms)) forms) ls
      | None -> None)
 
+(** val outcome :
+    arithmetic -> Big_int_Z.big_int -> bool -> int -> (int * interval) list
+    option -> interval option -> interval option **)
+
+let outcome a g kept i made0 own =
+  match made0 with
+  | Some zs ->
+    (match own with
+     | Some y ->
+       (match found i zs with
+        | Some z0 ->
+          if kept
+          then rounding a g (both0 (single y) (single z0))
+          else Some z0
+        | None -> None)
+     | None -> None)
+  | None -> None
+
+(** val yielded :
+    arithmetic -> Big_int_Z.big_int -> cone -> source list -> int list ->
+    (int * interval) list option **)
+
+let yielded a g c sources row0 =
+  match all (read row0) sources with
+  | Some xs -> coned a g c xs
+  | None -> None
+
 (** val cone_layers :
     arithmetic -> Big_int_Z.big_int -> program -> domain list -> int -> block
     -> (Big_int_Z.big_int * wire list) list -> form list -> (int * form) ->
     place -> form option **)
 
 let cone_layers a g p ds pos b net forms x l =
-  let c = cone_of (length forms) net (fst x) in
+  let c = cone_of (length forms) net ((fst x) :: []) in
   (match all (nth_error forms) c.needs with
    | Some read_forms ->
      cased p ds pos l (fun of0 ->
        let sources = map (prepared of0) read_forms in
        let own = prepared of0 (snd x) in
        (fun row0 ->
-       match all (read row0) sources with
-       | Some xs ->
-         (match read row0 own with
-          | Some y ->
-            (match coned a g c xs with
-             | Some z0 ->
-               if nth (fst x) b.keeps false
-               then rounding a g (both0 (single y) (single z0))
-               else Some z0
-             | None -> None)
-          | None -> None)
-       | None -> None))
+       outcome a g (nth (fst x) b.keeps false) (fst x)
+         (yielded a g c sources row0) (read row0 own)))
    | None -> None)
 
 (** val steady :
@@ -5070,24 +4986,22 @@ let goes_on a g net kept i f l =
   then steady a g net i
   else None
 
-type worked =
-  int list * (interval list * (Big_int_Z.big_int * affine list) option) option
+type worked = (int list * (int * interval) list option) list
 
 (** val workings :
     arithmetic -> Big_int_Z.big_int -> domain list ->
-    (Big_int_Z.big_int * ((Big_int_Z.big_int * Big_int_Z.big_int
-    list) * interval) list) list -> (form * interval) list -> int list ->
-    worked list option **)
+    (Big_int_Z.big_int * wire list) list -> (form * interval) list -> int
+    list -> int list -> worked option **)
 
-let workings a g ds net forms s =
-  let sources = map (prepared_by s) forms in
-  (match choices ds s with
-   | Some rows0 ->
-     Some
-       (map (fun row0 -> (row0,
-         (match all (read row0) sources with
-          | Some xs -> Some (xs, (underneath a g net xs))
-          | None -> None))) rows0)
+let workings a g ds net forms s dims =
+  let c = cone_of (length forms) net dims in
+  (match all (nth_error forms) c.needs with
+   | Some read_forms ->
+     (match choices ds s with
+      | Some rows0 ->
+        let sources = map (prepared_by s) read_forms in
+        Some (map (fun row0 -> (row0, (yielded a g c sources row0))) rows0)
+      | None -> None)
    | None -> None)
 
 (** val distinct : int list list -> int list list **)
@@ -5097,96 +5011,64 @@ let rec distinct = function
 | x :: r -> let d = distinct r in if existsb (leqb x) d then d else x :: d
 
 (** val at_work :
-    arithmetic -> Big_int_Z.big_int -> domain list -> block ->
-    (Big_int_Z.big_int * ((Big_int_Z.big_int * Big_int_Z.big_int
-    list) * interval) list) list -> (form * interval) list -> place list ->
-    (int list * worked list option) list **)
+    arithmetic -> Big_int_Z.big_int -> domain list ->
+    (Big_int_Z.big_int * wire list) list -> (form * interval) list ->
+    (int * int list) list -> (int list * worked option) list **)
 
-let at_work a g ds b net forms ls =
+let at_work a g ds net forms busy =
+  map (fun s -> (s,
+    (workings a g ds net forms s
+      (map fst (filter (fun x -> leqb (snd x) s) busy)))))
+    (distinct (map snd busy))
+
+(** val after_layers :
+    arithmetic -> Big_int_Z.big_int -> program -> domain list -> int -> block
+    -> form list -> place list -> form list option **)
+
+let after_layers a g p ds pos b forms ls =
+  let net = map (readied g) b.layers in
+  let kept = fun i -> nth i b.keeps false in
+  let threaded = woven g (length forms) b.layers in
+  let numbered = combine (seq 0 (length forms)) forms in
   let busy =
     filter (fun x ->
       let i = fst (fst x) in
       (match (snd x).cases with
        | [] ->
-         (match idle net i with
+         (match goes_on a g net (kept i) i (snd (fst x)) (snd x) with
           | Some _ -> false
-          | None ->
-            (match goes_on a g net (nth i b.keeps false) i
-                     (fst (snd (fst x))) (snd x) with
-             | Some _ -> false
-             | None -> true))
-       | _ :: _ -> false)) (combine (combine (seq 0 (length ls)) forms) ls)
+          | None -> true)
+       | _ :: _ -> false)) (combine numbered ls)
   in
-  map (fun s -> (s, (workings a g ds net forms s)))
-    (distinct (map (fun x -> (snd x).of_channels) busy))
-
-(** val idly :
-    domain list -> (form * interval) list -> int list -> worked list option **)
-
-let idly ds forms s =
-  let sources = map (prepared_by s) forms in
-  (match choices ds s with
-   | Some rows0 ->
-     Some
-       (map (fun row0 -> (row0,
-         (match all (read row0) sources with
-          | Some xs -> Some (xs, None)
-          | None -> None))) rows0)
-   | None -> None)
-
-(** val quick_layers :
-    arithmetic -> Big_int_Z.big_int -> program -> domain list -> int -> block
-    -> form list -> place list -> form list option **)
-
-let quick_layers a g p ds pos b forms ls =
-  let net = map (readied g) b.layers in
-  let threaded = woven g (length forms) b.layers in
-  let known0 = map spanned forms in
-  let cache = at_work a g ds b net known0 ls in
+  let cache =
+    at_work a g ds threaded (map spanned forms)
+      (map (fun x -> ((fst (fst x)), (snd x).of_channels)) busy)
+  in
   all2o (fun x l ->
-    let s = l.of_channels in
-    let kept = nth (fst x) b.keeps false in
-    (match goes_on a g net kept (fst x) (snd x) l with
-     | Some z0 -> passed a g (snd x) z0
-     | None ->
-       let own = prepared s (snd x) in
-       let of0 = fun _ ->
-         match idle net (fst x) with
-         | Some _ -> idly ds known0 s
-         | None ->
-           (match lookup cache s with
-            | Some of0 -> of0
-            | None -> workings a g ds net known0 s)
-       in
-       (match l.cases with
-        | [] ->
-          (match of0 true with
-           | Some of1 ->
-             (match gathered (fun work ->
-                      match told p pos s (fst work) l.holds_channel with
-                      | Some v ->
-                        (match match snd work with
-                               | Some p0 ->
-                                 let (xs, h) = p0 in
-                                 (match read (fst work) own with
-                                  | Some y ->
-                                    (match fed_by a g net (fst x) xs h with
-                                     | Some z0 ->
-                                       if kept
-                                       then rounding a g
-                                              (both0 (single y) (single z0))
-                                       else Some z0
-                                     | None -> None)
-                                  | None -> None)
-                               | None -> None with
-                         | Some x0 -> Some (v, x0)
-                         | None -> None)
-                      | None -> None) of1 [] with
-              | Some t -> Some { channel = l.holds_channel; table = t }
-              | None -> None)
-           | None -> None)
-        | _ :: _ -> cone_layers a g p ds pos b threaded forms x l)))
-    (combine (seq 0 (length forms)) forms) ls
+    match goes_on a g net (kept (fst x)) (fst x) (snd x) l with
+    | Some z0 -> passed a g (snd x) z0
+    | None ->
+      (match l.cases with
+       | [] ->
+         let s = l.of_channels in
+         let own = prepared s (snd x) in
+         (match lookup cache s with
+          | Some o ->
+            (match o with
+             | Some rows0 ->
+               (match gathered (fun work ->
+                        match told p pos s (fst work) l.holds_channel with
+                        | Some v ->
+                          (match outcome a g (kept (fst x)) (fst x)
+                                   (snd work) (read (fst work) own) with
+                           | Some y -> Some (v, y)
+                           | None -> None)
+                        | None -> None) rows0 [] with
+                | Some t -> Some { channel = l.holds_channel; table = t }
+                | None -> None)
+             | None -> None)
+          | None -> None)
+       | _ :: _ -> cone_layers a g p ds pos b threaded forms x l)) numbered ls
 
 (** val through :
     arithmetic -> Big_int_Z.big_int -> int -> program -> domain list -> int
@@ -5204,7 +5086,7 @@ let rec through a g longest p ds pos bs es forms =
        (match after_attention a g longest p ds pos b forms e.plans
                 e.after_heads with
         | Some x ->
-          (match quick_layers a g p ds pos b x e.after_mlp with
+          (match after_layers a g p ds pos b x e.after_mlp with
            | Some y -> through a g longest p ds pos bs' es' y
            | None -> None)
         | None -> None))
@@ -5260,9 +5142,9 @@ let check1 a n m longest p outs0 decode e =
                       | Some first0 ->
                         (match through a e.grain longest p ds pos n.blocks
                                  e.steps first0 with
-                         | Some last0 ->
+                         | Some last ->
                            right_answers a e.grain p ds pos n outs0 decode
-                             e.read_out last0
+                             e.read_out last
                          | None -> false)
                       | None -> false)
                  | None -> false)

@@ -128,8 +128,6 @@ val nth : int -> 'a1 list -> 'a1 -> 'a1
 
 val nth_error : 'a1 list -> int -> 'a1 option
 
-val last : 'a1 list -> 'a1 -> 'a1
-
 val count_occ : ('a1 -> 'a1 -> bool) -> 'a1 list -> 'a1 -> int
 
 val rev : 'a1 list -> 'a1 list
@@ -589,9 +587,6 @@ val added :
 val drift :
   Big_int_Z.big_int list -> Big_int_Z.big_int list -> Big_int_Z.big_int
 
-val combined :
-  Big_int_Z.big_int list -> affine list -> Big_int_Z.big_int list * interval
-
 val activated : affine -> affine
 
 val dotted : tensor -> int -> Big_int_Z.big_int * Big_int_Z.big_int list
@@ -620,38 +615,9 @@ val lift :
   list -> Big_int_Z.big_int -> interval -> tally -> (Big_int_Z.big_int
   list * interval) -> affine option
 
-val lifted :
-  arithmetic -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
-  list -> affine list -> interval list ->
-  ((Big_int_Z.big_int * Big_int_Z.big_int list) * interval) -> affine option
-
 val idle :
   (Big_int_Z.big_int * ((Big_int_Z.big_int * Big_int_Z.big_int
   list) * interval) list) list -> int -> interval option
-
-val upto :
-  arithmetic -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
-  list -> (Big_int_Z.big_int * ((Big_int_Z.big_int * Big_int_Z.big_int
-  list) * interval) list) list -> affine list -> (Big_int_Z.big_int * affine
-  list) option
-
-val finished :
-  arithmetic -> Big_int_Z.big_int -> Big_int_Z.big_int list ->
-  (Big_int_Z.big_int * ((Big_int_Z.big_int * Big_int_Z.big_int
-  list) * interval) list) list -> int -> (Big_int_Z.big_int * affine list) ->
-  interval option
-
-val underneath :
-  arithmetic -> Big_int_Z.big_int ->
-  (Big_int_Z.big_int * ((Big_int_Z.big_int * Big_int_Z.big_int
-  list) * interval) list) list -> interval list ->
-  (Big_int_Z.big_int * affine list) option
-
-val fed_by :
-  arithmetic -> Big_int_Z.big_int ->
-  (Big_int_Z.big_int * ((Big_int_Z.big_int * Big_int_Z.big_int
-  list) * interval) list) list -> int -> interval list ->
-  (Big_int_Z.big_int * affine list) option -> interval option
 
 val stacked :
   Big_int_Z.big_int list -> Big_int_Z.big_int list list -> Big_int_Z.big_int
@@ -682,13 +648,13 @@ val woven :
   list
 
 val narrowed :
-  (Big_int_Z.big_int * wire list) list -> int -> int
+  (Big_int_Z.big_int * wire list) list -> int list -> int
   list * (Big_int_Z.big_int * (int * wire) list) list
 
 type cone = { needs : int list;
               paths : (Big_int_Z.big_int * (int * wire) list) list }
 
-val cone_of : int -> (Big_int_Z.big_int * wire list) list -> int -> cone
+val cone_of : int -> (Big_int_Z.big_int * wire list) list -> int list -> cone
 
 val meet :
   (int * affine) list -> (int * Big_int_Z.big_int) list ->
@@ -707,10 +673,11 @@ val wired :
 val along :
   arithmetic -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
   list -> (Big_int_Z.big_int * (int * wire) list) list -> (int * affine) list
-  -> interval option
+  -> (int * interval) list option
 
 val coned :
-  arithmetic -> Big_int_Z.big_int -> cone -> interval list -> interval option
+  arithmetic -> Big_int_Z.big_int -> cone -> interval list ->
+  (int * interval) list option
 
 val less :
   Big_int_Z.big_int list -> Big_int_Z.big_int list -> Big_int_Z.big_int list
@@ -1067,6 +1034,14 @@ val after_attention :
   arithmetic -> Big_int_Z.big_int -> int -> program -> domain list -> int ->
   block -> form list -> plan list -> place list -> form list option
 
+val outcome :
+  arithmetic -> Big_int_Z.big_int -> bool -> int -> (int * interval) list
+  option -> interval option -> interval option
+
+val yielded :
+  arithmetic -> Big_int_Z.big_int -> cone -> source list -> int list ->
+  (int * interval) list option
+
 val cone_layers :
   arithmetic -> Big_int_Z.big_int -> program -> domain list -> int -> block
   -> (Big_int_Z.big_int * wire list) list -> form list -> (int * form) ->
@@ -1083,27 +1058,21 @@ val goes_on :
   list) * interval) list) list -> bool -> int -> form -> place -> interval
   option
 
-type worked =
-  int list * (interval list * (Big_int_Z.big_int * affine list) option) option
+type worked = (int list * (int * interval) list option) list
 
 val workings :
-  arithmetic -> Big_int_Z.big_int -> domain list ->
-  (Big_int_Z.big_int * ((Big_int_Z.big_int * Big_int_Z.big_int
-  list) * interval) list) list -> (form * interval) list -> int list ->
-  worked list option
+  arithmetic -> Big_int_Z.big_int -> domain list -> (Big_int_Z.big_int * wire
+  list) list -> (form * interval) list -> int list -> int list -> worked
+  option
 
 val distinct : int list list -> int list list
 
 val at_work :
-  arithmetic -> Big_int_Z.big_int -> domain list -> block ->
-  (Big_int_Z.big_int * ((Big_int_Z.big_int * Big_int_Z.big_int
-  list) * interval) list) list -> (form * interval) list -> place list ->
-  (int list * worked list option) list
+  arithmetic -> Big_int_Z.big_int -> domain list -> (Big_int_Z.big_int * wire
+  list) list -> (form * interval) list -> (int * int list) list -> (int
+  list * worked option) list
 
-val idly :
-  domain list -> (form * interval) list -> int list -> worked list option
-
-val quick_layers :
+val after_layers :
   arithmetic -> Big_int_Z.big_int -> program -> domain list -> int -> block
   -> form list -> place list -> form list option
 

@@ -58,7 +58,7 @@ let gated (n : K.gated) = record [
 
 (* Evidence. *)
 let wholes f l = list f l ^ "%Z"
-let rec tree : K.tree -> string = function
+let rec tree : _ -> string = function
   | K.Into k -> applied "Into" [int k]
   | K.On (keep, next) -> applied "On" [list bool keep; list tree next]
 let region : K.region -> string = function
