@@ -17,8 +17,10 @@ from krohn.program.errors import demand
 from krohn.verify.checker.model_file import Model
 from krohn.verify.kernel.programs import ProgramEvidence
 
-GRAIN = {"float32": 40, "float64": 60}
+GRAIN = {"float32": 40, "float64": 60, "bfloat16": 40, "float16": 40}
 """The kernel has bounds in units of 2^-GRAIN, which are finer than what sums are off by."""
+CLEAR = 27
+"""Scores that are stored in 16 bits need not lead by more: weights are off by more."""
 SUMS = ("prefix-sum", "marked-sum")
 """The operations of heads that add up."""
 MOST_WORK = 2**26
@@ -275,9 +277,10 @@ class Layout:
         and the kernel tries lesser leads, too.
         """
         most = (ceil(scores.most) + 1) * 2**self._grain
+        narrow = self._model.format.narrow
         if channel["op"] not in SUMS:
-            most += most // 256
-            lead = scores.lead
+            most += most // (8 if narrow else 256)
+            lead = min(scores.lead, CLEAR) if narrow else scores.lead
             demand(lead >= 2, f"the scores of {channel['name']} lead by too little")
             gap = 1000 if lead == inf else ceil(lead - 1)
             return {"most": most, "gap": gap, "shares": 0, "loose": 0}

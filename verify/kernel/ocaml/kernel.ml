@@ -2629,7 +2629,15 @@ let rec halved steps0 x =
 let twos =
   halved ((Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
     (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+    (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
     (Big_int_Z.mult_int_big_int 2
+    Big_int_Z.unit_big_int))))))) :: ((Big_int_Z.mult_int_big_int 2
+    (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+    (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+    (Big_int_Z.mult_int_big_int 2
+    Big_int_Z.unit_big_int)))))) :: ((Big_int_Z.mult_int_big_int 2
+    (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+    (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
     Big_int_Z.unit_big_int))))) :: ((Big_int_Z.mult_int_big_int 2
     (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
     (Big_int_Z.mult_int_big_int 2
@@ -2638,7 +2646,7 @@ let twos =
     Big_int_Z.unit_big_int))) :: ((Big_int_Z.mult_int_big_int 2
     (Big_int_Z.mult_int_big_int 2
     Big_int_Z.unit_big_int)) :: ((Big_int_Z.mult_int_big_int 2
-    Big_int_Z.unit_big_int) :: (Big_int_Z.unit_big_int :: []))))))
+    Big_int_Z.unit_big_int) :: (Big_int_Z.unit_big_int :: []))))))))
 
 (** val nicest :
     Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int **)
@@ -2673,9 +2681,11 @@ let none =
     nil_interval; pitch = (Big_int_Z.mult_int_big_int 2
     (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
     (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
-    (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)))))); farthest =
-    Big_int_Z.zero_big_int; moving = Big_int_Z.zero_big_int; middle =
-    nil_interval }
+    (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+    (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+    (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int))))))))));
+    farthest = Big_int_Z.zero_big_int; moving = Big_int_Z.zero_big_int;
+    middle = nil_interval }
 
 (** val single : interval -> tally **)
 
@@ -2730,14 +2740,18 @@ let wide_enough g b w a f =
 
 let settled a g a0 =
   let n = a0.moving in
+  let least_of1 = Whole.max a.accumulator.least a.stored.least in
   let b =
     if Whole.equal n Big_int_Z.zero_big_int
-    then Whole.sub a0.pitch (Big_int_Z.mult_int_big_int 2
-           Big_int_Z.unit_big_int)
-    else Z.log2
-           (Whole.sub
-             (Whole.mul (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)
-               a0.farthest) Big_int_Z.unit_big_int)
+    then Whole.min
+           (Whole.sub a0.pitch (Big_int_Z.mult_int_big_int 2
+             Big_int_Z.unit_big_int)) g
+    else Whole.max
+           (Z.log2
+             (Whole.sub
+               (Whole.mul (Big_int_Z.mult_int_big_int 2
+                 Big_int_Z.unit_big_int) a0.farthest) Big_int_Z.unit_big_int))
+           (Whole.add least_of1 g)
   in
   let w =
     Z.log2
@@ -2808,11 +2822,31 @@ let slack_of a g k a0 =
              (Whole.mul (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)
                h))))
 
+(** val slip_to :
+    arithmetic -> Big_int_Z.big_int -> Big_int_Z.big_int -> tally ->
+    Big_int_Z.big_int option **)
+
+let slip_to a g k a0 =
+  let f = a.accumulator in
+  let s = a.stored in
+  let c = slack_of a g k a0 in
+  if (&&)
+       ((&&)
+         ((&&)
+           ((&&)
+             ((&&) ((&&) (wide_for g k f) (wide_for g k s))
+               (Whole.leq s.digits f.digits)) (Whole.leq f.least s.least))
+           (Whole.leq Big_int_Z.unit_big_int a0.count))
+         (Whole.leq Big_int_Z.zero_big_int k))
+       (Whole.leq (Whole.add a0.bulk (snd c))
+         (Z.shiftl Big_int_Z.unit_big_int k))
+  then Some (Whole.sub (snd c) (fst c))
+  else None
+
 (** val slip :
     arithmetic -> Big_int_Z.big_int -> tally -> Big_int_Z.big_int option **)
 
 let slip a g a0 =
-  let f = a.accumulator in
   let s = a.stored in
   let k =
     Whole.max
@@ -2827,19 +2861,9 @@ let slip a g a0 =
           (Whole.mul (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)
             s.digits)) g)
   in
-  let c = slack_of a g k a0 in
-  if (&&)
-       ((&&)
-         ((&&)
-           ((&&)
-             ((&&) ((&&) (wide_for g k f) (wide_for g k s))
-               (Whole.leq s.digits f.digits)) (Whole.leq f.least s.least))
-           (Whole.leq Big_int_Z.unit_big_int a0.count))
-         (Whole.leq Big_int_Z.zero_big_int k))
-       (Whole.leq (Whole.add a0.bulk (snd c))
-         (Z.shiftl Big_int_Z.unit_big_int k))
-  then Some (Whole.sub (snd c) (fst c))
-  else None
+  (match slip_to a g k a0 with
+   | Some e -> Some e
+   | None -> slip_to a g (Whole.add k Big_int_Z.unit_big_int) a0)
 
 (** val rounding :
     arithmetic -> Big_int_Z.big_int -> tally -> interval option **)
@@ -3724,6 +3748,22 @@ let apart a g d n lead top0 qs0 ks =
   shifted_apart a (Whole.sub g s) d n (up (Whole.neg s) lead)
     (down (Whole.neg s) top0) (map (map (coarser s)) qs0)
     (map (map (coarser s)) ks)
+
+(** val storing : arithmetic -> bool **)
+
+let storing a =
+  (&&)
+    ((&&)
+      ((&&)
+        (Whole.leq (Big_int_Z.mult_int_big_int 2
+          (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+          Big_int_Z.unit_big_int))) a.stored.digits)
+        (Whole.lt a.stored.digits a.accumulator.digits))
+      (Whole.leq
+        ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+        Big_int_Z.unit_big_int) a.stored.top))
+    (Whole.leq (Whole.add a.stored.least a.accumulator.digits)
+      Big_int_Z.zero_big_int)
 
 type form = { channel : int; table : (int * interval) list }
 
@@ -4642,6 +4682,102 @@ let valued a g longest p ds pos h forms c x =
      else None
    | None -> None)
 
+(** val wandering :
+    arithmetic -> Big_int_Z.big_int -> int -> Big_int_Z.big_int ->
+    Big_int_Z.big_int **)
+
+let wandering a g longest top0 =
+  Whole.add
+    (up (Whole.neg a.accumulator.digits)
+      (Whole.mul
+        ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+        (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+        Big_int_Z.unit_big_int))) top0))
+    (up
+      (Whole.sub g (Big_int_Z.mult_int_big_int 2
+        (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+        ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+        Big_int_Z.unit_big_int)))))
+      (Whole.mul
+        ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+        (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+        (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+        (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+        (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int))))))))
+        (Whole.add (Z.of_nat (add (Checked.succ 0) longest))
+          (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+          (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+          (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int))))))))
+
+(** val settling :
+    arithmetic -> Big_int_Z.big_int -> int -> Big_int_Z.big_int -> bool **)
+
+let settling a g longest top0 =
+  (&&) (storing a)
+    (Whole.leq
+      (Whole.mul (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+        (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)))
+        (wandering a g longest top0))
+      (Z.pow (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int) g))
+
+(** val slack_stored :
+    arithmetic -> Big_int_Z.big_int -> int -> plan -> Big_int_Z.big_int ->
+    Big_int_Z.big_int **)
+
+let slack_stored a g longest e v =
+  let n = Z.of_nat (add (Checked.succ 0) longest) in
+  Whole.add
+    (Whole.add
+      (Whole.add
+        (Whole.add
+          (Whole.add
+            (up (Whole.neg a.accumulator.digits)
+              (Whole.mul
+                (Whole.mul
+                  ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+                  (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int))
+                  (Whole.add n Big_int_Z.unit_big_int)) v))
+            (up
+              (Whole.sub (Whole.neg a.stored.digits)
+                ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+                ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+                Big_int_Z.unit_big_int)))
+              (Whole.mul
+                ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+                (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+                (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+                (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+                Big_int_Z.unit_big_int))))))) v)))
+          (up (Whole.neg g)
+            (Whole.mul
+              (Whole.mul
+                ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+                Big_int_Z.unit_big_int) (wandering a g longest e.most)) v)))
+        (up (Whole.sub Big_int_Z.unit_big_int (Z.of_nat e.gap))
+          (Whole.mul
+            (Whole.mul
+              ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+              Big_int_Z.unit_big_int) n) v)))
+      (up
+        (Whole.sub (Whole.add a.accumulator.least a.accumulator.digits)
+          Big_int_Z.unit_big_int)
+        (Whole.mul
+          (Whole.mul (Big_int_Z.mult_int_big_int 2
+            (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+            (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)))) n)
+          (Whole.add
+            (Z.pow (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int) g) v))))
+    (up a.stored.least (Whole.mul n v))
+
+(** val kept_value :
+    arithmetic -> Big_int_Z.big_int -> int -> plan -> Big_int_Z.big_int ->
+    (int * interval) -> (int * interval) option **)
+
+let kept_value a g longest e v z0 =
+  match rounding a g (single (wider (slack_stored a g longest e v) (snd z0))) with
+  | Some x -> Some ((fst z0), x)
+  | None -> None
+
 (** val copied :
     arithmetic -> Big_int_Z.big_int -> int -> program -> domain list -> int
     -> head -> plan -> form list -> int -> int -> int -> form option **)
@@ -4649,10 +4785,14 @@ let valued a g longest p ds pos h forms c x =
 let copied a g longest p ds pos h e forms c y x =
   match valued a g longest p ds pos h forms c x with
   | Some v ->
-    Some { channel = y; table =
-      (map (fun z0 -> ((fst z0),
-        (wider (slack g longest a.accumulator e.gap (largest v.table))
-          (snd z0)))) v.table) }
+    if same_format a.accumulator a.stored
+    then Some { channel = y; table =
+           (map (fun z0 -> ((fst z0),
+             (wider (slack g longest a.accumulator e.gap (largest v.table))
+               (snd z0)))) v.table) }
+    else (match all (kept_value a g longest e (largest v.table)) v.table with
+          | Some l -> Some { channel = y; table = l }
+          | None -> None)
   | None -> None
 
 (** val stray :
@@ -4775,7 +4915,9 @@ let added_up a g longest p ds pos h e forms c y x =
           if (&&)
                ((&&)
                  ((&&)
-                   ((&&) (Checked.equal (fst dx) 0)
+                   ((&&)
+                     ((&&) (same_format a.accumulator a.stored)
+                       (Checked.equal (fst dx) 0))
                      (Whole.lt Big_int_Z.zero_big_int e.shares))
                    (Whole.leq Big_int_Z.zero_big_int e.loose))
                  (Whole.lt (skew g longest a.accumulator e)
@@ -4804,10 +4946,12 @@ let returned a g longest p ds pos h e forms c y o = match o with
    | Some x -> copied a g longest p ds pos h e forms c y x
    | None -> None)
 
-(** val bounded : arithmetic -> bool **)
+(** val bounded :
+    arithmetic -> Big_int_Z.big_int -> int -> Big_int_Z.big_int -> bool **)
 
-let bounded a =
-  (&&) (same_format a.accumulator a.stored) (ordinary a.accumulator)
+let bounded a g longest top0 =
+  (&&) (ordinary a.accumulator)
+    ((||) (same_format a.accumulator a.stored) (settling a g longest top0))
 
 (** val result :
     arithmetic -> Big_int_Z.big_int -> int -> program -> domain list -> int
@@ -4823,7 +4967,8 @@ let result a g longest p ds pos b h e forms =
             ((&&)
               ((&&)
                 ((&&) (sound_weights g longest a.accumulator e.most)
-                  (bounded a)) (Checked.equal (length e.fetches) b.d_v))
+                  (bounded a g longest e.most))
+                (Checked.equal (length e.fetches) b.d_v))
               (forallb (fun o' -> leqb (order_of o) (order_of o')) (o :: r)))
             (separates a g longest p ds pos b h e forms o)
        then all2o (fun x o' ->
@@ -5121,7 +5266,7 @@ let check1 a n m longest p outs0 decode e =
   let letters0 = length m.moves in
   let tok = e.token_channel in
   let pos = e.position_channel in
-  (&&) ((&&) (same_format a.accumulator a.stored) (ordered 0 p))
+  (&&) (ordered 0 p)
     (match nth_error p tok with
      | Some o ->
        (match o with

@@ -557,6 +557,10 @@ val slack_of :
   arithmetic -> Big_int_Z.big_int -> Big_int_Z.big_int -> tally ->
   Big_int_Z.big_int * Big_int_Z.big_int
 
+val slip_to :
+  arithmetic -> Big_int_Z.big_int -> Big_int_Z.big_int -> tally ->
+  Big_int_Z.big_int option
+
 val slip :
   arithmetic -> Big_int_Z.big_int -> tally -> Big_int_Z.big_int option
 
@@ -778,6 +782,8 @@ val apart :
   arithmetic -> Big_int_Z.big_int -> int -> int -> Big_int_Z.big_int ->
   Big_int_Z.big_int -> vectors_at list -> vectors_at list -> bool
 
+val storing : arithmetic -> bool
+
 type form = { channel : int; table : (int * interval) list }
 
 val found : int -> (int * interval) list -> interval option
@@ -990,6 +996,21 @@ val valued :
   arithmetic -> Big_int_Z.big_int -> int -> program -> domain list -> int ->
   head -> form list -> int -> int -> form option
 
+val wandering :
+  arithmetic -> Big_int_Z.big_int -> int -> Big_int_Z.big_int ->
+  Big_int_Z.big_int
+
+val settling :
+  arithmetic -> Big_int_Z.big_int -> int -> Big_int_Z.big_int -> bool
+
+val slack_stored :
+  arithmetic -> Big_int_Z.big_int -> int -> plan -> Big_int_Z.big_int ->
+  Big_int_Z.big_int
+
+val kept_value :
+  arithmetic -> Big_int_Z.big_int -> int -> plan -> Big_int_Z.big_int ->
+  (int * interval) -> (int * interval) option
+
 val copied :
   arithmetic -> Big_int_Z.big_int -> int -> program -> domain list -> int ->
   head -> plan -> form list -> int -> int -> int -> form option
@@ -1014,7 +1035,8 @@ val returned :
   arithmetic -> Big_int_Z.big_int -> int -> program -> domain list -> int ->
   head -> plan -> form list -> int -> int -> op -> form option
 
-val bounded : arithmetic -> bool
+val bounded :
+  arithmetic -> Big_int_Z.big_int -> int -> Big_int_Z.big_int -> bool
 
 val result :
   arithmetic -> Big_int_Z.big_int -> int -> program -> domain list -> int ->
