@@ -8,7 +8,7 @@ from krohn.algebra.wording import LONGEST, cut, in_runs
 from krohn.program.claim import Claim
 from krohn.program.inputs import Inputs
 from krohn.verify.testing.simulation_result import Simulation
-from krohn.verify.verdict import AllRun, Proved
+from krohn.verify.verdict import AllRun, OfTensors, Proved
 
 if TYPE_CHECKING:
     from krohn.instruments.attack.campaign import Attack
@@ -98,10 +98,13 @@ class Report:
     @property
     def checked_by(self) -> str | None:
         """Who has proved it, and what is trusted then; None if nobody has."""
-        if self.verdict != "verified" or not isinstance(self.ground, Proved):
+        ground = self.ground
+        while isinstance(ground, OfTensors):
+            ground = ground.ground
+        if self.verdict != "verified" or not isinstance(ground, Proved):
             return None
         why = f"; the kernel: {self.kernel}" if self.kernel else ""
-        return f"{self.ground.by.who}, which rests on {self.ground.by.rests_on}{why}"
+        return f"{ground.by.who}, which rests on {ground.by.rests_on}{why}"
 
     @property
     def digest(self) -> str | None:

@@ -78,7 +78,11 @@ def _verify_trained(model: object, checks: Checks) -> Report:
     model_file = part("recurrent networks")
     file = model_file and model_file(model, checks.machine, checks.observe)
     if file is not None:
+        kernel = chosen_kernel(checks.kernel)
         report = of_file(file).verify(file, checks)
+        if kernel is not None:
+            required = checks.kernel == "require"
+            report = ask_kernel(kernel, file, file, report, required)
         if report.verdict == "verified":
             check_forward(model, file, LONG, proved=True)
         return about_tensors(model, file, report)

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 import torch
 from kernel_files import data_of, evidence_of, kernel, status, with_kernel
-from trained_networks import NETWORKS, file_of
+from trained_networks import NETWORKS, file_of, path
 
 import krohn
 from krohn.network.model import Model
@@ -154,3 +154,11 @@ def test_a_network_that_is_wrong_has_no_evidence() -> None:
     }
     with pytest.raises(Refused, match="wrong on a word"):
         find_kernel_evidence(open_model(pack(file.header, swapped)))
+
+
+@with_kernel
+def test_it_is_asked_about_networks_of_others() -> None:
+    machine, observe = NETWORKS["Tomita1-rnn8"]
+    found = krohn.verify(path("Tomita1-rnn8"), machine, observe=observe)
+    assert found.verdict == "verified"
+    assert "kernel (Coq)" in str(found.checked_by)
