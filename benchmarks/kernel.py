@@ -44,7 +44,7 @@ NETWORKS = "C2 C3 C5 C7 S3 A4 D4 Q8 D8 FlipFlop Grid4 Grid9 PermReset3 Dyck2,3 S
 SMALL = "C2 FlipFlop S3 Dyck1,2"
 GATED = ("lstm", "gru")
 NARROW = ("bfloat16", "float16")
-LONG = "FlipFlop S3 S5 C2 regex:(a|b)*abb".split()
+LONG = ["FlipFlop", "S3", "S5", "C2", "regex:(a|b)*abb"]
 LENGTH, MOST_SECONDS = 64, 120
 
 
