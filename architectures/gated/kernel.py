@@ -10,7 +10,13 @@ from typing import Any
 import numpy as np
 
 from krohn.architectures.gated import find_parallelotopes as parallelotopes
-from krohn.architectures.gated.check import Cell, Letters, Nodes, open_network
+from krohn.architectures.gated.check import (
+    NOISES,
+    Cell,
+    Letters,
+    Nodes,
+    open_network,
+)
 from krohn.architectures.gated.check_affine_forms import (
     SIGMOID,
     TANH,
@@ -244,7 +250,7 @@ def _kept(
         made: Of all nodes, what they are made by.
     """
     ways, width = cell.reads, cell.first.shape[-1]
-    most, kept = parallelotopes.NOISES * width, dict[int, list[bool]]()
+    most, kept = NOISES * width, dict[int, list[bool]]()
     places = np.tile(np.arange(len(form.slopes)), (len(numbers), 1))
     while len(numbers):
         images = cell.after(form).reshape(-1)
