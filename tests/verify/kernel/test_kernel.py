@@ -63,7 +63,7 @@ def test_it_proves_long_words(name: str, length: int) -> None:
 
 @with_kernel
 @pytest.mark.parametrize(
-    "name", ["FlipFlop", "Memory3", "Dyck1,2", PATTERN, "C2", "S3"]
+    "name", ["FlipFlop", "Memory3", "Dyck1,2", PATTERN, "C2", "S3", "Parity8@2,3,7"]
 )
 def test_it_proves_transformers_in_float64(name: str) -> None:
     data = data_of(name, 8, dtype="float64")

@@ -25,7 +25,7 @@ ENDLESS = 8
 """Words of so many letters are run of networks that have no longest word."""
 BASES: list[tuple[str, dict[str, Any]]] = [
     *((name, {"length": 8}) for name in ("FlipFlop", "C2", "C3", "Dyck1,2", "abab")),
-    *((name, {"length": 8}) for name in (PATTERN, "D4")),
+    *((name, {"length": 8}) for name in (PATTERN, "D4", "Parity8@2,3,7")),
     *(("S3", {"length": 6}), ("FFL2", {"length": 5}), ("Adder", {"length": 6})),
     *(("S4", {"length": 4}), ("C3", {"length": 8, "strict": True})),
     *((name, {"length": 8, "dtype": "float64"}) for name in ("FlipFlop", "C2")),
