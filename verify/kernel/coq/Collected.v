@@ -22,22 +22,8 @@ Proof.
   unfold over. induction ks as [|k ks IH]; simpl; intros H; auto. rewrite (H k), IH; auto.
 Qed.
 
-Lemma over_le F G ks : (forall k, In k ks -> F k <= G k) -> over F ks <= over G ks.
-Proof.
-  unfold over. induction ks as [|k ks IH]; simpl; intros H; [lra|]. apply Rplus_le_compat; auto.
-Qed.
-
 Lemma over_scaled c F ks : over (fun k => c * F k) ks = c * over F ks.
 Proof. unfold over. induction ks; simpl; [ring|]. rewrite IHks. ring. Qed.
-
-Lemma over_plus F G ks : over (fun k => F k + G k) ks = over F ks + over G ks.
-Proof. unfold over. induction ks; simpl; [ring|]. rewrite IHks. ring. Qed.
-
-Lemma over_constant c ks : over (fun _ => c) ks = INR (length ks) * c.
-Proof.
-  unfold over. induction ks as [|k ks IH]; [simpl; ring|]. cbn [map fold_right length].
-  rewrite IH, S_INR. ring.
-Qed.
 
 Lemma over_order F ks js : Permutation ks js -> over F ks = over F js.
 Proof. unfold over. induction 1; simpl; try lra. Qed.
@@ -321,9 +307,6 @@ Proof.
     + apply Rmult_le_compat_l; [apply Rmult_le_pos; lra|exact LJ].
   - apply Rmult_le_compat_r; [lra|]. apply Rmult_le_compat; lra.
 Qed.
-
-Lemma reals_some ks : reals ks <> 0%nat -> (1 <= reals ks)%nat.
-Proof. lia. Qed.
 
 (** The growth of a sum that is rounded once. *)
 Let gamma (n : nat) (l : list R) : R := rho ^ deep l * (1 + u) ^ (n - 1 + deep l).

@@ -120,8 +120,7 @@ Proof.
 Qed.
 Lemma noise_times w : forall s e, noise (map (Z.mul w) s) e = IZR w * noise s e.
 Proof. induction s as [|a s IH]; intros e; simpl; [ring|]. rewrite IH, mult_IZR. ring. Qed.
-Lemma spread_positive s : (0 <= spread s)%Z.
-Proof. induction s; simpl; lia. Qed.
+
 Lemma noise_spread : forall s e, tame e -> Rabs (noise s e) <= IZR (spread s).
 Proof.
   induction s as [|a s IH]; intros e T; [simpl; rewrite Rabs_R0; apply Rle_refl|].

@@ -28,9 +28,6 @@ Proof.
   destruct R as (i & x & _ & AI & _ & _ & R). apply risen_up in R. lra.
 Qed.
 
-Lemma log2e_small : 0 < log2e f <= 2.01.
-Proof. exact (log2e_bounds A usual). Qed.
-
 Lemma top_exponent m x : Rabs m <= L ->
   difference f m m x \/ difference_of_products f true m m x ->
   Rabs x <= 1.01 * (u * Rabs m) + 6 * tau.
