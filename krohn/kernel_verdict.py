@@ -10,7 +10,6 @@ from krohn.program.errors import Refused
 from krohn.report import Report
 from krohn.verify.checker.verdict import Proved
 from krohn.verify.kernel.asking import INSTALL, Answer, ask, find_kernel
-from krohn.verify.kernel.evidence import find_kernel_evidence
 from krohn.verify.proof import FAILURES
 from krohn.verify.search.find import model_of
 
@@ -55,6 +54,8 @@ def ask_kernel(
 
 
 def _answer(kernel: Path, model: object, file: ModelFile) -> Answer:
+    from krohn.verify.kernel.evidence import find_kernel_evidence  # if there is a kernel
+
     try:
         with one_thread():
             evidence = find_kernel_evidence(model_of(file))

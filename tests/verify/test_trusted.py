@@ -89,7 +89,7 @@ def test_only_lines_of_functions_that_ran_are_counted(tmp_path: Path) -> None:
 def test_the_command_lists_files(tmp_path: Path) -> None:
     path = tmp_path / "model"
     krohn.compile("C2", arch="rnn").save(path)
-    command = ["verify", str(path), "--trusted"]
+    command = ["verify", str(path), "--kernel", "none", "--trusted"]
     told = json.loads(CliRunner().invoke(application(), [*command, "--json"]).stdout)
     told = told["trusted"]
     assert told["files"] == len(told["each"]) > 5
