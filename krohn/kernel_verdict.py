@@ -54,7 +54,9 @@ def ask_kernel(
 
 
 def _answer(kernel: Path, model: object, file: ModelFile) -> Answer:
-    from krohn.verify.kernel.evidence import find_kernel_evidence  # if there is a kernel
+    from krohn.verify.kernel.evidence import (
+        find_kernel_evidence,
+    )  # if there is a kernel
 
     try:
         with one_thread():
@@ -75,7 +77,7 @@ def _with_answer(
     if answer.proved:
         margin = report.ground.margin if isinstance(report.ground, Proved) else 0.0
         ground = answer.verdict(file.claim, margin)
-        return replace(report, verdict="verified", reason="", ground=ground)
+        return replace(report, verdict="verified", reason="", ground=ground, heads=())
     if required and report.verdict == "verified":
         why = f"the kernel does not say it: {answer.text}"
         report = replace(report, verdict="undecided", reason=why, ground=None)
