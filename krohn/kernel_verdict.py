@@ -8,10 +8,11 @@ from krohn.network.modelfile import STORED, ModelFile, pack
 from krohn.network.precision import one_thread
 from krohn.program.errors import Refused
 from krohn.report import Report
-from krohn.verify.checker.verdict import Proved
+from krohn.verify.checker.verdict import Proved, Speaker
 from krohn.verify.kernel.asking import INSTALL, Answer, ask, find_kernel
 from krohn.verify.proof import FAILURES
 from krohn.verify.search.find import model_of
+from krohn.verify.verdict import OfTensors
 
 
 def chosen_kernel(which: str) -> Path | None:
@@ -28,35 +29,48 @@ def chosen_kernel(which: str) -> Path | None:
     return kernel
 
 
-def ask_kernel(
-    kernel: Path, model: object, file: ModelFile, report: Report, required: bool
-) -> Report:
+def ask_kernel(kernel: Path, model: object, file: ModelFile, report: Report) -> Report:
     """The report, once the kernel was asked, if it covers such a file.
 
     What it proves it says itself. If it does not, the rules in Python keep the word, and
-    the report says why; where the kernel is required the file is undecided then.
+    the report says why.
 
     Args:
         kernel: The program.
         model: The model: a path is read by the kernel itself.
         file: Its contents.
         report: What the rules came to.
-        required: Whether no other word than the kernel's counts.
     """
     asked = report.proof is not None and report.verdict in ("verified", "undecided")
-    if not asked or not (file.claim.of_machine or required):
+    if not asked or not file.claim.of_machine:
         return report
     if report.about is None or report.about.digest != file.claim.digest:
         answer = Answer(False, "the file claims another machine than is asked about")
     else:
         answer = _answer(kernel, model, file)
-    return _with_answer(report, file, answer, required)
+    if not answer.proved:
+        return replace(report, kernel=answer.text)
+    margin = report.ground.margin if isinstance(report.ground, Proved) else 0.0
+    ground = answer.verdict(file.claim, margin)
+    return replace(report, verdict="verified", reason="", ground=ground, heads=())
+
+
+def demand_kernel(report: Report) -> Report:
+    """The report, undecided if it is verified by somebody else than the kernel."""
+    ground = report.ground
+    while isinstance(ground, OfTensors):
+        ground = ground.ground
+    by_kernel = isinstance(ground, Proved) and ground.by is Speaker.KERNEL
+    if report.verdict != "verified" or by_kernel:
+        return report
+    why = report.kernel or "it was not asked, or has no theorem about such a network"
+    why = f"the kernel does not say it: {why}"
+    return replace(report, verdict="undecided", reason=why, ground=None)
 
 
 def _answer(kernel: Path, model: object, file: ModelFile) -> Answer:
-    from krohn.verify.kernel.evidence import (
-        find_kernel_evidence,
-    )  # if there is a kernel
+    # where there is a kernel alone
+    from krohn.verify.kernel.evidence import find_kernel_evidence
 
     try:
         with one_thread():
@@ -69,16 +83,3 @@ def _answer(kernel: Path, model: object, file: ModelFile) -> Answer:
         return ask(kernel, model, evidence)
     header = {key: value for key, value in file.header.items() if key != STORED}
     return ask(kernel, pack(header, file.tensors), evidence)
-
-
-def _with_answer(
-    report: Report, file: ModelFile, answer: Answer, required: bool
-) -> Report:
-    if answer.proved:
-        margin = report.ground.margin if isinstance(report.ground, Proved) else 0.0
-        ground = answer.verdict(file.claim, margin)
-        return replace(report, verdict="verified", reason="", ground=ground, heads=())
-    if required and report.verdict == "verified":
-        why = f"the kernel does not say it: {answer.text}"
-        report = replace(report, verdict="undecided", reason=why, ground=None)
-    return replace(report, kernel=answer.text)

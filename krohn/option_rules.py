@@ -84,6 +84,7 @@ OF_SOURCES = (
     "evidence",
     "trusted",
     "digest",
+    "kernel",
     "as_json",
 )
 """The options of `krohn verify` that a file about a source other than a machine takes."""

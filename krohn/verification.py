@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple, Unpack
 from krohn.algebra.errors import KrohnError
 from krohn.checks import RUN_WITH_FEW_DIGITS, Checks, VerifyKeywords
 from krohn.foreign import directory_reader, is_state_dict, is_trained
-from krohn.kernel_verdict import ask_kernel, chosen_kernel
+from krohn.kernel_verdict import ask_kernel, chosen_kernel, demand_kernel
 from krohn.loading import file_of
 from krohn.network import modelfile
 from krohn.network.modelfile import ModelFile
@@ -81,8 +81,7 @@ def _verify_trained(model: object, checks: Checks) -> Report:
         kernel = chosen_kernel(checks.kernel)
         report = of_file(file).verify(file, checks)
         if kernel is not None:
-            required = checks.kernel == "require"
-            report = ask_kernel(kernel, file, file, report, required)
+            report = ask_kernel(kernel, file, file, report)
         if report.verdict == "verified":
             check_forward(model, file, LONG, proved=True)
         return about_tensors(model, file, report)
@@ -141,8 +140,9 @@ def run_checks(model: object, checks: Checks) -> Report:
     kernel = chosen_kernel(checks.kernel)
     report = about.verify(checks)
     if about.file is not None and kernel is not None:
-        required = checks.kernel == "require"
-        report = ask_kernel(kernel, model, about.file, report, required)
+        report = ask_kernel(kernel, model, about.file, report)
+    if checks.kernel == "require":
+        report = demand_kernel(report)
     if checks.digits is not None and about.file is not None:
         report = replace(report, digits=_find_fewest_digits(about.file, checks))
     return replace(report, seconds=time.monotonic() - began)

@@ -22,7 +22,7 @@ WHOLE = "the right token is ahead of all others of the vocabulary"
 CALLED = "the directory of a GPT-2, which is proved"
 TAKES = (
     *("file", "machine", "start", "complete", "kind"),
-    *("proof", "evidence", "trusted", "digest", "as_json"),
+    *("proof", "evidence", "trusted", "digest", "kernel", "as_json"),
 )
 """The options of `krohn verify` that such a directory can take."""
 

@@ -239,6 +239,19 @@ def test_of_what_it_does_not_cover_the_rules_speak(tmp_path: Path) -> None:
     assert "no theorem about disguises" in required.reason
 
 
+@with_kernel
+def test_where_it_is_required_no_other_word_counts(saved: Path) -> None:
+    """Of other sources, and of runs, it says nothing."""
+    source = krohn.compile("Mess3", 4)
+    assert krohn.verify(source).verdict == "verified"
+    assert krohn.verify(source, kernel="require").verdict == "undecided"
+    runs = krohn.verify(saved, exhaustive=3, length=3)
+    assert runs.verdict == "verified"
+    runs = krohn.verify(saved, exhaustive=3, length=3, kernel="require")
+    assert runs.verdict == "undecided"
+    assert "the kernel does not say it" in runs.reason
+
+
 def test_a_kernel_that_is_required_must_be_there(
     saved: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
