@@ -38,7 +38,7 @@ def test_the_small_checker_of_coq_agrees() -> None:
         check=False,
     )
     assert ran.returncode == 0, ran.stderr
-    listed = re.search(r"\* Axioms:(.*?)\n\s*\n", ran.stdout, re.DOTALL)
+    listed = re.search(r"\* Axioms:(.*?)\n\s*\n", ran.stdout + ran.stderr, re.DOTALL)
     assert listed
     names = {Path(name.replace(".", "/")).name for name in listed[1].split()}
     assert names <= {axiom.partition(".")[2] for axiom in REALS} | {"<none>"}
