@@ -67,7 +67,7 @@ def programs() -> dict[str, tuple[Edit, str]]:
     """Statements that are none, each with what must be said of it."""
     everywhere = (put("program", value=v) for v in (..., None, [], "x", 0))
     absent = {
-        f"no program {i}": (e, "what its channels are|no Program")
+        f"no program {i}": (e, "what its channels are|no Program|what it is about")
         for i, e in enumerate(everywhere)
     }
     return absent | {
