@@ -191,5 +191,5 @@ def test_blocks_that_hold_nothing(judge: Judge) -> None:
     for count in (100, 10**4):
         listed = [*file.header["architecture"]["blocks"], *[empty] * count]
         said = judge(pack(file, put("architecture", "blocks", value=listed)))
-        by_kernel = "checked by the kernel" in said.out
+        by_kernel = said.verdict == "verified" and "checked by the kernel" in said.out
         assert said.verdict in ("undecided", "refused") or by_kernel
