@@ -79,6 +79,23 @@ def test_it_proves_transformers_in_16_bits(name: str, dtype: str) -> None:
 
 
 @with_kernel
+@pytest.mark.parametrize(
+    ("name", "length", "dtype"),
+    [
+        ("C2", 8, "float16"),
+        ("Parity8@2,3,7", 16, "float16"),
+        ("ParityTree2,2", 16, "bfloat16"),
+    ],
+)
+def test_it_proves_sums_of_heads_in_16_bits(name: str, length: int, dtype: str) -> None:
+    data = data_of(name, length, dtype=dtype)
+    evidence = evidence_of(data)
+    plans = [x for step in evidence["layout"]["steps"] for x in step["plans"]]
+    assert any(x["shares"] for x in plans)
+    assert status(data, evidence) == 0
+
+
+@with_kernel
 @pytest.mark.sample(4)
 @pytest.mark.parametrize("dtype", FORMATS)
 @pytest.mark.parametrize("name", RNNS)

@@ -41,6 +41,8 @@ BASES: list[tuple[str, dict[str, Any]]] = [
     ("Grid3", {"arch": "rnn", "dtype": "float64"}),
     *((name, {"length": 8, "dtype": "bfloat16"}) for name in ("FlipFlop", "abab")),
     *((name, {"length": 8, "dtype": "float16"}) for name in ("FlipFlop", "Dyck1,2")),
+    ("C2", {"length": 8, "dtype": "float16"}),
+    ("ParityTree2,2", {"length": 8, "dtype": "bfloat16"}),
 ]
 
 
@@ -224,7 +226,7 @@ TOGETHER = (
 @pytest.mark.parametrize(
     ("seed", "count"),
     [
-        (0, 104),
+        (0, 112),
         *(pytest.param(1 + i, 1000, marks=pytest.mark.slow) for i in range(10)),
     ],
 )

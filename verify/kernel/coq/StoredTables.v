@@ -2,9 +2,53 @@
 From Coq Require Import Reals ZArith List Bool Arith Lia Lra.
 From Flocq Require Import Core.
 From Krohn Require Import Machine Program Invariant Domains Arithmetic Recurrent Rounding Softmax
-  Collected Attended StoredHeads Transformer Bounds Lists Affine Mean TransformerCheck TablesSound.
+  Collected Attended StoredHeads Stored Transformer Bounds Lists Affine Mean TransformerCheck
+  TablesSound.
 Import ListNotations.
 Open Scope R_scope.
+
+(** * What heads return, which is stored, or not *)
+Section Kept.
+Variables (A : arithmetic) (g : Z).
+
+Lemma found_kept u X : forall l k, all (kept_value A g) l = Some k -> found u l = Some X ->
+  exists Y, rounding A g (single X) = Some Y /\ found u k = Some Y.
+Proof.
+  induction l as [|(a, x) l IH]; intros k E F; [discriminate|]. cbn [all] in E.
+  destruct (kept_value A g (a, x)) as [b|] eqn:Q; [|discriminate E].
+  destruct (all _ l) as [k'|]; [|discriminate E]. assert (k = b :: k') by congruence. subst k.
+  unfold kept_value in Q. cbn [fst snd] in Q.
+  destruct (rounding A g (single x)) as [y|] eqn:R; [|discriminate Q].
+  assert (b = (a, y)) by congruence. subst b. cbn [found] in *.
+  destruct (a =? u)%nat; [|apply IH; auto].
+  assert (x = X) by congruence. subst x. exists y. auto.
+Qed.
+
+Lemma stored_inside X Y y o : rounding A g (single X) = Some Y -> inside g X y -> store A y o ->
+  inside g Y o.
+Proof.
+  intros R I S. eapply rounding_sound; [exact R|apply number_counted, I|].
+  unfold store in S. destruct S as [->|(_ & S)]; [constructor|]. eapply sum_store; [constructor|exact S].
+Qed.
+
+Lemma same_stores x y : same_format (accumulator A) (stored A) = true -> store A x y -> y = x.
+Proof.
+  intros E [->|(NA & _)]; [reflexivity|]. apply same_format_sound in E. unfold narrow in NA.
+  rewrite E in NA. lia.
+Qed.
+
+Lemma kept_sound c l F u X x y : kept A g c l = Some F -> found u l = Some X -> inside g X x ->
+  store A x y -> channel F = c /\ exists Y, found u (table F) = Some Y /\ inside g Y y.
+Proof.
+  unfold kept. destruct (same_format (accumulator A) (stored A)) eqn:E.
+  - intros K F0 I S. inversion K; subst F. split; [reflexivity|]. exists X. cbn [table].
+    rewrite (same_stores x y E S). auto.
+  - destruct (all _ l) as [k|] eqn:K; [|discriminate]. intros H F0 I S. inversion H; subst F.
+    destruct (found_kept u X l k K F0) as (Y & R & F1). split; [reflexivity|]. exists Y.
+    split; [exact F1|]. eapply stored_inside; eauto.
+Qed.
+
+End Kept.
 
 Section Stored.
 Variables (A : arithmetic) (g : Z) (longest t : nat).
@@ -104,26 +148,151 @@ Proof.
   lra.
 Qed.
 
-Lemma found_kept e V u X : forall l k, all (kept_value A g longest e V) l = Some k ->
-  found u l = Some X ->
-  exists Y, rounding A g (single (wider (slack_stored A g longest e V) X)) = Some Y
-    /\ found u k = Some Y.
+(** * Sums *)
+
+(** What both kinds of formats have in common. *)
+Lemma skew_common e rest : (0 <= loose e)%Z ->
+  rest * pow g <= IZR (skew A g longest e)
+    - IZR (up (- digits f) (5 * (M + 1) * 2 ^ g) + up (g - 64) (2 * loose e) + up (g - 40) M) ->
+  5 * (N + 1) * roundoff f + 2 * (IZR (loose e) * pow (-64)) + N * pow (-40) + rest
+    <= IZR (skew A g longest e) * pow (- g).
 Proof.
-  induction l as [|(a, x) l IH]; intros k E F; [discriminate|]. cbn [all] in E.
-  destruct (kept_value A g longest e V (a, x)) as [b|] eqn:Q; [|discriminate E].
-  destruct (all _ l) as [k'|]; [|discriminate E]. assert (k = b :: k') by congruence. subst k.
-  unfold kept_value in Q. cbn [fst snd] in Q. 
-  destruct (rounding A g (single (wider (slack_stored A g longest e V) x))) as [y|] eqn:R;
-    [|discriminate Q].
-  assert (b = (a, y)) by congruence. subst b. cbn [found] in *.
-  destruct (a =? u)%nat; [|apply IH; auto].
-  assert (x = X) by congruence. subst x. exists y. auto.
+  intros L0 R. rewrite !plus_IZR in R.
+  assert (B1 := up_above (- digits f) (5 * (M + 1) * 2 ^ g)).
+  assert (B2 := up_above (g - 64) (2 * loose e)). assert (B3 := up_above (g - 40) M).
+  rewrite !mult_IZR, plus_IZR, (IZR_Zpower radix2) in B1 by exact fine. rewrite mult_IZR in B2.
+  replace (pow (g - 64)) with (pow (-64) * pow g) in B2 by (rewrite <- bpow_plus; f_equal; lia).
+  replace (pow (g - 40)) with (pow (-40) * pow g) in B3 by (rewrite <- bpow_plus; f_equal; lia).
+  assert (W := within_real). assert (U := units). assert (P := bpow_gt_0 radix2 g).
+  assert (P40 := bpow_gt_0 radix2 (-40)). unfold roundoff. set (a := pow (- digits f)) in *.
+  assert (a0 : 0 <= a) by apply bpow_ge_0. apply Rmult_le_reg_r with (pow g); [exact P|].
+  rewrite (Rmult_assoc _ (pow (- g))), U, Rmult_1_r.
+  assert (N * (a * pow g) <= IZR M * (a * pow g))
+    by (apply Rmult_le_compat_r; [apply Rmult_le_pos; lra|exact W]).
+  assert (N * (pow (-40) * pow g) <= IZR M * (pow (-40) * pow g))
+    by (apply Rmult_le_compat_r; [apply Rmult_le_pos; lra|exact W]). lra.
 Qed.
 
-Lemma stored_inside X Y y o : rounding A g (single X) = Some Y -> inside g X y -> store A y o ->
-  inside g Y o.
+Lemma beyond_common tb rest :
+  rest * pow g <= IZR (beyond A g longest tb)
+    - IZR (2 * stray g tb + up (-40) (8 * M * largest tb)
+           + up (least f + digits f - 1) (16 * M * (2 ^ g + largest tb))) ->
+  2 * (IZR (stray g tb) * pow (- g)) + 8 * N * pow (-40) * (IZR (largest tb) * pow (- g))
+    + 16 * N * tiny f * (1 + IZR (largest tb) * pow (- g)) + rest
+    <= IZR (beyond A g longest tb) * pow (- g).
 Proof.
-  intros R I S. eapply rounding_sound; [exact R|apply number_counted, I|].
-  unfold store in S. destruct S as [->|(_ & S)]; [constructor|]. eapply sum_store; [constructor|exact S].
+  intros R. rewrite !plus_IZR, mult_IZR in R.
+  assert (B1 := up_above (-40) (8 * M * largest tb)). rewrite !mult_IZR in B1.
+  assert (B2 := up_above (least f + digits f - 1) (16 * M * (2 ^ g + largest tb))).
+  rewrite !mult_IZR, plus_IZR, (IZR_Zpower radix2) in B2 by exact fine.
+  assert (W := within_real). assert (U := units). assert (P := bpow_gt_0 radix2 g).
+  assert (P40 := bpow_gt_0 radix2 (-40)). unfold tiny.
+  set (a := pow (least f + digits f - 1)) in *. assert (a0 : 0 <= a) by apply bpow_ge_0.
+  assert (V0 := largest_positive tb). apply IZR_le in V0. set (V := IZR (largest tb)) in *.
+  apply Rmult_le_reg_r with (pow g); [exact P|]. rewrite (Rmult_assoc _ (pow (- g)) (pow g)), U, Rmult_1_r.
+  replace ((2 * (IZR (stray g tb) * pow (- g)) + 8 * N * pow (-40) * (V * pow (- g))
+      + 16 * N * a * (1 + V * pow (- g)) + rest) * pow g)
+    with (2 * IZR (stray g tb) * (pow (- g) * pow g)
+      + 8 * (N * (pow (-40) * V)) * (pow (- g) * pow g)
+      + 16 * (N * (a * (pow g + V * (pow (- g) * pow g)))) + rest * pow g) by ring.
+  rewrite U, !Rmult_1_r.
+  assert (N * (a * (pow g + V)) <= IZR M * (a * (pow g + V)))
+    by (apply Rmult_le_compat_r; [apply Rmult_le_pos; lra|exact W]).
+  assert (N * (pow (-40) * V) <= IZR M * (pow (-40) * V))
+    by (apply Rmult_le_compat_r; [apply Rmult_le_pos; lra|exact W]). lra.
+Qed.
+
+(** What a head that adds up returns: a mean, up to a part of it and what is beyond. *)
+Theorem share_returned e tb s v o x h shares_of :
+  sound_weights g longest f (most e) = true -> bounded A g longest (most e) = true ->
+  (2 <= longest)%nat -> (0 <= loose e)%Z -> (skew A g longest e < 2 ^ g)%Z ->
+  softmax A t s v o -> among t s 3 ->
+  (forall j, (j <= t)%nat -> Rabs (s j) <= IZR (most e) * pow (- g)
+     /\ Rabs (v j) <= IZR (largest tb) * pow (- g)) ->
+  16 * INR (S t) * (1 + IZR (largest tb) * pow (- g)) <= pow (top f) -> 1 <= shares_of ->
+  (forall j, (j <= t)%nat ->
+     (h j = 0 /\ exp (s j) <= pow (-40) /\ x j = 0)
+     \/ (h j * (1 - IZR (loose e) * pow (-64)) <= exp (s j) <= h j * (1 + IZR (loose e) * pow (-64))
+         /\ 0 <= x j /\ Rabs (v j - x j) <= IZR (stray g tb) * pow (- g)
+         /\ (x j <> 0 -> h j = 1))) ->
+  sum_f_R0 h t = shares_of ->
+  let th := IZR (skew A g longest e) * pow (- g) in
+  let b := IZR (beyond A g longest tb) * pow (- g) in
+  exists y, store A y o
+    /\ sum_f_R0 x t / shares_of * (1 - th) - b <= y <= sum_f_R0 x t / shares_of / (1 - th) + b.
+Proof.
+  intros SW BO TW L0 K AO AM B ROOM N1 H HN th b.
+  assert (TH1 : th < 1).
+  { apply IZR_lt in K. rewrite (IZR_Zpower radix2) in K by exact fine. unfold th.
+    apply Rlt_le_trans with (pow g * pow (- g)); [|rewrite Rmult_comm, units; lra].
+    apply Rmult_lt_compat_r; [apply bpow_gt_0|exact K]. }
+  assert (D0 : 0 <= IZR (loose e) * pow (-64))
+    by (apply Rmult_le_pos; [apply IZR_le, L0|apply bpow_ge_0]).
+  assert (ETA : 0 <= IZR (stray g tb) * pow (- g))
+    by (apply Rmult_le_pos; [apply IZR_le, stray_positive|apply bpow_ge_0]).
+  assert (P40 := bpow_ge_0 radix2 (-40)). assert (U := units). assert (P := bpow_gt_0 radix2 g).
+  unfold bounded in BO. apply andb_true_iff in BO. destruct BO as (USUAL & BO). fold f in BO.
+  destruct (weights_sound (most e) t SW ltac:(lia)) as (W1 & _ & _).
+  destruct (same_format f (stored A)) eqn:SF.
+  - destruct (weights_sound (most e) 2 SW TW) as (_ & W2 & _).
+    apply (softmax_attended A t s v o (same_format_sound _ _ SF) USUAL) in AO.
+    exists o. split; [left; reflexivity|].
+    assert (Z := attended_share f t s v o x h (IZR (loose e) * pow (-64))
+      (IZR (stray g tb) * pow (- g)) (pow (-40)) shares_of (IZR (most e) * pow (- g))
+      (IZR (largest tb) * pow (- g)) 3 th AO AM B W1 W2 ROOM D0 N1 P40 ETA).
+    assert (TH : 5 * (INR (S t) + 1) * roundoff f + 2 * (IZR (loose e) * pow (-64))
+      + 2 * astray f (IZR (most e) * pow (- g)) (INR 3) + INR (S t) * pow (-40) <= th).
+    { assert (Q := skew_common e (2 * astray f (IZR (most e) * pow (- g)) (INR 3)) L0).
+      fold N. apply Rle_trans with (5 * (N + 1) * roundoff f + 2 * (IZR (loose e) * pow (-64))
+        + N * pow (-40) + 2 * astray f (IZR (most e) * pow (- g)) (INR 3)); [lra|]. apply Q.
+      unfold skew. fold f M. rewrite SF, !plus_IZR.
+      assert (C := up_above (- digits f) (2 * (9 * most e + 42 * 3 * 2 ^ g))).
+      rewrite mult_IZR, plus_IZR, !mult_IZR, (IZR_Zpower radix2) in C by exact fine.
+      unfold astray, roundoff. replace (INR 3) with 3 by (simpl; ring).
+      replace (2 * (pow (- digits f) * (9 * (IZR (most e) * pow (- g)) + 42 * 3)) * pow g)
+        with (2 * (9 * IZR (most e) * (pow (- g) * pow g) + 42 * 3 * pow g) * pow (- digits f))
+        by ring. rewrite U. lra. }
+    specialize (Z (conj TH TH1) H HN). cbv zeta in Z.
+    assert (E : 2 * (IZR (stray g tb) * pow (- g)) + 8 * N * pow (-40) * (IZR (largest tb) * pow (- g))
+      + 16 * N * tiny f * (1 + IZR (largest tb) * pow (- g)) + 0 <= b).
+    { apply beyond_common. unfold beyond. fold f M. rewrite SF, !plus_IZR, mult_IZR. lra. }
+    unfold tiny in E. fold N in Z. lra.
+  - assert (BO' : settling A g longest (most e) = true) by exact BO.
+    destruct (settling_sound (most e) BO') as (STO & ST).
+    apply (softmax_stored A t s v o USUAL STO) in AO.
+    assert (Z := stored_share A t s v o x h (IZR (loose e) * pow (-64))
+      (IZR (stray g tb) * pow (- g)) (pow (-40)) shares_of (IZR (most e) * pow (- g))
+      (IZR (largest tb) * pow (- g)) th STO AO B W1 ST ROOM D0 N1 P40 ETA).
+    fold f N in Z. set (wa := astray_stored f (IZR (most e) * pow (- g)) N) in *.
+    assert (TH : uneven A (IZR (most e) * pow (- g)) N + 2 * (IZR (loose e) * pow (-64))
+      + 2 * wa + N * pow (-40) <= th).
+    { assert (Q := skew_common e (1.005 * roundoff (stored A) + 5 * wa) L0).
+      unfold uneven. fold f N wa.
+      apply Rle_trans with (5 * (N + 1) * roundoff f + 2 * (IZR (loose e) * pow (-64))
+        + N * pow (-40) + (1.005 * roundoff (stored A) + 5 * wa)); [lra|]. apply Q.
+      unfold skew. fold f M. rewrite SF, !plus_IZR, mult_IZR.
+      assert (C := up_above (- digits (stored A) - 7) (129 * 2 ^ g)).
+      rewrite mult_IZR, (IZR_Zpower radix2) in C by exact fine.
+      assert (WB := wandering_bound (most e)). fold wa in WB. unfold roundoff.
+      set (us := pow (- digits (stored A))) in *. assert (us0 : 0 <= us) by apply bpow_ge_0.
+      replace (pow (- digits (stored A) - 7)) with (us / 128) in C
+        by (unfold us, Rdiv; rewrite <- (bpow_plus radix2 _ (-7)); f_equal; lia).
+      assert (0 <= us * pow g) by (apply Rmult_le_pos; lra). lra. }
+    specialize (Z (conj TH TH1) H HN). cbv zeta in Z.
+    assert (E : 2 * (IZR (stray g tb) * pow (- g)) + 8 * N * pow (-40) * (IZR (largest tb) * pow (- g))
+      + 16 * N * tiny f * (1 + IZR (largest tb) * pow (- g))
+      + 2 * N * speck (stored A) * (IZR (largest tb) * pow (- g)) <= b).
+    { apply beyond_common. unfold beyond. fold f M. rewrite SF, !plus_IZR, mult_IZR.
+      assert (C := up_above (least (stored A)) (M * largest tb)). rewrite mult_IZR in C.
+      assert (V0 := largest_positive tb). apply IZR_le in V0. set (V := IZR (largest tb)) in *.
+      replace (pow (least (stored A))) with (2 * speck (stored A)) in C
+        by (unfold speck; change 2 with (pow 1); rewrite <- bpow_plus; f_equal; lia).
+      assert (s0 : 0 < speck (stored A)) by apply bpow_gt_0.
+      replace (2 * N * speck (stored A) * (V * pow (- g)) * pow g)
+        with (N * (V * (2 * speck (stored A))) * (pow (- g) * pow g)) by ring.
+      rewrite U, Rmult_1_r. assert (W := within_real).
+      assert (N * (V * (2 * speck (stored A))) <= IZR M * (V * (2 * speck (stored A))))
+        by (apply Rmult_le_compat_r; [apply Rmult_le_pos; lra|exact W]). lra. }
+    destruct Z as (y & SO & Z). exists y. split; [exact SO|]. lra.
 Qed.
 End Stored.

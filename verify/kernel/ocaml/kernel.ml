@@ -2230,15 +2230,15 @@ let check_parts m p longest decode ps =
 
 (** val counterpart : int option list -> int -> int option **)
 
-let counterpart kept x =
-  match nth_error kept x with
+let counterpart kept0 x =
+  match nth_error kept0 x with
   | Some y -> y
   | None -> None
 
 (** val goes : int option list -> int -> int -> bool **)
 
-let goes kept x y =
-  match counterpart kept x with
+let goes kept0 x y =
+  match counterpart kept0 x with
   | Some z0 -> Checked.equal z0 y
   | None -> false
 
@@ -2249,8 +2249,8 @@ let row_eqb a b =
 
 (** val alike : int option list -> op -> op -> bool **)
 
-let alike kept o o' =
-  let go = goes kept in
+let alike kept0 o o' =
+  let go = goes kept0 in
   (match o with
    | Token -> (match o' with
                | Token -> true
@@ -2485,20 +2485,20 @@ let happened letters0 p c f e =
     int -> int -> domain list -> program -> program -> int option list -> int
     -> bool **)
 
-let same letters0 l ds p p' kept c =
-  match counterpart kept c with
+let same letters0 l ds p p' kept0 c =
+  match counterpart kept0 c with
   | Some c' ->
     (match nth_error p c with
      | Some o ->
        (match nth_error p' c' with
         | Some o' ->
-          (||) (alike kept o o')
+          (||) (alike kept0 o o')
             (match tested l p c with
              | Some p0 ->
                let (f, e) = p0 in
-               (match counterpart kept f with
+               (match counterpart kept0 f with
                 | Some f' ->
-                  (match counterpart kept e with
+                  (match counterpart kept0 e with
                    | Some e' ->
                      (&&) (happened letters0 p' c' f' e')
                        (match nth_error ds f' with
@@ -2514,12 +2514,12 @@ let same letters0 l ds p p' kept c =
 (** val instead :
     int -> int -> program -> program -> int option list -> bool **)
 
-let instead letters0 l p p' kept =
+let instead letters0 l p p' kept0 =
   (&&)
     ((&&) ((&&) (ordered 0 p) (ordered 0 p'))
       (Checked.leq (Checked.succ 0) l))
     (match domains letters0 l [] p' with
-     | Some ds -> forallb (same letters0 l ds p p' kept) (seq 0 (length p))
+     | Some ds -> forallb (same letters0 l ds p p' kept0) (seq 0 (length p))
      | None -> false)
 
 (** val ordinary : format -> bool **)
@@ -4770,13 +4770,24 @@ let slack_stored a g longest e v =
     (up a.stored.least (Whole.mul n v))
 
 (** val kept_value :
-    arithmetic -> Big_int_Z.big_int -> int -> plan -> Big_int_Z.big_int ->
-    (int * interval) -> (int * interval) option **)
+    arithmetic -> Big_int_Z.big_int -> (int * interval) -> (int * interval)
+    option **)
 
-let kept_value a g longest e v z0 =
-  match rounding a g (single (wider (slack_stored a g longest e v) (snd z0))) with
+let kept_value a g z0 =
+  match rounding a g (single (snd z0)) with
   | Some x -> Some ((fst z0), x)
   | None -> None
+
+(** val kept :
+    arithmetic -> Big_int_Z.big_int -> int -> (int * interval) list -> form
+    option **)
+
+let kept a g y l =
+  if same_format a.accumulator a.stored
+  then Some { channel = y; table = l }
+  else (match all (kept_value a g) l with
+        | Some k -> Some { channel = y; table = k }
+        | None -> None)
 
 (** val copied :
     arithmetic -> Big_int_Z.big_int -> int -> program -> domain list -> int
@@ -4785,14 +4796,12 @@ let kept_value a g longest e v z0 =
 let copied a g longest p ds pos h e forms c y x =
   match valued a g longest p ds pos h forms c x with
   | Some v ->
-    if same_format a.accumulator a.stored
-    then Some { channel = y; table =
-           (map (fun z0 -> ((fst z0),
-             (wider (slack g longest a.accumulator e.gap (largest v.table))
-               (snd z0)))) v.table) }
-    else (match all (kept_value a g longest e (largest v.table)) v.table with
-          | Some l -> Some { channel = y; table = l }
-          | None -> None)
+    let off =
+      if same_format a.accumulator a.stored
+      then slack g longest a.accumulator e.gap (largest v.table)
+      else slack_stored a g longest e (largest v.table)
+    in
+    kept a g y (map (fun z0 -> ((fst z0), (wider off (snd z0)))) v.table)
   | None -> None
 
 (** val stray :
@@ -4809,9 +4818,10 @@ let stray g t =
     Big_int_Z.zero_big_int t
 
 (** val skew :
-    Big_int_Z.big_int -> int -> format -> plan -> Big_int_Z.big_int **)
+    arithmetic -> Big_int_Z.big_int -> int -> plan -> Big_int_Z.big_int **)
 
-let skew g longest f e =
+let skew a g longest e =
+  let f = a.accumulator in
   let n = Z.of_nat (add (Checked.succ 0) longest) in
   Whole.add
     (Whole.add
@@ -4835,49 +4845,74 @@ let skew g longest f e =
           (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
           ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
           (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)))))) n))
-    (up (Whole.neg f.digits)
-      (Whole.mul (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)
-        (Whole.add
-          (Whole.mul
-            ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
-            (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
-            Big_int_Z.unit_big_int))) e.most)
-          (Whole.mul
-            (Whole.mul (Big_int_Z.mult_int_big_int 2
+    (if same_format f a.stored
+     then up (Whole.neg f.digits)
+            (Whole.mul (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)
+              (Whole.add
+                (Whole.mul
+                  ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+                  (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+                  Big_int_Z.unit_big_int))) e.most)
+                (Whole.mul
+                  (Whole.mul (Big_int_Z.mult_int_big_int 2
+                    ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+                    (Big_int_Z.mult_int_big_int 2
+                    ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+                    (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)))))
+                    ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+                    Big_int_Z.unit_big_int))
+                  (Z.pow (Big_int_Z.mult_int_big_int 2
+                    Big_int_Z.unit_big_int) g))))
+     else Whole.add
+            (up
+              (Whole.sub (Whole.neg a.stored.digits)
+                ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+                ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+                Big_int_Z.unit_big_int)))
+              (Whole.mul
+                ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+                (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+                (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+                (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+                Big_int_Z.unit_big_int)))))))
+                (Z.pow (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)
+                  g)))
+            (Whole.mul
               ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
-              (Big_int_Z.mult_int_big_int 2
-              ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
-              (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)))))
-              ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
-              Big_int_Z.unit_big_int))
-            (Z.pow (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int) g)))))
+              (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int))
+              (wandering a g longest e.most)))
 
 (** val beyond :
-    Big_int_Z.big_int -> int -> format -> (int * interval) list ->
+    arithmetic -> Big_int_Z.big_int -> int -> (int * interval) list ->
     Big_int_Z.big_int **)
 
-let beyond g longest f t =
+let beyond a g longest t =
+  let f = a.accumulator in
   let n = Z.of_nat (add (Checked.succ 0) longest) in
   Whole.add
     (Whole.add
-      (Whole.mul (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)
-        (stray g t))
-      (up (Big_int_Z.minus_big_int (Big_int_Z.mult_int_big_int 2
-        (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
-        ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
-        (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int))))))
+      (Whole.add
+        (Whole.mul (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)
+          (stray g t))
+        (up (Big_int_Z.minus_big_int (Big_int_Z.mult_int_big_int 2
+          (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+          ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+          (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int))))))
+          (Whole.mul
+            (Whole.mul (Big_int_Z.mult_int_big_int 2
+              (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+              Big_int_Z.unit_big_int))) n) (largest t))))
+      (up (Whole.sub (Whole.add f.least f.digits) Big_int_Z.unit_big_int)
         (Whole.mul
           (Whole.mul (Big_int_Z.mult_int_big_int 2
             (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
-            Big_int_Z.unit_big_int))) n) (largest t))))
-    (up (Whole.sub (Whole.add f.least f.digits) Big_int_Z.unit_big_int)
-      (Whole.mul
-        (Whole.mul (Big_int_Z.mult_int_big_int 2
-          (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
-          (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)))) n)
-        (Whole.add
-          (Z.pow (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int) g)
-          (largest t))))
+            (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)))) n)
+          (Whole.add
+            (Z.pow (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int) g)
+            (largest t)))))
+    (if same_format f a.stored
+     then Big_int_Z.zero_big_int
+     else up a.stored.least (Whole.mul n (largest t)))
 
 (** val mean :
     Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int -> int ->
@@ -4915,20 +4950,18 @@ let added_up a g longest p ds pos h e forms c y x =
           if (&&)
                ((&&)
                  ((&&)
-                   ((&&)
-                     ((&&) (same_format a.accumulator a.stored)
-                       (Checked.equal (fst dx) 0))
+                   ((&&) (Checked.equal (fst dx) 0)
                      (Whole.lt Big_int_Z.zero_big_int e.shares))
                    (Whole.leq Big_int_Z.zero_big_int e.loose))
-                 (Whole.lt (skew g longest a.accumulator e)
+                 (Whole.lt (skew a g longest e)
                    (Z.pow (Big_int_Z.mult_int_big_int 2
                      Big_int_Z.unit_big_int) g)))
                (Checked.leq (Checked.succ (Checked.succ 0)) longest)
-          then Some { channel = y; table =
-                 (map (fun s -> (s,
-                   (wider (beyond g longest a.accumulator v.table)
-                     (mean g e.shares (skew g longest a.accumulator e) s))))
-                   ((fst dy) :: (snd dy))) }
+          then let off = beyond a g longest v.table in
+               let part1 = skew a g longest e in
+               kept a g y
+                 (map (fun s -> (s, (wider off (mean g e.shares part1 s))))
+                   ((fst dy) :: (snd dy)))
           else None
         | None -> None)
      | None -> None)
@@ -5067,14 +5100,14 @@ let after_attention a g longest p ds pos b forms es ls =
     arithmetic -> Big_int_Z.big_int -> bool -> int -> (int * interval) list
     option -> interval option -> interval option **)
 
-let outcome a g kept i made0 own =
+let outcome a g kept0 i made0 own =
   match made0 with
   | Some zs ->
     (match own with
      | Some y ->
        (match found i zs with
         | Some z0 ->
-          if kept
+          if kept0
           then rounding a g (both0 (single y) (single z0))
           else Some z0
         | None -> None)
@@ -5126,8 +5159,8 @@ let steady a g net i =
     list) * interval) list) list -> bool -> int -> form -> place -> interval
     option **)
 
-let goes_on a g net kept i f l =
-  if (&&) kept (Checked.equal l.holds_channel f.channel)
+let goes_on a g net kept0 i f l =
+  if (&&) kept0 (Checked.equal l.holds_channel f.channel)
   then steady a g net i
   else None
 
@@ -5172,7 +5205,7 @@ let at_work a g ds net forms busy =
 
 let after_layers a g p ds pos b forms ls =
   let net = map (readied g) b.layers in
-  let kept = fun i -> nth i b.keeps false in
+  let kept0 = fun i -> nth i b.keeps false in
   let threaded = woven g (length forms) b.layers in
   let numbered = combine (seq 0 (length forms)) forms in
   let busy =
@@ -5180,7 +5213,7 @@ let after_layers a g p ds pos b forms ls =
       let i = fst (fst x) in
       (match (snd x).cases with
        | [] ->
-         (match goes_on a g net (kept i) i (snd (fst x)) (snd x) with
+         (match goes_on a g net (kept0 i) i (snd (fst x)) (snd x) with
           | Some _ -> false
           | None -> true)
        | _ :: _ -> false)) (combine numbered ls)
@@ -5190,7 +5223,7 @@ let after_layers a g p ds pos b forms ls =
       (map (fun x -> ((fst (fst x)), (snd x).of_channels)) busy)
   in
   all2o (fun x l ->
-    match goes_on a g net (kept (fst x)) (fst x) (snd x) l with
+    match goes_on a g net (kept0 (fst x)) (fst x) (snd x) l with
     | Some z0 -> passed a g (snd x) z0
     | None ->
       (match l.cases with
@@ -5204,7 +5237,7 @@ let after_layers a g p ds pos b forms ls =
                (match gathered (fun work ->
                         match told p pos s (fst work) l.holds_channel with
                         | Some v ->
-                          (match outcome a g (kept (fst x)) (fst x)
+                          (match outcome a g (kept0 (fst x)) (fst x)
                                    (snd work) (read (fst work) own) with
                            | Some y -> Some (v, y)
                            | None -> None)
@@ -6548,11 +6581,11 @@ let rec computed m p longest outs0 decode = function
   (&&) (leqb (concat (map (fun p0 -> p0.outs) ps)) outs0)
     (check_parts m p longest decode ps)
 | Scanning n -> check_scan m p longest outs0 decode n
-| Through (p', kept, outs', r') ->
+| Through (p', kept0, outs', r') ->
   (&&)
     ((&&)
-      ((&&) (instead (length m.moves) longest p p' kept)
-        (all2 (goes kept) outs0 outs'))
+      ((&&) (instead (length m.moves) longest p p' kept0)
+        (all2 (goes kept0) outs0 outs'))
       (forallb (fun x -> Checked.less x (length p)) outs0))
     (computed m p' longest outs' decode r')
 

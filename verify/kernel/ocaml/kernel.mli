@@ -1008,8 +1008,12 @@ val slack_stored :
   Big_int_Z.big_int
 
 val kept_value :
-  arithmetic -> Big_int_Z.big_int -> int -> plan -> Big_int_Z.big_int ->
-  (int * interval) -> (int * interval) option
+  arithmetic -> Big_int_Z.big_int -> (int * interval) -> (int * interval)
+  option
+
+val kept :
+  arithmetic -> Big_int_Z.big_int -> int -> (int * interval) list -> form
+  option
 
 val copied :
   arithmetic -> Big_int_Z.big_int -> int -> program -> domain list -> int ->
@@ -1017,10 +1021,10 @@ val copied :
 
 val stray : Big_int_Z.big_int -> (int * interval) list -> Big_int_Z.big_int
 
-val skew : Big_int_Z.big_int -> int -> format -> plan -> Big_int_Z.big_int
+val skew : arithmetic -> Big_int_Z.big_int -> int -> plan -> Big_int_Z.big_int
 
 val beyond :
-  Big_int_Z.big_int -> int -> format -> (int * interval) list ->
+  arithmetic -> Big_int_Z.big_int -> int -> (int * interval) list ->
   Big_int_Z.big_int
 
 val mean :
