@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -10,16 +9,22 @@ import numpy.typing as npt
 from krohn.algebra.automaton import IntArray, Semiautomaton
 from krohn.algebra.budget import Budget
 from krohn.algebra.errors import MachineError
-from krohn.algebra.rows import Rows, RowTable
+from krohn.algebra.rows import (
+    MOST_CODED,
+    CodeTable,
+    Column,
+    Numbers,
+    Rows,
+    RowTable,
+    enlarge,
+)
 
 # The Froidure–Pin algorithm, for all words of one length at once.
 
 
-Numbers = npt.NDArray[np.int32]
-
 IDENTITY = 0
 UNKNOWN = -1
-_COLUMNS = ("right", "left", "prefix", "suffix", "first", "last", "length")
+_COLUMNS = ("right", "left", "prefix", "suffix", "first", "last", "length", "_smallest")
 _GENERATED_AT_ONCE = 1 << 21
 _FIRST_CAPACITY = 64
 _CALLS = 60  # array operations that multiply some elements by all letters
@@ -33,7 +38,8 @@ class Enumeration:
     product u·a is looked up in the hash table only if the word of u without its first
     letter, followed by a, is the smallest word of its element; the others follow from
     the Cayley graphs of shorter words (V. Froidure, J.-É. Pin, Algorithms for
-    computing finite semigroups, 1997). One level of equally long words is one numpy
+    computing finite semigroups, 1997). Products of maps of few points are all looked up,
+    because each has a place of its own. One level of equally long words is one numpy
     computation, in pieces of bounded memory.
 
     The arrays have room for more than ``size`` elements; the rest is unused.
@@ -57,8 +63,12 @@ class Enumeration:
             generators = generators.transitions
         self.generators: IntArray = np.array(generators, dtype=np.int64)
         letters, points = self.generators.shape
-        self._table = RowTable(points, points)
-        self._table.add(np.arange(points)[None])
+        self._table: CodeTable | RowTable
+        if points**points <= MOST_CODED:
+            self._table = CodeTable(self.generators)
+        else:
+            self._table = RowTable(points, points)
+            self._table.add(np.arange(points)[None])
         self._flat = self.generators.ravel().astype(self.rows.dtype)
         self.right: Numbers = np.zeros((_FIRST_CAPACITY, letters), dtype=np.int32)
         self.left: Numbers = self.right.copy()
@@ -66,6 +76,8 @@ class Enumeration:
         self.suffix, self.length = self.prefix.copy(), self.prefix.copy()
         self.first: Numbers = np.full(_FIRST_CAPACITY, UNKNOWN, dtype=np.int32)
         self.last = self.first.copy()
+        # Whether the word of u·a is that of u and the letter a.
+        self._smallest = np.zeros((_FIRST_CAPACITY, letters), dtype=np.bool_)
         self.expanded = self.rules = 0
         self._level, self._left_known = 1, 0
 
@@ -121,77 +133,98 @@ class Enumeration:
 
     def _multiply(self, end: int) -> None:
         """Multiply the next elements, up to ``end``, by all letters on the right."""
-        begin = self.expanded
-        known, reduced = self._deduce(begin, end)
-        row, letter = np.nonzero(known == UNKNOWN)
-        offset = letter * self.generators.shape[1]
-        products = self._flat[self.rows[begin + row] + offset[:, None]]
-        before = self.size
-        numbers, fresh = self._table.add(products)
-        known[row, letter] = numbers
-        self.right[begin:end] = known
+        begin, before = self.expanded, self.size
+        letters = np.int64(self.right.shape[1])
+        reduced = len(self.generators)
+        if begin != IDENTITY:
+            suffix = self.suffix[begin:end]
+            reduced = int(self._smallest.take(suffix, axis=0).sum())
+        if isinstance(self._table, CodeTable):
+            known, fresh = self._table.multiply(begin, end)
+        else:
+            known, fresh = self._look_up(self._table, begin, end)
+        self.right[begin:end] = known.reshape(-1, letters)
         self.expanded = end
         self._reserve(self.size)
-        self._name(slice(before, self.size), begin + row[fresh], letter[fresh])
-        self.rules += int(reduced.sum()) - len(fresh)
+        parent = fresh // letters
+        self._name(slice(before, self.size), begin + parent, fresh - parent * letters)
+        self.rules += reduced - len(fresh)
 
-    def _deduce(self, begin: int, end: int) -> tuple[Numbers, npt.NDArray[np.bool_]]:
-        """Products that shorter words give, and which are reduced but for a letter.
+    def _look_up(
+        self, table: RowTable, begin: int, end: int
+    ) -> tuple[Numbers, IntArray]:
+        """Enter products by all letters, those that shorter words do not give by hash.
+
+        Returns:
+            The number of each product, ``(count * letters,)``, and which were new.
+        """
+        known = self._deduce(begin, end)
+        unknown = np.flatnonzero(known == UNKNOWN)
+        letters, points = self.generators.shape
+        row = unknown // letters
+        offset = (unknown - row * letters) * points
+        factors = table.rows[begin:end].take(row, axis=0)
+        products = self._flat.take(factors + offset[:, None])
+        known[unknown], fresh = table.add(products)
+        return known, unknown[fresh]
+
+    def _deduce(self, begin: int, end: int) -> Numbers:
+        """``(count * letters,)``: products that shorter words give, −1 for others.
 
         Let u = b·s and let r be the element of s·a. If the word of r is not s·a, then
         u·a = b·r, and the word of r = p·c gives u·a = (b·p)·c. This element b·p is
         known, and so is its product by c unless b·p is as long as u.
         """
-        letters = np.arange(self.right.shape[1], dtype=np.int32)
-        suffix, first = self.suffix[begin:end, None], self.first[begin:end, None]
+        letters = np.int64(self.right.shape[1])
         if begin == IDENTITY:
-            shape = (end - begin, len(letters))
-            return np.full(shape, UNKNOWN, dtype=np.int32), np.ones(shape, dtype=bool)
-        rest = self.right[suffix[:, 0]]
-        last = self.last[rest]
-        reduced = (self.prefix[rest] == suffix) & (last == letters)
-        start = self.left[self.prefix[rest], first]
-        known = np.where(start < begin, self.right[start, last], np.int32(UNKNOWN))
-        known = np.where(rest == IDENTITY, self.right[IDENTITY, first], known)
-        return np.where(reduced, np.int32(UNKNOWN), known), reduced
+            return np.full((end - begin) * letters, UNKNOWN, dtype=np.int32)
+        suffix, first = self.suffix[begin:end], self.first[begin:end, None]
+        rest = self.right.take(suffix, axis=0)
+        start = self.left.take(self.prefix.take(rest) * letters + first)
+        known = self.right.take(start * letters + self.last.take(rest))
+        known[start >= begin] = UNKNOWN
+        by_first = self.right[IDENTITY].take(first)
+        known = np.where(rest == IDENTITY, by_first, known)
+        known[self._smallest.take(suffix, axis=0)] = UNKNOWN
+        return known.ravel()
 
     def _name(self, new: slice, parent: IntArray, letter: IntArray) -> None:
         """Enter the words u·a of new elements."""
-        longer = parent != IDENTITY
+        letters = np.int64(self.right.shape[1])
         self.prefix[new] = parent
         self.last[new] = letter
-        self.first[new] = np.where(longer, self.first[parent], letter)
-        after = self.right[self.suffix[parent], letter]
-        self.suffix[new] = np.where(longer, after, IDENTITY)
-        self.length[new] = self.length[parent] + 1
+        self._smallest.ravel()[parent * letters + letter] = True
+        if self._level == 1:
+            self.first[new] = letter
+            self.length[new] = 1
+            return
+        self.first[new] = self.first.take(parent)
+        self.suffix[new] = self.right.take(self.suffix.take(parent) * letters + letter)
+        self.length[new] = self.length[parent[:1]] + 1
 
     def _extend_left(self) -> None:
         """Products a·u for the words of the finished level: (a·prefix)·last."""
         if self._left_known == IDENTITY:
             self.left[IDENTITY] = self.right[IDENTITY]
             self._left_known = 1
-        level = slice(self._left_known, self._level)
-        start = self.left[self.prefix[level]]
-        self.left[level] = self.right[start, self.last[level, None]]
+        level, letters = (
+            slice(self._left_known, self._level),
+            np.int64(self.right.shape[1]),
+        )
+        start = self.left.take(self.prefix[level], axis=0)
+        self.left[level] = self.right.take(start * letters + self.last[level, None])
         self._left_known = self._level
 
     def _reserve(self, elements: int) -> None:
-        capacity = len(self.right)
-        if elements <= capacity:
+        if elements <= len(self.right):
             return
-        while capacity < elements:
-            capacity *= 2
         for name in _COLUMNS:
-            old = getattr(self, name)
-            new = np.zeros((capacity, *old.shape[1:]), dtype=np.int32)
-            new[: len(old)] = old
-            setattr(self, name, new)
+            setattr(self, name, enlarge(getattr(self, name), elements))
 
 
 # The transformation monoid of a machine, element by element.
 
 
-Column = TypeVar("Column", Rows, Numbers)
 IntegerRows = npt.NDArray[np.integer]
 
 _ENTRIES_AT_ONCE = 1 << 22

@@ -20,7 +20,15 @@ Row = tuple[int, ...]
 def generators(draw: st.DrawFn, most: int = 4) -> IntArray:
     n, letters = draw(st.integers(1, most)), draw(st.integers(1, 3))
     row = st.lists(st.integers(0, n - 1), min_size=n, max_size=n)
-    return np.array([draw(row) for _ in range(letters)])
+    # Maps of many points are found by their hashes, those of few by their codes.
+    return fixing(np.array([draw(row) for _ in range(letters)]), draw(st.booleans()))
+
+
+def fixing(maps: IntArray, points: int) -> IntArray:
+    """The same maps with so many times eight other points, which they fix."""
+    n = maps.shape[1]
+    others = np.tile(np.arange(n, n + 8 * points), (len(maps), 1))
+    return np.concatenate([maps, others], axis=1)
 
 
 def full(n: int) -> IntArray:
@@ -111,6 +119,14 @@ def test_the_semigroup_has_the_identity_only_if_a_word_acts_so(g: IntArray) -> N
 def test_all_transformations(n: int) -> None:
     monoid = TransformationMonoid.enumerate(full(n) if n > 1 else [[0]])
     assert monoid.size == monoid.semigroup_size == n**n
+
+
+@pytest.mark.parametrize("n", [2, 5])
+def test_points_that_all_letters_fix_change_nothing(n: int) -> None:
+    few, many = map(TransformationMonoid.enumerate, (full(n), fixing(full(n), 1)))
+    for name in ("right", "left", "length", "rules"):
+        assert np.array_equal(getattr(few, name), getattr(many, name))
+    assert np.array_equal(few.elements, many.elements[:, :n])
 
 
 def test_the_rules_determine_the_monoid() -> None:
