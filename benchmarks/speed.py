@@ -12,6 +12,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import process_time
@@ -35,8 +36,8 @@ WIDE = ((6, 64, 64), (6, 64, 4), (6, 4, 4), (55, 60, 60), (243, 2, 2))
 PATTERNS = (("regex:bcac(a)*|ba", 128), ("regex:(ab|ba)*", 512))
 COUNTING, LONG_COUNTING = "regex:(ab)*c", "regex:(ab)*c(de)*f(gh)*i(jk)*"
 READ = (("FlipFlop", 1_024), ("C2", 1_024), ("S5", 1_024), ("PermReset4", 100))
-TEXTS = ("LCS3,3", "EditDistance8,8:letters=4")
-PROMPTS, TOGETHER = 2_048, 256
+TEXTS = ("LCS3,3", "EditDistance8,8:letters=4", "EditDistance20,20")
+TOGETHER = 64
 FILTERS = (
     ("Mess3", 0.01),
     ("RRXOR", None),
@@ -190,38 +191,39 @@ def speed(name: str, length: int) -> Row:
     }
 
 
-def texts(folder: Path, name: str) -> Row:
-    """How many tokens of texts are written in a second, alone and many at once."""
+def texts(name: str) -> Iterator[Row]:
+    """How many tokens of texts are written in a second, alone and many at once.
+
+    Beside `Model.write` a Transformer that is written plainly in torch writes the same.
+    """
+    import torch
+    from plain_torch import PlainTransformer
+
     import krohn
     from krohn.kinds.dynamic_programs.commands import ChainsOfThought
-    from krohn.network.model import Model
-    from krohn.network.reading import decode
-    from krohn.network.stepping import stepping
-    from krohn.program.word_texts import BLANK
-    from krohn.source_kinds.written_texts import reader
 
-    model = krohn.compile(name)
-    source = ChainsOfThought().of_file(model.file)
+    network = krohn.compile(name, proof=False).model
+    source, plain = ChainsOfThought().of_file(network.file), PlainTransformer(network)
+    torch.set_num_threads(1)
     low, high = np.array(source.prompt).T
     rng = np.random.default_rng(0)
-    prompts = rng.integers(low, high + 1, size=(PROMPTS, len(low)))
-    rows = np.full((TOGETHER, source.length), BLANK)
-    rows[:, : len(low)] = prompts[:TOGETHER]
-    row = {"source": name, "tokens of a text": source.length}
-    network = Model(model.file).network
-    for title, begin in (("", reader(model.file)), (", torch", stepping(network))):
-        for count in (1, TOGETHER):
-            seconds = best(lambda n=count, b=begin: decode(b, rows[:n]))
-            row[f"{count} at once{title}, tokens/s"] = rows[:count].size / seconds
-    path, lines = folder / "text.safetensors", folder / "prompts.txt"
-    model.save(path)
-    spelled = (" ".join(source.tokens[i] for i in prompt) for prompt in prompts)
-    lines.write_text("".join(f"{line}\n" for line in spelled))
-    with lines.open() as given:
-        ran, _ = process(
-            [sys.executable, "-m", "krohn", "run", str(path), "--quiet"], given
-        )
-    return row | {"krohn run, tokens/s": PROMPTS * source.length / ran["CPU s"]}
+    for count in (1, TOGETHER):
+        prompts = rng.integers(low, high + 1, size=(count, len(low)))
+        names = [[source.tokens[i] for i in prompt] for prompt in prompts]
+        given, size = torch.from_numpy(prompts), source.length
+        first = [source.tokens[i] for i in plain.write(given, size)[0, len(low) :]]
+        if network.write(names)[0].tokens != first:
+            raise SystemExit("two runtimes write two texts")
+        ours = best(partial(network.write, names))
+        theirs = best(partial(plain.write, given, size))
+        yield {
+            "source": name,
+            "tokens of a text": size,
+            "at once": count,
+            "net.write, tokens/s": count * size / ours,
+            "plain torch": count * size / theirs,
+            "times": theirs / ours,
+        }
 
 
 def filtered(name: str, within: float | None) -> Row:
@@ -280,7 +282,7 @@ def main() -> None:
         tables = [
             Table("commands, one thread", list(commands(folder, options.long))),
             Table("letter by letter, one word", [speed(*case) for case in READ]),
-            Table("texts", [texts(folder, name) for name in TEXTS]),
+            Table("texts", [row for name in TEXTS for row in texts(name)]),
             Table("beliefs along one word", [filtered(*case) for case in FILTERS]),
             Table("files", [stored(folder, *case) for case in STORED]),
         ]

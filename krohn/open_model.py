@@ -1,6 +1,6 @@
 """An open network for looking inside: what it says, what it holds, what would happen if."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple, cast, overload
 
@@ -28,6 +28,7 @@ from krohn.network.modelfile import ModelFile
 from krohn.network.transformer import Transformer
 from krohn.run_result import RunResult, answers_of, inputs_of, parts_of
 from krohn.source_kinds import of_file
+from krohn.source_kinds.kind import Runs
 
 
 class Text(NamedTuple):
@@ -109,23 +110,24 @@ class Model(base.Model):
         found = [RunResult(result, answers_of(result, states)) for result in results]
         return found if many else found[0]
 
-    def _results(self, words: Iterable[list[str]]) -> Iterator[dict[str, Any]]:
-        """What `krohn run --json` prints, of the network as it is now."""
-        changed = self._describe_change()
-        for result in of_file(self.file).runs(self.file, self.network)(words):
+    def _results(
+        self, words: Iterable[list[str]], runs: Callable[..., Runs] | None = None
+    ) -> Iterator[dict[str, Any]]:
+        """What `krohn run --json` prints, of the network as it is now.
+
+        Args:
+            words: As a person writes them.
+            runs: Makes the function that runs them; None for that of the command.
+        """
+        changed = base.describe_change(self)
+        network = base.network_for_torch(self, changed)
+        run = (runs or of_file(self.file).runs)(self.file, network)
+        for result in run(words):
             if changed:
                 unproved = [True] * len(result["unproved"])
                 result |= {"unproved": unproved, "note": f"unproved: {changed}"}
                 result |= {"error": None} if "error" in result else {}
             yield result
-
-    def _describe_change(self) -> str:
-        """How it is another network than that of its file; nothing if it is not."""
-        try:
-            same = base.current_file(self) is self.file
-        except ModelFileError as reason:
-            return str(reason)
-        return "" if same else "the network was changed since it was opened"
 
     @overload
     def write(self, prompts: str) -> Text: ...  # type: ignore[overload-overlap]
@@ -147,11 +149,11 @@ class Model(base.Model):
                 several the message says which.
         """
         one = isinstance(prompts, str)
-        of_file(self.file).writer(self.file)  # which says what writes no texts
+        writer = of_file(self.file).writer(self.file)
         given = [parts_of(each) for each in ([prompts] if one else prompts)]
         texts = list[Text]()
         try:
-            for said in self._results(given):
+            for said in self._results(given, partial(writer.runs, brief=True)):
                 texts.append(Text(said["text"], said["answer"], said["unproved"]))
         except KrohnError as error:
             which = "" if one else f"prompt {len(texts) + 1}: "

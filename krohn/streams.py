@@ -12,7 +12,6 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from torch import Tensor
 
 from krohn.algebra.automaton import Automaton, IntArray
 from krohn.algebra.errors import KrohnError
@@ -21,9 +20,20 @@ from krohn.algebra.graphs import approaches
 from krohn.compiled_model import CompiledModel
 from krohn.foreign import stated_machine
 from krohn.network import modelfile
-from krohn.network.cache import Cache, Tree
-from krohn.network.model import Model, check_tokens, name_answers
+from krohn.network.model import (
+    Model,
+    check_tokens,
+    network_for_torch,
+)
+from krohn.network.reading import (
+    Array,
+    Reading,
+    choose_classes,
+    name_chosen_classes,
+    output_function,
+)
 from krohn.network.transformer import Transformer
+from krohn.source_kinds.written_texts import reader
 
 AT_ONCE = 256
 """The most letters that a network with recurrent state reads before it answers."""
@@ -36,12 +46,12 @@ class _Group:
     Attributes:
         rows: Which streams they are.
         opening: ``(streams, letters)``: those words.
-        cache: What the network remembers of the segment; None as long as it need not.
+        reading: What goes on reading the segment; None as long as nothing need.
     """
 
     rows: IntArray
-    opening: Tensor
-    cache: Cache | None = None
+    opening: IntArray
+    reading: Reading | None = None
 
 
 class Stream:
@@ -72,6 +82,9 @@ class Stream:
         self.letters = 0
         self._room = 0
         self._words = _openings(model, machine)
+        network = network_for_torch(model)
+        self._reader = reader(model.file, network)
+        self._whole = output_function(model.file, network)
         self._groups: list[_Group] = []
 
     def step(self, letters: IntArray) -> IntArray:
@@ -90,16 +103,15 @@ class Stream:
         """
         chunks: list[IntArray] = [np.zeros((len(self.now), 0), dtype=np.int64)]
         tokens = self._tokens(letters)
-        with torch.inference_mode():
-            while tokens.shape[1]:
-                if not self._room:
-                    self._begin()
-                most = min(self._room, AT_ONCE)
-                chunks.append(self._read(tokens[:, :most]))
-                tokens = tokens[:, most:]
+        while tokens.shape[1]:
+            if not self._room:
+                self._begin()
+            most = min(self._room, AT_ONCE)
+            chunks.append(self._read(tokens[:, :most]))
+            tokens = tokens[:, most:]
         return np.concatenate(chunks, axis=1)
 
-    def _tokens(self, letters: IntArray) -> Tensor:
+    def _tokens(self, letters: IntArray) -> IntArray:
         """Indices of letters, a row for each stream, once they are known to be that.
 
         Raises:
@@ -112,32 +124,33 @@ class Stream:
                 "these are "
                 + (str(given.shape) if given.dtype.kind in "iu" else "none")
             )
-        tokens = torch.from_numpy(given.astype(np.int64))
-        check_tokens(tokens, self.model.letters, tokens.device)
+        tokens: IntArray = given.astype(np.int64)
+        cpu = torch.device("cpu")
+        check_tokens(torch.from_numpy(tokens), self.model.letters, cpu)
         return tokens
 
     def _begin(self) -> None:
         """Begin a segment of every stream at the state where it is."""
         if self._words is None:
-            whole = torch.zeros((len(self.now), 0), dtype=torch.int64)
-            start = self.model.network.start(len(self.now))
-            self._groups = [_Group(np.arange(len(self.now)), whole, start)]
+            whole = np.zeros((len(self.now), 0), dtype=np.int64)
+            self._groups = [_Group(np.arange(len(self.now)), whole)]
             self._room = AT_ONCE
             return
         words = [self._words[q] for q in self.now.tolist()]
         sizes = np.array([len(word) for word in words])
         self._groups = [
-            _Group(rows, torch.tensor([words[i] for i in rows], dtype=torch.int64))
+            _Group(rows, np.array([words[i] for i in rows], dtype=np.int64))
             for rows in (np.flatnonzero(sizes == n) for n in np.unique(sizes))
         ]
         self._room = _longest(self.model) - int(sizes.max())
 
-    def _read(self, tokens: Tensor) -> IntArray:
-        logits: Tensor | None = None
+    def _read(self, tokens: IntArray) -> IntArray:
+        logits: Array | None = None
         for group in self._groups:
             group_logits = self._logits(group, tokens[group.rows])
             if logits is None:
-                logits = group_logits.new_empty((*tokens.shape, group_logits.shape[2]))
+                sizes = *tokens.shape, group_logits.shape[2]
+                logits = np.empty(sizes, group_logits.dtype)
             logits[group.rows] = group_logits
         assert logits is not None
         answers = self._answers(logits)
@@ -147,37 +160,28 @@ class Stream:
             self._room -= tokens.shape[1]
         return answers
 
-    def _logits(self, group: _Group, tokens: Tensor) -> Tensor:
+    def _logits(self, group: _Group, tokens: IntArray) -> Array:
         """The logits of the network after letters; whole segments need no memory."""
-        if group.cache is None and tokens.shape[1] == self._room:
-            word = torch.cat([group.opening, tokens], dim=1)
-            whole: Tensor = self.model(word)
-            return whole[:, group.opening.shape[1] :]
-        if group.cache is None:
-            group.cache = self.model.network.start(len(group.rows))
-            if group.opening.shape[1]:
-                self._go_on(group, group.opening)
-        return self._go_on(group, tokens)
+        opening, recurrent = group.opening, self._words is None
+        if group.reading is None and tokens.shape[1] == self._room and not recurrent:
+            return self._whole(np.concatenate([opening, tokens], axis=1))[
+                :, opening.shape[1] :
+            ]
+        if group.reading is None:
+            group.reading = self._reader(len(group.rows))
+            group.reading.read_on(opening)
+        return group.reading.read_on(tokens)
 
-    def _go_on(self, group: _Group, tokens: Tensor) -> Tensor:
-        """Logits after letters that continue a segment, by one pass."""
-        assert group.cache is not None
-        count, size = tokens.shape
-        chain = Tree(1, size)
-        logits, grow = self.model.network.branch(tokens, group.cache, chain)
-        group.cache = grow(0, count)
-        return logits
-
-    def _answers(self, logits: Tensor) -> IntArray:
-        most = logits.amax(dim=-1, keepdim=True)
-        chosen = logits.argmax(dim=-1)
-        if int((logits == most).sum()) != chosen.numel() or not logits.isfinite().all():
+    def _answers(self, logits: Array) -> IntArray:
+        count, size, classes = logits.shape
+        chosen, sure = choose_classes(logits.reshape(-1, classes))
+        if not sure.all():
             self._complain(logits)
-        return chosen.numpy()
+        return chosen.reshape(count, size)
 
-    def _complain(self, logits: Tensor) -> None:
+    def _complain(self, logits: Array) -> None:
         for place in range(logits.shape[1]):
-            for answer in name_answers(logits[:, place], self.states):
+            for answer in name_chosen_classes(logits[:, place], self.states):
                 if answer not in self.states:
                     at = self.letters + place + 1
                     raise KrohnError(
@@ -215,6 +219,8 @@ def _openings(model: Model, machine: Automaton) -> list[tuple[int, ...]] | None:
 
 def stream(source: str | Path | Model | CompiledModel, batch: int = 1) -> Stream:
     """Streams of letters through a compiled network, of any length.
+
+    The network is read as it is now, without changes that are made later.
 
     Args:
         source: A model file, an open model, or what `krohn.compile` returned.

@@ -2,7 +2,8 @@
 
 So a text is read without torch, whose import takes longer than most texts, and whose
 operations on a few numbers take longer than those of numpy. Torch reads the rest: numbers
-of 16 bits, matrices of few entries, networks that say laws or vectors, and open ones.
+of 16 bits, matrices of few entries, networks that say laws or vectors, and open ones that
+were changed, or lie on another device (`krohn.network.model.network_for_torch`).
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -33,7 +34,7 @@ FORMATS = ("float32", "float64")
 """The formats in which numpy adds up products as assumption A1 of docs/soundness.md says
 it."""
 Opened: TypeAlias = "Module | None"
-"""A network that is open, as a plain torch module; None where that of a file is to run."""
+"""A network for torch, as a plain module; None where that of a file is to run."""
 AT_ONCE = 64
 """Tokens of a word that are read in one pass."""
 
@@ -52,19 +53,25 @@ Begin = Callable[[int], Reading]
 """Makes the reading of so many texts, before their first token."""
 
 
-def plain_reader(file: ModelFile) -> Begin | None:
-    """The reading of texts by numpy; None if torch is needed."""
+def is_read_by_numpy(file: ModelFile) -> bool:
+    """Whether numpy reads the network of a file; torch reads all of them."""
     shape = file.architecture
     kind = kind_of(shape)
     if file.precision.name not in FORMATS or kind.answers != "classes":
+        return False
+    plain = kind.step(shape) is not None and not any(map(is_index, file.tensors))
+    return plain or isinstance(shape, Transformer)
+
+
+def plain_reader(file: ModelFile) -> Begin | None:
+    """The reading of texts by numpy; None if torch is needed."""
+    if not is_read_by_numpy(file):
         return None
-    dtype = np.dtype(file.precision.name)
+    shape, dtype = file.architecture, np.dtype(file.precision.name)
     tensors = {name: tensor.astype(dtype) for name, tensor in file.tensors.items()}
-    step = kind.step(shape)
-    if step is not None and not any(map(is_index, tensors)):
+    step = kind_of(shape).step(shape)
+    if step is not None:
         return partial(_Recurrence, step, tensors)
-    if not isinstance(shape, Transformer):
-        return None
     net = Net.of(shape, tensors)
     check(net, Arrays())
     return partial(Texts, pack_network(net)) if net.causal else partial(Words, net)

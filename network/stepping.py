@@ -1,13 +1,14 @@
 """Networks of torch that read token by token, and outputs that become inputs."""
 
-from functools import partial
+from functools import cache, partial
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from krohn.network.cache import ONE, Tree
 from krohn.network.forward_pass import in_full, threads
-from krohn.network.reading import Array, Begin, IntArray
+from krohn.network.reading import AT_ONCE, Array, Begin, IntArray
 from krohn.network.recurrent import Stepping
 from krohn.network.transformer import Transformer
 from krohn.program.word_texts import BLANK
@@ -23,16 +24,31 @@ class _Steps:
     @threads(1)
     def read(self, tokens: IntArray) -> Array:
         """One more token of every text."""
-        with torch.no_grad():
-            given = torch.from_numpy(tokens).to(self.device)
-            logits, self.cache = self.network.step(given, self.cache)
+        return self._together(tokens[:, None], ONE)[:, 0]
+
+    @threads(1)
+    def read_on(self, words: IntArray) -> Array:
+        """More tokens of every text, some of them in one pass."""
+        starts = range(0, words.shape[1], AT_ONCE)
+        parts = (words[:, at : at + AT_ONCE] for at in starts)
+        logits = [self._together(part, _chain(part.shape[1])) for part in parts]
+        return (
+            np.concatenate(logits, axis=1) if logits else np.empty((len(words), 0, 1))
+        )
+
+    def _together(self, words: IntArray, chain: Tree) -> Array:
+        with torch.inference_mode():
+            given = torch.from_numpy(words).to(self.device)
+            logits, grow = self.network.branch(given, self.cache, chain)
+            self.cache = grow(0, len(words))
         array: Array = logits.double().cpu().numpy()
         return array
 
-    def read_on(self, words: IntArray) -> Array:
-        """More tokens of every text."""
-        logits = [self.read(tokens) for tokens in words.T]
-        return np.stack(logits, axis=1) if logits else np.empty((len(words), 0, 1))
+
+@cache
+def _chain(size: int) -> Tree:
+    """One letter after the other."""
+    return ONE if size == 1 else Tree(1, size)
 
 
 def stepping(network: Transformer | Stepping) -> Begin:

@@ -307,10 +307,12 @@ class ChainsOfThought(TextKind[Source]):
             return [*prompt_of(source, words).tolist(), *blank]
 
         def describe_text(row: Row, text: list[int]) -> Answers:
-            result = _text_result(source, cells(), text)
-            return Answers(result, range(start, len(text)))
+            return Answers(_text_result(source, text), range(start, len(text)))
 
-        return Writer(source.tokens, row, describe_text)
+        def explain(text: list[int]) -> dict[str, Any]:
+            return {"steps": _steps_of_text(source, cells(), text)}
+
+        return Writer(source.tokens, row, describe_text, explain=explain)
 
     def interpreter(self, source: Source) -> Callable[[list[str]], dict[str, Any]]:
         """Texts without a network."""
@@ -321,7 +323,8 @@ class ChainsOfThought(TextKind[Source]):
         steps = _steps(source)
         text = steps.continue_prompts(prompt_of(steps, words)[None])[0]
         cells = _cells(steps, _names(steps, source))
-        return _text_result(steps, cells, text.tolist())
+        explained = {"steps": _steps_of_text(steps, cells, text.tolist())}
+        return _text_result(steps, text.tolist()) | explained
 
     def draw(self, source: Source) -> "Figure":
         """Which numbers are computed of which."""
@@ -442,21 +445,25 @@ def _cells(source: ChainOfThought, called: Sequence[str]) -> list[Cell]:
     ]
 
 
-def _text_result(
+def _steps_of_text(
     source: ChainOfThought, cells: Sequence[Cell], text: Sequence[int]
-) -> dict[str, Any]:
+) -> list[dict[str, Any]]:
+    """What each token after the prompt is, and of which it is computed."""
+    names, start = named_by(source.tokens, text), len(source.prompt)
+    return [
+        {"token": token, "is": name, "reads": {n: names[at] for n, at in reads.items()}}
+        for token, (name, reads) in zip(names[start:], cells, strict=True)
+    ]
+
+
+def _text_result(source: ChainOfThought, text: Sequence[int]) -> dict[str, Any]:
     """A whole text, token by token."""
     names, start = named_by(source.tokens, text), len(source.prompt)
     first, *rest = text[source.answer - 1 :]
     answer = [first, *takewhile(range(source.numbers).__contains__, rest)]
-    steps = [
-        {"token": token, "is": name, "reads": {n: names[at] for n, at in reads.items()}}
-        for token, (name, reads) in zip(names[start:], cells, strict=True)
-    ]
     return {
         "prompt": names[:start],
         "text": names[start:],
         "answer": " ".join(named_by(source.tokens, answer)),
-        "steps": steps,
         "shown": " ".join(names),
     }

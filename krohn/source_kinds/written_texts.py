@@ -3,7 +3,6 @@
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
 
@@ -52,6 +51,7 @@ class Writer:
         first: The token of the network's first class.
         end: The token that ends a text; None if all texts of a prompt are of one length.
         room: How many tokens are read at once, where a network may begin anew; or None.
+        explain: What `krohn run --json` says beside: how a text comes about.
     """
 
     tokens: Sequence[str]
@@ -60,6 +60,7 @@ class Writer:
     first: int = 0
     end: int | None = None
     room: int | None = None
+    explain: Callable[[list[int]], dict[str, Any]] = lambda _: {}
 
     def write_texts(self, begin: Begin, rows: Sequence[Row]) -> list[list[int]]:
         """The texts that a network writes into rows, which may be of unlike lengths.
@@ -75,20 +76,29 @@ class Writer:
             texts += self._together(begin, rows[at : at + BATCH])
         return texts
 
-    def answers(
-        self, file: ModelFile, begin: Begin, prompts: Iterable[list[str]]
-    ) -> Iterator[dict[str, Any]]:
-        """The texts after each prompt, with marks of the parts beyond the claim.
+    def runs(self, file: ModelFile, network: Opened = None, *, brief: bool) -> Runs:
+        """The function that continues many prompts together.
 
-        Raises:
-            KrohnError: At the first that is no prompt, after all that are before it.
+        Args:
+            file: The model.
+            network: The open network; None for that of the file.
+            brief: Leave out what explains texts, which may take longer than they do.
+
+        Returns:
+            A function from prompts to the texts after each, with marks of the parts
+            beyond the claim. It raises KrohnError at the first that is no prompt, after
+            all that are before it.
         """
+        begin = reader(file, network)
 
         def answer(rows: list[Row]) -> Iterator[dict[str, Any]]:
             for row, text in zip(rows, self.write_texts(begin, rows), strict=True):
-                yield mark_unproved(file, self.told(row, text))
+                told = self.told(row, text)
+                if not brief:
+                    told = told._replace(result=told.result | self.explain(text))
+                yield mark_unproved(file, told)
 
-        return in_batches(prompts, self.row, answer, BATCH)
+        return lambda prompts: in_batches(prompts, self.row, answer, BATCH)
 
     def _together(self, begin: Begin, rows: Sequence[Row]) -> list[list[int]]:
         # What stands after a row is read after it, and cut off.
@@ -170,7 +180,9 @@ class TextKind(SourceKind[S]):
         """The text that the network writes after a prompt."""
         writer = self.writer(file)
         row = writer.row(words)
-        return writer.told(row, writer.write_texts(reader(file, network), [row])[0])
+        text = writer.write_texts(reader(file, network), [row])[0]
+        told = writer.told(row, text)
+        return told._replace(result=told.result | writer.explain(text))
 
     def texts(self, file: ModelFile, rows: Sequence[Row]) -> list[list[int]]:
         """The texts that the network writes into rows, as `Writer.write_texts` says it."""
@@ -178,7 +190,7 @@ class TextKind(SourceKind[S]):
 
     def runs(self, file: ModelFile, network: Opened = None) -> Runs:
         """The function that continues many prompts together, as `krohn run` prints them."""
-        return partial(self.writer(file).answers, file, reader(file, network))
+        return self.writer(file).runs(file, network, brief=False)
 
 
 def named_by(tokens: Sequence[str], text: Iterable[int]) -> list[str]:

@@ -60,25 +60,28 @@ def _row(layer: Affine[Any]) -> Affine[Any]:
 class Room:
     """What heads remember of the positions so far, with room for more of them.
 
+    Keys lie position beside position, values number beside number: products are several
+    times as fast as with both in one array.
+
     Attributes:
         filled: How many positions there are.
         size: How many there is room for.
-        numbers: ``(batch, heads, positions, k + v)``: keys and values, side by side.
-        keys: ``(batch, heads, k, positions)``: a view.
-        values: ``(batch, heads, positions, v)``: a view.
+        keys: ``(batch, heads, k, size)``.
+        values: ``(batch, heads, size, v)``.
     """
 
-    def __init__(self, new: Any) -> None:
-        self.filled, self.size, self.numbers = 0, 0, new[:, :, :0]
+    def __init__(self, key: Any, value: Any) -> None:
+        self.filled, self.size = 0, 0
+        self.keys, self.values = key[:, :, :0].swapaxes(2, 3), value[:, :, :0]
 
-    def grow(self, written: int, least: int, most: int, k: int) -> None:
+    def grow(self, written: int, least: int, most: int) -> None:
         """Room for as many again, but not for more than there can be."""
-        old = self.numbers
-        self.size = min(max(ROOM, 2 * self.size, least), most)
-        self.numbers = np.empty((*old.shape[:2], self.size, old.shape[3]), old.dtype)
-        self.numbers[:, :, :written] = old[:, :, :written]
-        self.keys = self.numbers[..., :k].swapaxes(2, 3)
-        self.values = self.numbers[..., k:]
+        keys, values = self.keys, self.values
+        self.size = size = min(max(ROOM, 2 * self.size, least), most)
+        self.keys = np.empty((*keys.shape[:3], size), keys.dtype)
+        self.values = np.empty((*values.shape[:2], size, values.shape[3]), keys.dtype)
+        self.keys[..., :written] = keys[..., :written]
+        self.values[:, :, :written] = values[:, :, :written]
 
 
 class FastArrays(Arrays):
@@ -132,19 +135,19 @@ class FastArrays(Arrays):
             made = made.swapaxes(1, 2)
         if type(heads.kind) is Linear:
             made[..., : 2 * k] = self.phi(made[..., : 2 * k])
-        both = made[..., k:]
-        return made[..., :k], both, both
+        return made[..., :k], made[..., k : 2 * k], made[..., 2 * k :]
 
     def remember(
         self, heads: Any, before: Any, key: Any, value: Any
     ) -> tuple[Any, Any, Any]:
         """In the room that there is."""
-        room = before or Room(key)
+        room = before or Room(key, value)
         at = room.filled
         room.filled = end = at + key.shape[2]
         if end > room.size:
-            room.grow(at, end, self.most, heads.width)
-        room.numbers[:, :, at:end] = key
+            room.grow(at, end, self.most)
+        room.keys[..., at:end] = key.swapaxes(2, 3)
+        room.values[:, :, at:end] = value
         return room.keys[..., :end], room.values[:, :, :end], room
 
     def attend(

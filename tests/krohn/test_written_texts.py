@@ -25,6 +25,7 @@ from krohn.kinds.dynamic_programs.commands_increasing import IncreasingSubsequen
 from krohn.kinds.dynamic_programs.source_increasing import text_of as text_of_list
 from krohn.kinds.rewriting.commands import Rewritings
 from krohn.kinds.rewriting.source_derivation import text_of
+from krohn.network.model import network_for_torch
 from krohn.network.reading import Texts, decode
 from krohn.source_kinds import KINDS, of_file
 from krohn.source_kinds.written_texts import TextKind, reader
@@ -140,6 +141,25 @@ def test_it_says_what_run_says(told: Told) -> None:
             "unproved": said["unproved"],
         }
         assert len(text.unproved) == len(text.tokens)
+
+
+def test_numpy_writes_for_a_network_of_the_cpu_until_it_is_changed() -> None:
+    model = krohn.compile("EditDistance2,2", proof=False).model
+    assert network_for_torch(model) is None
+    texts = model.write(["a b | b b", "b b | a a"])
+    model.network.bias[0] += 2.0**-20
+    assert network_for_torch(model) is model.network
+    changed = model.write(["a b | b b", "b b | a a"])
+    assert [t.tokens for t in changed] == [t.tokens for t in texts]
+    assert all(map(all, (t.unproved for t in changed)))
+
+
+def test_torch_runs_what_numpy_does_not() -> None:
+    narrow = krohn.compile("C2", 4, dtype="bfloat16", proof=False).model
+    assert network_for_torch(narrow) is narrow.network
+    hooked = krohn.compile("C2", 4, proof=False).model
+    hooked.network.register_forward_hook(lambda *_: None)
+    assert network_for_torch(hooked) is hooked.network
 
 
 @pytest.mark.sample(2)

@@ -128,8 +128,9 @@ class LetterByLetter(nn.Module):
 
     def forward(self, tokens: Tensor) -> Tensor:
         """Logits ``(count, length, classes)`` for letter indices ``(count, length)``."""
-        read = stepping(self.network)(len(tokens)).read_on(tokens.cpu().numpy())
-        return torch.from_numpy(read)
+        reading = stepping(self.network)(len(tokens))
+        logits = [reading.read(letters) for letters in tokens.cpu().numpy().T]
+        return torch.from_numpy(np.stack(logits, axis=1))
 
 
 def is_right_on_words(
