@@ -10,6 +10,7 @@ from krohn.algebra.minimisation import reachable
 from krohn.algebra.structure import as_memory
 from krohn.compiler import CompileError
 from krohn.compiler.attention import Lowering
+from krohn.compiler.decision_paths import cone_signature
 from krohn.compiler.layout import Layout, attention_ranks, width
 from krohn.compiler.pipeline import Options, budget
 from krohn.compiler.positions import PositionCode, Positions
@@ -17,7 +18,7 @@ from krohn.compiler.transformer import patterns
 from krohn.network.architecture import parameters
 from krohn.network.modelfile import LARGEST_HEADER
 from krohn.network.precision import PRECISIONS, Precision
-from krohn.program import Map, Program, cone, is_embedded
+from krohn.program import Program
 
 # Lower bounds of a network's sizes, known before it is laid out: planning prunes by them.
 #
@@ -369,42 +370,18 @@ def bound_before_schedule(program: Program, features: Positions) -> Bound:
 def _mlp_signature(layout: Layout, block: int, strict: bool) -> object:
     """The facts on which the sizes of a block's MLP depend.
 
-    Channels count by their kinds and not by their names or places: leaves have numbers
-    in order of appearance, because channels that are there together lie apart.
+    Leaves have numbers in order of appearance, because channels that are there together
+    lie apart.
     """
     program = layout.plan.program
     number: dict[str, int] = {}
-    maps = tuple(_cone(layout, name, number) for name in layout.plan.maps(block))
+    maps = tuple(
+        cone_signature(program, name, layout.plan.leaves(name), number)
+        for name in layout.plan.maps(block)
+    )
     freed = layout.channels_to_clear(block) if strict else []
     erased = tuple((number.get(n), width(program, n)) for n in freed)
     return maps, erased
-
-
-def _cone(layout: Layout, name: str, number: dict[str, int]) -> tuple[object, ...]:
-    """A channel's functions and leaves.
-
-    Args:
-        layout: Where it is computed.
-        name: The channel.
-        number: The leaves of the block so far, each with its number; grows.
-    """
-    program = layout.plan.program
-    stored = layout.plan.leaves(name)
-    leaves: list[object] = []
-    for leaf in stored:
-        operation = program.operations[leaf]
-        known = operation if is_embedded(program, operation) else None
-        at = number.setdefault(leaf, len(number))
-        leaves.append((at, program.domains[leaf], leaf in program.one_hot, known))
-    inside = {leaf: -1 - i for i, leaf in enumerate(stored)}
-    steps: list[object] = []
-    for channel in cone(program, name, inside):
-        operation = program.operations[channel]
-        inputs = tuple(inside[n] for n in operation.reads)
-        function = operation.function if isinstance(operation, Map) else None
-        inside[channel] = len(steps)
-        steps.append((function, inputs, program.domains[channel]))
-    return program.code(name), tuple(leaves), tuple(steps)
 
 
 def _attention(

@@ -16,6 +16,7 @@ from krohn.program import (
     Sum,
     Table,
     Token,
+    cone,
     is_embedded,
     is_sum,
 )
@@ -66,6 +67,36 @@ def leaves(program: Program, name: str, stored: Container[str]) -> tuple[str, ..
             below = reversed(operation.reads)
             todo += [n for n in below if n not in decided_from and n not in seen]
     return tuple(decided_from)
+
+
+def cone_signature(
+    program: Program, name: str, stored: tuple[str, ...], number: dict[str, int]
+) -> tuple[object, ...]:
+    """The facts on which the MLP of a channel depends: its functions and its leaves.
+
+    Channels count by their kinds and not by their names or places.
+
+    Args:
+        program: Where the channel stands.
+        name: The channel.
+        stored: Its leaves.
+        number: A number for each leaf so far; grows.
+    """
+    described: list[object] = []
+    for leaf in stored:
+        operation = program.operations[leaf]
+        known = operation if is_embedded(program, operation) else None
+        at = number.setdefault(leaf, len(number))
+        described.append((at, program.domains[leaf], leaf in program.one_hot, known))
+    inside = {leaf: -1 - i for i, leaf in enumerate(stored)}
+    steps: list[object] = []
+    for channel in cone(program, name, inside):
+        operation = program.operations[channel]
+        inputs = tuple(inside[n] for n in operation.reads)
+        function = operation.function if isinstance(operation, Map) else None
+        inside[channel] = len(steps)
+        steps.append((function, inputs, program.domains[channel]))
+    return program.code(name), tuple(described), tuple(steps)
 
 
 # Tables as reduced decision diagrams: no question without consequence.
@@ -372,6 +403,33 @@ class Opener:
                 values = np.isin(values, list(wanted)).astype(np.int64)
             self._diagrams[name, wanted] = diagram(function.rows, values)
         return self._diagrams[name, wanted]
+
+
+@dataclass(frozen=True)
+class PathLimit:
+    """Whether channels have at most so many paths, asked once for channels that are alike.
+
+    Attributes:
+        program: Where the channels stand.
+        most: How many paths are few.
+    """
+
+    program: Program
+    most: int
+    _known: dict[object, bool] = field(default_factory=dict)
+
+    def admits(self, name: str, asked: tuple[str, ...], stored: Container[str]) -> bool:
+        """Whether a channel has few paths.
+
+        Args:
+            name: The channel.
+            asked: Its leaves.
+            stored: All channels that are stored already.
+        """
+        alike = cone_signature(self.program, name, asked, {})
+        if alike not in self._known:
+            self._known[alike] = Opener(self.program, stored).few(name, self.most)
+        return self._known[alike]
 
 
 def _letters(operation: Operation, values: Values) -> Values:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from krohn.compiler import CompileError
-from krohn.compiler.decision_paths import Opener, leaves, summands
+from krohn.compiler.decision_paths import Opener, PathLimit, leaves, summands
 from krohn.compiler.passes import PassError
 from krohn.network.precision import FloatArray
 from krohn.program import Program, Token, is_embedded, is_sum
@@ -107,9 +107,10 @@ def schedule(program: Program, most_paths: int = 0, strict: bool = False) -> Sch
     Raises:
         CompileError: If what is no map of the token alone reads it.
     """
-    born = _times(program, most_paths, strict, {})
+    limit = PathLimit(program, most_paths)
+    born = _times(program, limit, strict, {})
     if _attending(program, born) > max(attention_ranks(program).values()):
-        born = _align_heads(program, most_paths, strict)
+        born = _align_heads(program, limit, strict)
     stored = _stored_channels(program, born)
     kept = {name: snapshot for name, snapshot in born.items() if name in stored}
     last = max(kept.values(), default=0)
@@ -117,13 +118,13 @@ def schedule(program: Program, most_paths: int = 0, strict: bool = False) -> Sch
 
 
 def _times(
-    program: Program, most_paths: int, strict: bool, soonest: Mapping[Group, int]
+    program: Program, limit: PathLimit, strict: bool, soonest: Mapping[Group, int]
 ) -> dict[str, int]:
     """The snapshot of every channel, as early as can be.
 
     Args:
         program: What is scheduled.
-        most_paths: As for `schedule`.
+        limit: Which tables of tables become one MLP.
         strict: As for `schedule`.
         soonest: By group, a snapshot before which no head may write.
     """
@@ -131,7 +132,7 @@ def _times(
     born: dict[str, int] = {}
     for name, operation in program.operations.items():
         if not isinstance(operation, Token):
-            born[name] = _earliest(program, name, born, most_paths, strict)
+            born[name] = _earliest(program, name, born, limit, strict)
         if operation.is_attention:
             born[name] = max(born[name], soonest.get(groups[name], 0))
             while linear.setdefault(born[name], operation.linear) != operation.linear:
@@ -161,7 +162,7 @@ def _attending(program: Program, born: Mapping[str, int]) -> int:
     return len({s for n, s in born.items() if program.operations[n].is_attention})
 
 
-def _align_heads(program: Program, most_paths: int, strict: bool) -> dict[str, int]:
+def _align_heads(program: Program, limit: PathLimit, strict: bool) -> dict[str, int]:
     """Heads of one rank wait for each other: no packing has fewer attention layers.
 
     Linear heads wait apart from the others.
@@ -169,7 +170,7 @@ def _align_heads(program: Program, most_paths: int, strict: bool) -> dict[str, i
     groups = _groups(program)
     soonest: dict[Group, int] = {}
     while True:
-        born = _times(program, most_paths, strict, soonest)
+        born = _times(program, limit, strict, soonest)
         latest: dict[Group, int] = {}
         for name, snapshot in born.items():
             if program.operations[name].is_attention:
@@ -183,7 +184,7 @@ def _earliest(
     program: Program,
     name: str,
     born: Mapping[str, int],
-    most_paths: int,
+    limit: PathLimit,
     strict: bool,
 ) -> int:
     operation = program.operations[name]
@@ -197,7 +198,7 @@ def _earliest(
     before = Before(born, ready)
     summed = summands(program, name, before)
     alone = is_sum(operation) or name in program.sizes
-    if alone or not (summed or most_paths):
+    if alone or not (summed or limit.most):
         return ready + 2
     stored = leaves(program, name, before)
     if not all(n in before for n in stored):
@@ -207,7 +208,7 @@ def _earliest(
     if summed:
         return ready if linear(program, name, before, not strict) else ready + 2
     flat = len(stored) == 1 or program.one_hot.issuperset(stored)
-    few = (flat or not strict) and Opener(program, before).few(name, most_paths)
+    few = (flat or not strict) and limit.admits(name, stored, before)
     together = few or linear(program, name, before, deep=not strict)
     return ready if together else ready + 2
 

@@ -1,13 +1,13 @@
 """The MLP of a block from the Maps that it computes (Lemmas 10, 11, 14)."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial, reduce
 
 import numpy as np
 
-from krohn.compiler.decision_paths import Given
+from krohn.compiler.decision_paths import Given, Values
 from krohn.compiler.layout import Layout, Schedule, code_matrix
 from krohn.compiler.passes import evaluate_cone
 from krohn.compiler.products import masses, matrix_product, normalise
@@ -109,6 +109,7 @@ class BlockMlp:
     circles: Mapping[str, Circle] = field(default_factory=dict)
     scale: float = 1.0
     written: dict[int, Expression] = field(default_factory=dict)
+    _distances: dict[tuple[str, Values], Expression] = field(default_factory=dict)
 
     @property
     def program(self) -> Program:
@@ -204,11 +205,17 @@ class BlockMlp:
         twice = {self._dimension(name): 2.0 * steep}
         return self.hidden.rise(twice, steep * (low + high), rising)
 
-    def _distance(self, name: str, values: Collection[int]) -> Expression:
+    def _distance(self, name: str, values: Values) -> Expression:
         """0 where a channel has one of some values, at least 1 where it has another one.
 
-        For an interval of integers it is exactly 0 there whatever the noise.
+        For an interval of integers it is exactly 0 there whatever the noise. Many paths
+        ask for the same; the expression is not to be changed.
         """
+        if (name, values) not in self._distances:
+            self._distances[name, values] = self._make_distance(name, values)
+        return self._distances[name, values]
+
+    def _make_distance(self, name: str, values: Values) -> Expression:
         domain, dimension = self.program.domains[name], self._dimension(name)
         if name in self.program.one_hot:
             chosen = [self.hidden.pass_on(dimension + v) for v in sorted(values)]

@@ -48,9 +48,9 @@ from krohn.program import Program, Vectors
 Build: TypeAlias = Callable[[int], Steps[Program]]
 """The Program of a construction for a length."""
 EMPTY: Mapping[str, Build] = {}
-MOST_CHOSEN = 10_000_000
-"""Of a network that is chosen, its position table apart: a recurrent network of a machine
-that needs more is a thousandth of it."""
+MOST_CHOSEN = 24_000_000
+"""Of a network that is chosen, its position table apart: it is compiled and proved in a
+GiB. A scan of 41 million parameters took 43 bytes for each."""
 FEW_WINDOWS = 10
 
 
@@ -152,9 +152,10 @@ class Planning:
             return reasons[self.names[0]][0]
         return (
             f"no construction of a Transformer can compute {self.wanted} with at most "
-            f"{MOST_CHOSEN:,} parameters and a proof of minutes (`krohn explain` gives the "
-            "reason for each); a ReLU RNN can, at every length, with a unit for each state "
-            "and letter at most: use --arch rnn"
+            f"{MOST_CHOSEN:,} parameters, which take a GiB, and a proof of minutes (`krohn "
+            "explain` gives the reason for each); a ReLU RNN can, at every length, with a "
+            "unit for each state and letter at most: use --arch rnn; or name a larger "
+            f"Transformer, of up to {MOST_PARAMETERS:,} parameters: --construction {SCAN}"
         )
 
     def _candidate(self, name: str, key: Key) -> Candidate:

@@ -26,7 +26,7 @@ from krohn.program.claim import Claim
 from krohn.program.errors import Refused
 from krohn.program.slices import needed_part
 from krohn.source_kinds import of_file
-from krohn.verify.proof import Proof, prove
+from krohn.verify.proof import Proof, prove_own
 
 if TYPE_CHECKING:
     from torch.nn import Module
@@ -500,7 +500,7 @@ class MachineClaim:
             CompileError: If that is not proved; the message says why.
         """
         file = self.file(built)
-        proof = prove(file, self.machine, progress)
+        proof = prove_own(file, self.machine, progress)
         if proof.verdict != "verified":
             raise CompileError(self._wrong(proof))
         return Proved(file, proof)

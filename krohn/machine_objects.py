@@ -280,6 +280,8 @@ def _call_transition(source: Callable[[Any, Any], Any], state: Any, letter: Any)
     """
     try:
         return source(state, letter)
+    except MemoryError:
+        raise
     except Exception as error:
         raise MachineError(
             f"the transition function fails for state {state!r} and letter {letter!r}: "

@@ -15,6 +15,7 @@ from krohn.compiler.cost import Cost
 from krohn.compiler.planning import MOST_CHOSEN, Candidate, Planning
 from krohn.compiler.search import (
     COMPROMISE,
+    FRONT,
     SIZES_TO_MINIMISE,
     Plan,
     find_size_to_minimise,
@@ -41,8 +42,10 @@ def construction_table(
         counted; ``constructions``: all that apply, best first, with the sizes of
         one network, or, where ``exact`` is false, sizes that each of its networks has at
         least; ``unavailable``: the others, with the reason; ``chosen``, ``minimise``,
-        ``why``; ``proved``: whether the chosen one is, null if it was not tried; and
-        ``tried``: what is not proved though it would be chosen before.
+        ``why``; ``also``: for each other size to choose by the network with less of it
+        than the chosen one, if there is one, which is not tried; ``proved``: whether the
+        chosen one is, null if it was not tried; and ``tried``: what is not proved though
+        it would be chosen before.
     """
     minimise = find_size_to_minimise(minimise)
     chosen: Network | None = choice.way and (choice.way.construction, choice.way.cost)
@@ -70,6 +73,7 @@ def construction_table(
         "chosen": chosen and chosen[0],
         "proved": chosen and proved.get(chosen),
         "tried": rows_of(choice.tried),
+        "also": _alternatives(planning, choice),
         "minimise": minimise,
         "why": _why(choice, candidates, minimise, planning.eligible(minimise)),
     }
@@ -112,6 +116,21 @@ def _row(candidate: Candidate) -> dict[str, Any]:
         "exact": candidate.cost is not None,
         "summary": summary_of(candidate.name),
     }
+
+
+def _alternatives(planning: Planning, choice: Choice[Any, Any]) -> list[dict[str, Any]]:
+    """The networks that have less of some size than the chosen one, by ``--minimise``."""
+    if choice.way is None or choice.way.cost is None:
+        return []
+    failed, chosen = {(t.construction, t.cost) for t in choice.tried}, choice.way.cost
+    rows = []
+    for size in FRONT:
+        ways = planning.best_first(size)
+        plan = next((p for p in ways if (p.construction, p.cost) not in failed), None)
+        if plan is not None and getattr(plan.cost, size) < getattr(chosen, size):
+            sizes = {name: getattr(plan.cost, name) for name in ("layers", *FRONT)}
+            rows.append({"minimise": size, "name": plan.construction, **sizes})
+    return rows
 
 
 _LABELS = {

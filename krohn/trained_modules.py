@@ -154,6 +154,8 @@ def _run_module(model: nn.Module, letters: Tensor, right: Tensor) -> Tensor:
     with evaluation_mode(model), torch.no_grad():
         try:
             output = model(letters)
+        except MemoryError:
+            raise
         except Exception as error:
             reason = " ".join(str(error).split())[:200]
             raise KrohnError(

@@ -97,10 +97,10 @@ FAILURES = (
     LookupError,
     TypeError,
     ValueError,
-    MemoryError,
     RecursionError,
 )
-"""Errors in which following a malformed file may end."""
+"""Errors in which following a malformed file may end. Memory that runs out is none: that
+is no property of a file, and ends the command."""
 
 
 @dataclass(frozen=True)
@@ -144,7 +144,7 @@ def prove(
     """Try to prove that a model computes a machine from its start state, or its source.
 
     Args:
-        file: The model.
+        file: The model, which anybody may have written.
         machine: Its letters must be those of the file, in the same order; its states,
             or its outputs if the file claims to say these, are matched by position
             with the logits. None if the file is about another source.
@@ -156,6 +156,34 @@ def prove(
         Never raises for a model that cannot be proved: the verdict says so.
     """
     began, length = time.monotonic(), None
+    try:
+        length = file.claim.length
+        return prove_own(file, machine, progress, model, claim)
+    except FAILURES as error:
+        reason = f"the file cannot be followed ({type(error).__name__}: {error})"
+        return Proof("undecided", reason, length, seconds=time.monotonic() - began)
+
+
+def prove_own(
+    file: ModelFile,
+    machine: Automaton | None,
+    progress: Callable[[int, int], None] | None = None,
+    model: Model | None = None,
+    claim: Claim | None = None,
+) -> Proof:
+    """Try to prove a model that the compiler made: an error in it is a fault of Krohn.
+
+    The choice among networks goes by the refusals of the rules alone. So the same source
+    gives the same network, or none, on every computer.
+
+    Args:
+        file: The model.
+        machine: As for `prove`.
+        progress: As for `prove`.
+        model: As for `prove`.
+        claim: As for `prove`.
+    """
+    began, length = time.monotonic(), file.claim.length
     last: tuple[dict[str, Any], Established] | None = None
 
     def watch(evidence: dict[str, Any], found: Established) -> None:
@@ -166,7 +194,6 @@ def prove(
             progress(done, 3 + 2 * len(file.architecture.blocks))
 
     try:
-        length = file.claim.length
         # What is not a number fails every comparison.
         with one_thread(), np.errstate(all="ignore"):
             checked_model = model or model_of(file)
@@ -175,9 +202,6 @@ def prove(
         result = Proof("refuted", str(found), length, word=found.word)
     except (Refused, Rejected) as refused:
         result = Proof("undecided", str(refused), length)
-    except FAILURES as error:
-        reason = f"the file cannot be followed ({type(error).__name__}: {error})"
-        result = Proof("undecided", reason, length)
     if last is not None and result.verdict != "verified":
         evidence, shown_so_far = last
         result = replace(result, evidence=steps(shown_so_far, evidence))

@@ -219,16 +219,58 @@ class _Candidates:
 
         None if two words have the same subsequences.
         """
-        first, second = np.triu_indices(len(self.shows), 1)
-        apart = self.shows[first] != self.shows[second]
-        separated = self.holds[first[apart]] != self.holds[second[apart]]
-        left, kept = np.ones(len(separated), dtype=bool), list[int]()
-        while left.any():
-            kept.append(int(separated[left].sum(axis=0).argmax()))
-            if not separated[left, kept[-1]].any():
+        kept, group = list[int](), np.zeros(len(self.shows), dtype=np.int64)
+        while not _decides(group, self.shows):
+            counts = self._count_pairs_apart(group)
+            kept.append(int(counts.argmax()))
+            if not counts[kept[-1]]:
                 return None
-            left &= ~separated[:, kept[-1]]
+            group = self._group_by(kept)
         for i in sorted(kept, key=lambda i: (-self.lengths[i], i)):
             fewer = [j for j in kept if j != i]
-            kept = fewer if separated[:, fewer].any(axis=1).all() else kept
+            kept = fewer if _decides(self._group_by(fewer), self.shows) else kept
         return [self.tests[i] for i in sorted(kept)]
+
+    def _group_by(self, tests: list[int]) -> IntArray:
+        """``(words,)``: a number for each row of answers to some tests."""
+        rows = self.holds[:, tests]
+        return np.unique(rows, axis=0, return_inverse=True)[1].reshape(-1)
+
+    def _count_pairs_apart(self, group: IntArray) -> IntArray:
+        """How many pairs of words of unlike outputs each test tells apart.
+
+        Of the h words of a group for which a test holds and the n − h others, h·(n − h)
+        pairs are told apart, and so are those of like outputs within them. So no array
+        has an entry for each pair.
+
+        Args:
+            group: ``(words,)``: only pairs within one group count.
+
+        Returns:
+            ``(tests,)``.
+        """
+        alike = np.unique([group, self.shows], axis=1, return_inverse=True)[1]
+        counts = [
+            _pairs_apart(holds, group) - _pairs_apart(holds, alike.reshape(-1))
+            for holds in np.array_split(self.holds, PARTS, axis=1)
+        ]
+        return np.concatenate(counts)
+
+
+PARTS = 16
+"""Into so many parts the tests are cut while pairs are counted, to save memory."""
+
+
+def _pairs_apart(holds: Flags, group: IntArray) -> IntArray:
+    """``(tests,)``: the pairs within a group of which a test holds for one word."""
+    order = np.argsort(group, kind="stable")
+    starts = np.flatnonzero(np.diff(group[order], prepend=-1))
+    held = np.add.reduceat(holds[order].astype(np.int64), starts, axis=0)
+    sizes = np.diff(starts, append=len(group))[:, None]
+    return np.asarray((held * (sizes - held)).sum(axis=0))
+
+
+def _decides(group: IntArray, shows: IntArray) -> bool:
+    """Whether the words of each group have one output."""
+    pairs = np.unique([group, shows], axis=1)
+    return len(np.unique(group)) == pairs.shape[1]

@@ -34,7 +34,7 @@ def read_back() -> Iterator[None]:
     """
     try:
         yield
-    except ExportError:
+    except (ExportError, MemoryError):
         raise
     except Exception as error:
         raise ExportError(f"what was written cannot be read back: {error}") from None

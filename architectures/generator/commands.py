@@ -28,7 +28,7 @@ from krohn.machine_reading import MachineKeywords, MachineReading
 from krohn.machines import machine_of, with_outputs
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import PRECISIONS, Precision
-from krohn.verify.proof import prove
+from krohn.verify.proof import prove_own
 from krohn.verify.testing.simulation_result import Simulation
 
 if TYPE_CHECKING:
@@ -130,12 +130,13 @@ def compile_generator(
     longest = asked.longest("a generator needs the longest prefix")
     wanted = Wanted(free or Freedom(), longest, asked.options.precision)
     file = _file(source, law, wanted)
-    shown = prove(file, source, progress) if proof else None
+    shown = prove_own(file, source, progress) if proof else None
     if shown is not None and shown.verdict != "verified":
         works = (
             option
             for option, each in _easier_laws(wanted)
-            if prove(_file(source, law, each), source, progress).verdict == "verified"
+            if prove_own(_file(source, law, each), source, progress).verdict
+            == "verified"
         )
         raise CompileError(
             f"{source.name} cannot be certified in {asked.formats[0]} at length {length}, "

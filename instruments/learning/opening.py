@@ -172,6 +172,8 @@ def _directory(path: Path, machine: object, observe: str | None) -> CompileOptio
     home, letters, classes, shows, length = _read_export(path)
     try:
         logits = destination(home).open(path)
+    except MemoryError:
+        raise
     except Exception as error:  # of what libraries say of damaged files there is no end
         reason = " ".join(str(error).split())[:200]
         raise KrohnError(f"{path} cannot be opened: {reason}") from error
@@ -353,6 +355,8 @@ def _classes(reads: Callable[[Any], Any]) -> int:
     with evaluation_mode(reads), torch.inference_mode():
         try:
             logits = reads(word if module else word.numpy())
+        except MemoryError:
+            raise
         except Exception as error:  # of what networks say of words there is no end
             reason = " ".join(str(error).split())[:200]
             raise KrohnError(

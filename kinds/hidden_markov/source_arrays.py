@@ -128,7 +128,7 @@ def unpack_arrays(data: bytes) -> dict[str, Any]:
         demand(size <= MOST_BYTES, "its arrays are larger than 64 MiB")
         with np.load(BytesIO(data), allow_pickle=False) as arrays:
             return {name: arrays[name] for name in arrays.files}
-    except Refused:
+    except (Refused, MemoryError):
         raise
     except Exception:  # numpy and zipfile raise many kinds of it on damaged files
         reason = f": {recognise(data)}" if recognise(data) else ""

@@ -316,7 +316,7 @@ def _evaluate(
     try:
         value = function(*values)
         hash(value)
-    except ProgramError:
+    except (ProgramError, MemoryError):
         raise
     except Exception as error:
         shown = ", ".join(map(repr, values))

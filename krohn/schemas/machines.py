@@ -258,6 +258,24 @@ class Language(TypedDict):
     network: list[str]
 
 
+class Alternative(TypedDict):
+    """A network with less of some size than the chosen one.
+
+    Attributes:
+        minimise: The size, as ``--minimise`` takes it.
+        name: The construction.
+        latency: Predicted microseconds for a word.
+    """
+
+    minimise: str
+    name: str
+    layers: int
+    depth: int
+    width: int
+    parameters: int
+    latency: float
+
+
 class MachineFacts(Searched, MachineRemark):
     """The facts of a machine, and the table of its constructions.
 
@@ -272,7 +290,9 @@ class MachineFacts(Searched, MachineRemark):
         front: The networks that no other one beats in depth and parameters.
         constructions: Those that apply, best first.
         chosen: The one that compile writes; null if none serves.
-        proved: Whether it is; null if that was not tried.
+        also: What has less of another size, by that size; not tried.
+        proved: Whether the chosen one is; null if that was not tried, and compile may
+            then find that it is not, and write another one.
         tried: What would be chosen before and is not proved.
     """
 
@@ -303,6 +323,7 @@ class MachineFacts(Searched, MachineRemark):
     chosen: str | None
     proved: bool | None
     tried: list[Tried]
+    also: list[Alternative]
     minimise: str
     why: str
     rnn_width: int

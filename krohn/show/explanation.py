@@ -267,8 +267,9 @@ def explanation(facts: dict[str, Any]) -> None:
         out.print(f"  not {', '.join(names)}: {reason}")
     out.print()
     print_attempts(out, facts["tried"])
-    chosen = f"Chosen: {facts['chosen']}" if facts["chosen"] else "No Transformer"
-    out.print(f"{chosen}: {facts['why']}.{_proof_sentence(facts)}")
+    out.print(f"{_choice(facts)}: {facts['why']}.{_proof_sentence(facts)}")
+    if facts["also"]:
+        out.print(f"Also, not tried: {'; '.join(map(_alternative, facts['also']))}.")
     cut_short(out, facts)
     width = facts["rnn_width"]
     if width:
@@ -306,6 +307,25 @@ def _networks(out: Console, facts: dict[str, Any]) -> None:
             "In brackets: a row above equals or beats it in all four sizes; ≥ marks a "
             "lower bound, known without building the network."
         )
+
+
+def _choice(facts: dict[str, Any]) -> str:
+    if not facts["chosen"]:
+        return "No Transformer"
+    return f"{'Chosen' if facts['proved'] else 'First to be tried'}: {facts['chosen']}"
+
+
+def _alternative(row: dict[str, Any]) -> str:
+    """A network that another choice gives, by the size that this goes by."""
+    by = row["minimise"]
+    depth, parameters = f"depth {row['depth']}", f"{row['parameters']:,} parameters"
+    shown = {
+        "depth": f"{depth} with {parameters}",
+        "width": f"width {row['width']:,} with {depth}",
+        "parameters": f"{parameters} with {depth}",
+        "latency": f"{row['latency']:,.0f} µs with {depth}",
+    }
+    return f"{shown[by]} by --minimise {by} ({row['name']})"
 
 
 def _proof_sentence(facts: dict[str, Any]) -> str:

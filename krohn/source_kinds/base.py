@@ -43,7 +43,7 @@ from krohn.program.word_texts import letters_by_name, split_letters, write_lette
 from krohn.report import Progress, Question, Report, report_passing_runs
 from krohn.source_kinds import find_source_to_compile
 from krohn.source_kinds.kind import Answers, Kind, Runs, S, mark_unproved
-from krohn.verify.proof import Proof, prove, shown_of
+from krohn.verify.proof import Proof, prove, prove_own, shown_of
 from krohn.verify.search.find import claims
 from krohn.verify.testing.simulation_result import Simulation
 
@@ -268,7 +268,7 @@ class SourceKind(Kind[S]):
         options = replace(asked.options, precision=precision)
         file, proof = self.file(source, built, claim, options), None
         if asked.proof:
-            proof = prove(file, None, asked.progress)
+            proof = prove_own(file, None, asked.progress)
             if proof.verdict != "verified":
                 raise CompileError(
                     f"the network cannot be certified in {precision.name}, so nothing "

@@ -17,6 +17,7 @@ from krohn.algebra.errors import KrohnError
 from krohn.compilation import explain
 from krohn.compiler.pipeline import Options
 from krohn.compiler.planning import MOST_CHOSEN, planning
+from krohn.compiler.search import FRONT
 from krohn.decomposition import decompose
 from krohn.network import modelfile
 from krohn.network.precision import PRECISIONS
@@ -293,6 +294,27 @@ def test_the_chosen_network_has_the_least_product_of_all_that_may_be_chosen(
             assert row["name"].removeprefix("scan").isdecimal()
             assert "a scan of higher radix" in facts["why"]
     assert f"{product:,}" in facts["why"]
+
+
+@pytest.mark.parametrize(("source", "length"), [("S4", 27), ("D4", 24), ("C3", 16)])
+def test_alternatives_are_what_another_choice_compiles(
+    source: str, length: int
+) -> None:
+    facts = explain(source, length)
+    (chosen,) = (row for row in facts["front"] if row["chosen"])
+    sizes = [row["minimise"] for row in facts["also"]]
+    assert sizes == [
+        size
+        for size in FRONT
+        if min(row[size] for row in facts["front"]) < chosen[size]
+    ]
+    for row in facts["also"]:
+        assert row[row["minimise"]] < chosen[row["minimise"]]
+        model = krohn.compile(source, length, minimise=row["minimise"], proof=False)
+        told = model.summary()
+        assert model.construction == row["name"]
+        names = "depth", "layers", "parameters"
+        assert [told[n] for n in names] == [row[n] for n in names]
 
 
 def test_the_front_counts_what_compiled_files_hold() -> None:

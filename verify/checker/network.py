@@ -76,7 +76,7 @@ def recheck(
                 "the evidence is for another model file",
             )
             return check_claim(open_model(data), content, machine, claim=claim)
-    except Refused:
+    except (Refused, MemoryError):
         raise
     except Exception as error:
         reason = f"{type(error).__name__}: {str(error)[:200]}"
