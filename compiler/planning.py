@@ -51,6 +51,8 @@ EMPTY: Mapping[str, Build] = {}
 MOST_CHOSEN = 24_000_000
 """Of a network that is chosen, its position table apart: it is compiled and proved in a
 GiB. A scan of 41 million parameters took 43 bytes for each."""
+TOO_LARGE = "none above "
+"""How the reason begins why a network is not chosen that is built by name."""
 FEW_WINDOWS = 10
 
 
@@ -150,12 +152,14 @@ class Planning:
         reasons = self.search.reasons
         if len(self.names) == 1:
             return reasons[self.names[0]][0]
+        every = (reason for several in reasons.values() for reason in several)
+        named = "; one that is too large is built if --construction names it"
+        larger = named if any(TOO_LARGE in reason for reason in every) else ""
         return (
             f"no construction of a Transformer can compute {self.wanted} with at most "
-            f"{MOST_CHOSEN:,} parameters, which take a GiB, and a proof of minutes (`krohn "
-            "explain` gives the reason for each); a ReLU RNN can, at every length, with a "
-            "unit for each state and letter at most: use --arch rnn; or name a larger "
-            f"Transformer, of up to {MOST_PARAMETERS:,} parameters: --construction {SCAN}"
+            f"{MOST_CHOSEN:,} parameters and a proof of minutes (`krohn explain` gives the "
+            f"reason for each{larger}); a ReLU RNN can, at every length, with a unit for "
+            "each state and letter at most: use --arch rnn"
         )
 
     def _candidate(self, name: str, key: Key) -> Candidate:
@@ -280,7 +284,7 @@ def _request(
     )
     if most < MOST_PARAMETERS:
         refusal += (
-            f"none above {most:.0e} is chosen; --arch rnn is small, and --construction "
+            f"{TOO_LARGE}{most:.1e} is chosen; --arch rnn is small, and --construction "
             f"{name} builds it all the same"
         )
     else:

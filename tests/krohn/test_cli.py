@@ -396,7 +396,10 @@ def test_damaged_files_are_one_line_and_2(
 @pytest.mark.sample(1)
 @pytest.mark.parametrize(
     "inside",
-    ["krohn.compiled_model.prove", "krohn.network.modelfile.safetensors.numpy.save"],
+    [
+        "krohn.compiled_model.prove_own",
+        "krohn.network.modelfile.safetensors.numpy.save",
+    ],
 )
 def test_an_interruption_leaves_the_old_file(
     command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, inside: str
@@ -444,7 +447,7 @@ def test_what_ends_a_proof_is_one_line_and_2(
     def stop(*arguments: object, **options: object) -> None:
         raise trouble
 
-    monkeypatch.setattr("krohn.compiled_model.prove", stop)
+    monkeypatch.setattr("krohn.compiled_model.prove_own", stop)
     done = command("compile", "C3", "-T", 4, "-o", tmp_path / "model.safetensors")
     assert done.code == 2
     assert done.trouble.startswith(says)

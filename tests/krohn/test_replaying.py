@@ -294,7 +294,7 @@ def test_a_word_that_several_constructions_fail_on_is_told_once() -> None:
 
     machine = krohn.zoo("C2")
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr("krohn.compiled_model.prove", lambda *_: Wrong())
+        patched.setattr("krohn.compiled_model.prove_own", lambda *_: Wrong())
         with pytest.raises(krohn.CompileError) as told:
             krohn.compile(machine, 510)
     said = str(told.value)

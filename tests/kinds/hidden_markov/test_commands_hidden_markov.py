@@ -48,7 +48,7 @@ def test_the_error_is_said_in_its_parts(file: Path) -> None:
 def test_what_is_for_machines_is_refused_before_the_proof(
     call: Call, file: Path, option: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("krohn.source_kinds.base.prove", None)
+    monkeypatch.setattr("krohn.source_kinds.base.prove_own", None)
     code, told = call("verify", file, "--proof", option, 1)
     assert code == 2
     assert (
