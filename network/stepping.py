@@ -24,7 +24,10 @@ class _Steps:
     @threads(1)
     def read(self, tokens: IntArray) -> Array:
         """One more token of every text."""
-        return self._together(tokens[:, None], ONE)[:, 0]
+        with torch.no_grad():
+            given = torch.from_numpy(tokens).to(self.device)
+            logits, self.cache = self.network.step(given, self.cache)
+        return _array(logits)
 
     @threads(1)
     def read_on(self, words: IntArray) -> Array:
@@ -37,12 +40,16 @@ class _Steps:
         )
 
     def _together(self, words: IntArray, chain: Tree) -> Array:
-        with torch.inference_mode():
+        with torch.no_grad():
             given = torch.from_numpy(words).to(self.device)
             logits, grow = self.network.branch(given, self.cache, chain)
             self.cache = grow(0, len(words))
-        array: Array = logits.double().cpu().numpy()
-        return array
+        return _array(logits)
+
+
+def _array(logits: Tensor) -> Array:
+    array: Array = logits.double().cpu().numpy()
+    return array
 
 
 @cache
