@@ -37,7 +37,7 @@ class Semiautomaton:
 
     def __post_init__(self) -> None:
         given = np.asarray(self.transitions)
-        if given.size and not np.issubdtype(given.dtype, np.integer):
+        if given.size and given.dtype.kind not in "iu":
             raise MachineError("a transition table holds whole numbers")
         table = np.array(given, dtype=np.int64)
         table.setflags(write=False)

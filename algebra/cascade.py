@@ -225,29 +225,28 @@ def component_of(table: npt.ArrayLike, states: Sequence[str]) -> Component:
         states: The name of each state.
     """
     rows = np.asarray(table, dtype=np.int64).reshape(-1, len(states))
-    names = tuple(letter_name(row, states) for row in rows)
+    names = tuple(letter_name(row, states) for row in rows.tolist())
     return Component(Semiautomaton(rows, names, tuple(states)))
 
 
-def letter_name(row: IntArray, states: Sequence[str]) -> str:
+def letter_name(row: Sequence[int], states: Sequence[str]) -> str:
     """A transformation in words: ``keep``, ``:= s``, cycles, or its images."""
-    if np.array_equal(row, np.arange(len(row))):
-        return "keep"
-    if (row == row[0]).all():
+    reached = set(row)
+    if len(reached) == len(row):
+        return "".join(_cycles(row, states)) or "keep"
+    if len(reached) == 1:
         return f":= {states[row[0]]}"
-    if np.array_equal(np.sort(row), np.arange(len(row))):
-        return "".join(_cycles(row, states))
-    return "[" + " ".join(states[q] for q in row.tolist()) + "]"
+    return "[" + " ".join(states[q] for q in row) + "]"
 
 
-def _cycles(row: IntArray, states: Sequence[str]) -> list[str]:
+def _cycles(row: Sequence[int], states: Sequence[str]) -> list[str]:
     cycles, seen = [], set[int]()
     for first in range(len(row)):
         cycle, at = [], first
         while at not in seen:
             seen.add(at)
             cycle.append(states[at])
-            at = int(row[at])
+            at = row[at]
         if len(cycle) > 1:
             cycles.append("(" + " ".join(cycle) + ")")
     return cycles
@@ -278,7 +277,7 @@ def _read_only_table(values: npt.ArrayLike) -> IntArray:
     integers = given.dtype.kind in "iu" or not given.size
     table = np.array(given, dtype=np.int64) if integers else None
     # Numbers beyond int64 would come around as others, INVALID among them.
-    if table is None or not np.array_equal(table, given):
+    if table is None or (given.dtype.kind == "u" and (table != given).any()):
         raise MachineError("the tables of a cascade hold integers and nothing else")
     table.setflags(write=False)
     return table

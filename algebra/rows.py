@@ -47,20 +47,24 @@ def firsts(rows: IntArray) -> tuple[IntArray, IntArray]:
 def _first_of(numbers: IntArray) -> tuple[IntArray, IntArray]:
     """A place of each distinct number of ``(count,)``, ascending, and each one's index."""
     # As np.unique does it, in a third of the time where there are few.
-    order = np.argsort(numbers)
+    order = numbers.argsort()
     ordered = numbers[order]
-    new = np.ones(len(numbers), dtype=bool)
+    new = np.empty(len(numbers), dtype=bool)
+    new[0] = False
     new[1:] = ordered[1:] != ordered[:-1]
     index = np.empty(len(numbers), dtype=np.int64)
-    index[order] = np.cumsum(new) - 1
+    index[order] = new.cumsum()
+    new[0] = True
     return order[new], index
 
 
 def _codes(rows: IntArray, sizes: list[int]) -> IntArray:
     """Each row as the digits of one number, the first one leading."""
     # Not np.ravel_multi_index: it takes 32 columns in some versions, 64 in others.
-    weights = [prod(sizes[i + 1 :]) for i in range(len(sizes))]
-    codes: IntArray = rows @ np.array(weights, dtype=np.int64)
+    weights = [1]
+    for size in sizes[:0:-1]:
+        weights.append(weights[-1] * size)
+    codes: IntArray = rows @ np.array(weights[::-1], dtype=np.int64)
     return codes
 
 

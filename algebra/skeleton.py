@@ -4,6 +4,7 @@ from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +13,7 @@ from krohn.algebra.automaton import IntArray, Semiautomaton
 from krohn.algebra.budget import Budget
 from krohn.algebra.graphs import components_of_steps
 from krohn.algebra.groups.permutation_group import PermutationGroup
+from krohn.algebra.rows import distinct
 
 # Sets of states, and all that words make of the set of all states.
 
@@ -40,13 +42,25 @@ def set_keys(sets: BoolArray) -> list[bytes]:
     return [data[i : i + width] for i in range(0, len(data), width)]
 
 
-def apply(letter: IntArray, sets: BoolArray) -> BoolArray:
-    """The images ``(count, states)`` of sets under one letter ``(states,)``."""
-    order = np.argsort(letter, kind="stable")
-    targets, first = np.unique(letter[order], return_index=True)
-    after = np.zeros_like(sets)
-    after[:, targets] = np.logical_or.reduceat(sets[:, order], first, axis=1)
-    return after
+class _Letters:
+    """Letters ``(letters, states)`` that are applied to many sets at once."""
+
+    def __init__(self, transitions: IntArray) -> None:
+        self.count, states = transitions.shape
+        ends = (transitions + states * np.arange(self.count)[:, None]).ravel()
+        order = np.argsort(ends, kind="stable")
+        ends = ends[order]
+        self._from = order % states
+        self._first = np.flatnonzero(np.append(True, ends[1:] != ends[:-1]))
+        self._to = ends[self._first]
+
+    def apply(self, sets: BoolArray) -> BoolArray:
+        """The images ``(letters, count, states)`` of sets ``(count, states)``."""
+        count, states = sets.shape
+        after = np.zeros((count, self.count * states), dtype=bool)
+        sources = sets.take(self._from, axis=1)
+        after[:, self._to] = np.logical_or.reduceat(sources, self._first, axis=1)
+        return after.reshape(count, self.count, states).swapaxes(0, 1)
 
 
 def images(
@@ -61,6 +75,7 @@ def images(
         BudgetExceeded: If there are too many of them.
     """
     n, letters = len(machine.states), len(machine.letters)
+    action = _Letters(machine.transitions)
     everything = np.ones((1, n), dtype=bool)
     known = {key: i for i, key in enumerate(set_keys(everything))}
     pieces, parents = [everything], [np.full((1, 2), -1)]
@@ -69,7 +84,7 @@ def images(
     rows = max(1, PIECE_BYTES // (letters * n))
     for piece in pieces:
         budget.spend(len(piece) * letters * (FOLLOWED * n + KEYED), PASSES * letters)
-        step, fresh, parent = _advance(machine, piece, first, known)
+        step, fresh, parent = _advance(action, piece, first, known)
         steps.append(step)
         first += len(piece)
         budget.check(len(known), "images of the state set")
@@ -87,22 +102,21 @@ def images(
 
 
 def _advance(
-    machine: Semiautomaton, piece: BoolArray, first: int, known: dict[bytes, int]
+    action: _Letters, piece: BoolArray, first: int, known: dict[bytes, int]
 ) -> tuple[IntArray, BoolArray, IntArray]:
     """Where letters take some sets; the new sets among those, and their origin."""
-    after = np.stack([apply(letter, piece) for letter in machine.transitions])
-    flat = after.reshape(-1, piece.shape[1])
-    step = np.empty(len(flat), dtype=np.int64)
+    flat = action.apply(piece).reshape(-1, piece.shape[1])
+    step: list[int] = []
     fresh: list[int] = []
     for i, key in enumerate(set_keys(flat)):
         count = len(known)
-        step[i] = known.setdefault(key, count)
+        step.append(known.setdefault(key, count))
         if len(known) > count:
             fresh.append(i)
     new = np.array(fresh, dtype=np.int64)
-    letter, row = np.unravel_index(new, after.shape[:2])
-    origin = np.stack([row + first, letter], axis=1)
-    return step.reshape(after.shape[:2]), flat[new], origin
+    letter = new // len(piece)
+    origin = np.array([new - letter * len(piece) + first, letter]).T
+    return np.array(step).reshape(action.count, -1), flat[new], origin
 
 
 def _missing_singletons(n: int, known: dict[bytes, int]) -> BoolArray:
@@ -125,6 +139,8 @@ def transports(
 ) -> IntArray:
     """``(members, size)``: the states of each member, carried along a spanning tree."""
     start = np.flatnonzero(representative)
+    if inner.shape[1] == 1:
+        return start[None]
     points = np.full((inner.shape[1], len(start)), -1, dtype=np.int64)
     points[0] = start
     frontier = np.array([0])
@@ -144,13 +160,16 @@ def schreier_generators(
 ) -> IntArray:
     """``(k, size)``: there by the transport, on by a letter, back by the transport."""
     letter, before = np.nonzero(inner >= 0)
+    if not len(letter):
+        return np.empty((0, points.shape[1]), dtype=np.int64)
     after = inner[letter, before]
     moved = machine.transitions[letter[:, None], points[before]]
-    position = np.full((len(points), len(machine.states)), -1, dtype=np.int64)
-    np.put_along_axis(position, points, np.arange(points.shape[1])[None], axis=1)
-    generators = np.unique(np.take_along_axis(position[after], moved, axis=1), axis=0)
-    moving = (generators != np.arange(points.shape[1])).any(axis=1)
-    return np.asarray(generators[moving], dtype=np.int64)
+    position = np.empty((len(points), len(machine.states)), dtype=np.int64)
+    places = np.arange(points.shape[1])
+    position[np.arange(len(points))[:, None], points] = places
+    generators = distinct(position[after[:, None], moved])[0]
+    moving: IntArray = generators[(generators != places).any(axis=1)]
+    return moving
 
 
 def permutator_words(
@@ -219,6 +238,8 @@ class ImageClass:
         members: ``(count,)`` indices of the images, the representative first.
         points: ``(count, size)``: row i lists the states of member i in the order that
             the transport from the representative gives; row 0 ascends.
+        tiles: The largest images strictly inside the representative, in order of their
+            states.
         generators: ``(k, size)`` permutations of 0..size-1 that generate the permutator
             group, all of {s restricted to P : P·s = P}, on the representative P.
         height: 0 for singletons; otherwise one more than the highest class strictly
@@ -227,6 +248,7 @@ class ImageClass:
 
     members: IntArray
     points: IntArray
+    tiles: IntArray
     generators: IntArray
     height: int
 
@@ -248,6 +270,7 @@ class Skeleton:
     Attributes:
         machine: The machine.
         sets: ``(images, states)``; the first is the set of all states.
+        bits: ``(images, words)``: the sets as bits, 64 states to a word.
         step: ``(letters, images)``: the image of an image under a letter.
         reached: ``(images, 2)``: the image and letter from which a breadth-first search
             from all states came to an image; -1 for all states and for singletons that
@@ -258,6 +281,7 @@ class Skeleton:
 
     machine: Semiautomaton
     sets: BoolArray
+    bits: BitArray
     step: IntArray
     reached: IntArray
     classes: tuple[ImageClass, ...]
@@ -294,21 +318,6 @@ class Skeleton:
     def _index(self) -> dict[bytes, int]:
         return {key: i for i, key in enumerate(set_keys(self.sets))}
 
-    @cached_property
-    def bits(self) -> BitArray:
-        """``(images, words)``: the sets as bits, 64 states to a word."""
-        return pack(self.sets)
-
-    def tiles(self, image: int) -> IntArray:
-        """The largest images strictly inside an image, in order of their states."""
-        inside = ((self.bits & ~self.bits[image]) == 0).all(axis=1)
-        inside[image] = False
-        candidates = np.flatnonzero(inside)
-        order = np.argsort(-self.sets[candidates].sum(axis=1), kind="stable")
-        maximal = np.array(list(_maximal(candidates[order], self.bits)), dtype=np.int64)
-        first = np.lexsort((~self.sets[maximal].T)[::-1])
-        return maximal[first]
-
 
 def skeleton(machine: Semiautomaton, budget: Budget | None = None) -> Skeleton:
     """The images of a machine's state set, their classes, groups and heights.
@@ -322,12 +331,11 @@ def skeleton(machine: Semiautomaton, budget: Budget | None = None) -> Skeleton:
     """
     budget = budget or Budget(size=MOST_IMAGES)
     sets, step, reached = images(machine, budget)
-    class_of = components_of_steps(step)
-    bare = Skeleton(machine, sets, step, reached, (), class_of)
+    class_of, bits = components_of_steps(step), pack(sets)
     members = _members(class_of)
-    below = _below(bare, [group[0] for group in members], budget)
-    height = _heights(sets, below, class_of)
-    order = np.argsort(-height[[int(group[0]) for group in members]], kind="stable")
+    tiles = _tiles(sets, bits, [int(group[0]) for group in members], budget)
+    height = _heights(sets, _below(step, members, tiles), class_of)
+    order = np.argsort(-height[[group[0] for group in members]], kind="stable")
     rank = np.argsort(order)
     place = np.empty(len(sets), dtype=np.int64)
     for group in members:
@@ -335,45 +343,89 @@ def skeleton(machine: Semiautomaton, budget: Budget | None = None) -> Skeleton:
     inner = np.where(class_of[step] == class_of, place[step], -1)
     classes: list[ImageClass] = []
     for c in order.tolist():
-        budget.spend(PASSES * inner[:, members[c]].size * len(machine.states), PASSES)
+        group, steps = members[c], inner[:, members[c]]
+        budget.spend(PASSES * steps.size * len(machine.states), PASSES)
         budget.check(len(classes), "classes of images")
-        classes.append(_image_class(bare, inner[:, members[c]], members[c], height))
-    return Skeleton(machine, sets, step, reached, tuple(classes), rank[class_of])
+        if height[group[0]]:
+            points = transports(machine, sets[group[0]], steps)
+            generators = schreier_generators(machine, points, steps)
+        else:
+            points = sets[group].argmax(axis=1)[:, None]
+            generators = np.empty((0, 1), dtype=np.int64)
+        classes.append(
+            ImageClass(group, points, tiles[c], generators, int(height[group[0]]))
+        )
+    return Skeleton(machine, sets, bits, step, reached, tuple(classes), rank[class_of])
 
 
 def _members(class_of: IntArray) -> list[IntArray]:
     order = np.argsort(class_of, kind="stable")
-    return np.split(order, np.cumsum(np.bincount(class_of))[:-1])
+    ends = np.bincount(class_of).cumsum().tolist()
+    return [order[i:j] for i, j in pairwise([0, *ends])]
 
 
-def _maximal(candidates: IntArray, bits: BitArray) -> Iterator[int]:
-    """The candidates, large ones first, that lie in no other one."""
+def _tiles(
+    sets: BoolArray, bits: BitArray, representatives: list[int], budget: Budget
+) -> list[IntArray]:
+    """The largest images strictly inside each of some images, in order of their states.
+
+    Singletons have none.
+    """
+    sizes, tiles = sets.sum(axis=1), []
+    for image, size in zip(
+        representatives, sizes[representatives].tolist(), strict=True
+    ):
+        if size == 1:
+            tiles.append(np.empty(0, dtype=np.int64))
+            continue
+        budget.check(len(sets), "images of the state set")
+        inside = _lie_in(bits, bits[image])
+        inside[image] = False
+        maximal = _maximal(np.flatnonzero(inside), sizes, bits)
+        tiles.append(maximal[np.lexsort((~sets[maximal].T)[::-1])])
+        budget.spend((len(maximal) + 2) * bits.size, PASSES * len(maximal))
+    return tiles
+
+
+def _lie_in(bits: BitArray, others: BitArray) -> BoolArray:
+    """Whether sets ``(…, words)`` are parts of others."""
+    beyond = bits & ~others
+    inside: BoolArray = (beyond == 0).all(axis=-1)
+    return inside
+
+
+def _maximal(candidates: IntArray, sizes: IntArray, bits: BitArray) -> IntArray:
+    """The candidates that lie in no other one."""
+    candidates = candidates[np.argsort(-sizes[candidates], kind="stable")]
+    found = []
     while len(candidates):
-        largest = candidates[0]
-        yield int(largest)
-        inside = ((bits[candidates] & ~bits[largest]) == 0).all(axis=1)
-        candidates = candidates[~inside]
+        # The largest of those that remain; none lies in another one of its size.
+        here = sizes[candidates]
+        most = max(1, PIECE_BYTES // (16 * bits.shape[1] * len(here)))
+        largest = candidates[: min(np.count_nonzero(here == here[0]), most)]
+        found.append(largest)
+        rest = candidates[len(largest) :]
+        inside = _lie_in(bits[rest][:, None], bits[largest]).any(axis=1)
+        candidates = rest[~inside]
+    return np.concatenate(found)
 
 
-def _below(bare: Skeleton, representatives: list[int], budget: Budget) -> IntArray:
+def _below(step: IntArray, members: list[IntArray], tiles: list[IntArray]) -> IntArray:
     """Pairs ``(count, 2)`` of images, the second strictly below the first or alike."""
-    letters, count = bare.step.shape
-    source = np.tile(np.arange(count), letters)
-    pairs = [np.stack([source, bare.step.reshape(-1)], axis=1)]
-    for representative in representatives:
-        if bare.sets[representative].sum() > 1:
-            budget.check(count, "images of the state set")
-            tiles = bare.tiles(representative)
-            budget.spend((len(tiles) + 2) * bare.bits.size, PASSES * len(tiles))
-            pairs.append(np.stack([np.full_like(tiles, representative), tiles], axis=1))
-    return np.concatenate(pairs)
+    letters, count = step.shape
+    upper = [np.tile(np.arange(count), letters)]
+    upper += [
+        np.full(len(below), group[0])
+        for group, below in zip(members, tiles, strict=True)
+    ]
+    return np.array([np.concatenate(upper), np.concatenate([step.ravel(), *tiles])]).T
 
 
 def _heights(sets: BoolArray, below: IntArray, class_of: IntArray) -> IntArray:
     """The longest descent from each image to a singleton, by relaxation."""
     upper, lower = class_of[below].T
     upper, lower = upper[upper != lower], lower[upper != lower]
-    edges = np.unique(np.stack([upper, lower], axis=1), axis=0)
+    edges = distinct(np.array([upper, lower]).T)[0]
     height = np.zeros(int(class_of.max()) + 1, dtype=np.int64)
     large = np.zeros(len(height), dtype=bool)
     large[class_of[sets.sum(axis=1) > 1]] = True
@@ -385,12 +437,3 @@ def _heights(sets: BoolArray, below: IntArray, class_of: IntArray) -> IntArray:
         if np.array_equal(after, height):
             return height[class_of]
         height = after
-
-
-def _image_class(
-    bare: Skeleton, inner: IntArray, members: IntArray, height: IntArray
-) -> ImageClass:
-    """A class with the transports along a spanning tree and Schreier's generators."""
-    points = transports(bare.machine, bare.sets[members[0]], inner)
-    generators = schreier_generators(bare.machine, points, inner)
-    return ImageClass(members, points, generators, int(height[members[0]]))

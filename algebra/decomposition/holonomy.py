@@ -34,7 +34,7 @@ from krohn.algebra.cascade import (
     component_of,
 )
 from krohn.algebra.decomposition.diagrams import letters_of, next_layer, number_names
-from krohn.algebra.groups.permutation_group import PermutationGroup
+from krohn.algebra.rows import distinct
 from krohn.algebra.skeleton import ImageClass, Skeleton, set_keys, skeleton
 
 PIECE = 2**24  # entries of large tables that are made at a time
@@ -43,9 +43,8 @@ PASSES = 30  # over each pair of tiles of a node, and array operations of a leve
 
 @dataclass(frozen=True, eq=False)
 class _Slot:
-    """A coordinate: which classes it serves, how high they are, and how many values."""
+    """A coordinate: how high the classes are that it serves, and how many values."""
 
-    classes: IntArray
     height: int
     size: int
 
@@ -59,11 +58,13 @@ class _Tiling:
         tile: ``(images, most tiles)``: the tiles of each image, -1 beyond the last; the
             tiles of the members of a class correspond along its transports.
         slots: The coordinates, top one first.
+        slot_of: ``(images,)``: the coordinate that serves an image; -1 for singletons.
     """
 
     skeleton: Skeleton
     tile: IntArray
     slots: tuple[_Slot, ...]
+    slot_of: IntArray
 
     def lowest(self, slot: int) -> bool:
         """Whether a coordinate is the last one of its height."""
@@ -97,18 +98,23 @@ def holonomy(machine: Semiautomaton, budget: Budget | None = None) -> Cascade:
 
 def _tiling(found: Skeleton) -> _Tiling:
     large = [c for c in found.classes if c.height]
-    tiles = [found.tiles(int(c.members[0])) for c in large]
-    most = max((len(t) for t in tiles), default=0)
+    most = max((len(c.tiles) for c in large), default=0)
     table = np.full((len(found.sets), most), INVALID, dtype=np.int64)
-    for image_class, first in zip(large, tiles, strict=True):
-        table[image_class.members, : len(first)] = _carry_tiles(
-            found, image_class, first
-        )
-    return _Tiling(found, table, tuple(_slots(found, large, table)))
+    for image_class in large:
+        tiles = _carry_tiles(found, image_class)
+        table[image_class.members, : tiles.shape[1]] = tiles
+    slots, served = _slots(found, large)
+    slot_of = np.full(len(found.classes), -1)
+    # Classes without height come last.
+    slot_of[: len(large)] = served
+    return _Tiling(found, table, slots, slot_of[found.class_of])
 
 
-def _carry_tiles(found: Skeleton, image_class: ImageClass, first: IntArray) -> IntArray:
+def _carry_tiles(found: Skeleton, image_class: ImageClass) -> IntArray:
     """``(members, tiles)``: the tiles of the representative, carried to each member."""
+    first = image_class.tiles
+    if len(image_class.members) == 1:
+        return first[None]
     inside = found.sets[first][:, image_class.points[0]]
     tile, position = np.nonzero(inside)
     shape = (len(first), found.sets.shape[1])
@@ -123,64 +129,53 @@ def _carry_tiles(found: Skeleton, image_class: ImageClass, first: IntArray) -> I
 
 
 def _slots(
-    found: Skeleton, large: Sequence[ImageClass], table: IntArray
-) -> list[_Slot]:
-    """One coordinate for all classes of a height whose groups are alike."""
+    found: Skeleton, large: Sequence[ImageClass]
+) -> tuple[tuple[_Slot, ...], list[int]]:
+    """One coordinate for all classes of a height whose groups are alike; which is whose."""
     alike: dict[tuple[int, bytes], list[int]] = {}
     for number, image_class in enumerate(large):
-        group = holonomy_group(found, image_class, table)
-        key = (-image_class.height, _signature(group))
+        key = (-image_class.height, _signature(found, image_class))
         alike.setdefault(key, []).append(number)
-    return [
-        _Slot(
-            np.array(classes),
-            -negative,
-            max(_tiles_of(large[c], table) for c in classes),
-        )
-        for (negative, _), classes in sorted(alike.items())
-    ]
+    slots, served = [], [0] * len(large)
+    for at, ((negative, _), classes) in enumerate(sorted(alike.items())):
+        slots.append(_Slot(-negative, max(len(large[c].tiles) for c in classes)))
+        for c in classes:
+            served[c] = at
+    return tuple(slots), served
 
 
-def _tiles_of(image_class: ImageClass, table: IntArray) -> int:
-    return int((table[image_class.members[0]] != INVALID).sum())
+def _signature(found: Skeleton, image_class: ImageClass) -> bytes:
+    """Equal for classes that may share a coordinate without larger groups."""
+    rows = permutators_on_tiles(found, image_class)
+    moving: IntArray = rows[(rows != np.arange(rows.shape[1])).any(axis=1)]
+    if not len(moving):
+        return b""
+    return len(image_class.tiles).to_bytes(4, "big") + distinct(moving)[0].tobytes()
 
 
-def holonomy_group(
-    found: Skeleton, image_class: ImageClass, table: IntArray
-) -> PermutationGroup:
-    """How the permutators of an image act on its tiles.
+def permutators_on_tiles(found: Skeleton, image_class: ImageClass) -> IntArray:
+    """``(k, tiles)``: how generators of an image's permutators act on its tiles.
 
-    Args:
-        found: The skeleton.
-        image_class: The class of the image.
-        table: ``(images, most tiles)``: the tiles of each image.
+    The image is the representative of the class.
     """
-    tiles = table[image_class.members[0]]
-    tiles = tiles[tiles != INVALID]
+    tiles, generators = image_class.tiles, image_class.generators
+    if not len(generators):
+        return np.empty((0, len(tiles)), dtype=np.int64)
     inside = found.sets[tiles][:, image_class.points[0]]
-    images = np.zeros((len(image_class.generators), *inside.shape), dtype=bool)
+    images = np.zeros((len(generators), *inside.shape), dtype=bool)
     tile, position = np.nonzero(inside)
-    for image, generator in zip(images, image_class.generators, strict=True):
+    for image, generator in zip(images, generators, strict=True):
         image[tile, generator[position]] = True
     # A permutator takes tiles to tiles, so that each image equals exactly one of them.
     number = {key: i for i, key in enumerate(set_keys(inside))}
     rows = [number[key] for key in set_keys(images.reshape(-1, inside.shape[1]))]
-    return PermutationGroup(np.array(rows, dtype=np.int64).reshape(-1, len(tiles)))
-
-
-def _signature(group: PermutationGroup) -> bytes:
-    """Equal for groups that may share a coordinate without becoming larger."""
-    if group.order == 1:
-        return b""
-    return (
-        group.degree.to_bytes(4, "big") + np.unique(group.generators, axis=0).tobytes()
-    )
+    return np.array(rows, dtype=np.int64).reshape(-1, len(tiles))
 
 
 def _projection(tiling: _Tiling) -> Projection:
     images, layers = np.array([0]), []
-    for slot in tiling.slots:
-        below, valid = _inside(tiling, slot, images)
+    for at in range(len(tiling.slots)):
+        below, valid = _inside(tiling, at, images)
         nodes, follow = next_layer(below[..., None], valid)
         images = nodes[:, 0]
         layers.append(follow)
@@ -191,11 +186,11 @@ def _projection(tiling: _Tiling) -> Projection:
 
 
 def _inside(
-    tiling: _Tiling, slot: _Slot, images: IntArray
+    tiling: _Tiling, at: int, images: IntArray
 ) -> tuple[IntArray, np.ndarray[tuple[int, ...], np.dtype[np.bool_]]]:
     """The tile ``(nodes, values)`` that each value picks, and which values can occur."""
-    active = np.isin(tiling.skeleton.class_of[images], slot.classes)
-    tiles = tiling.tile[images][:, : slot.size]
+    active = tiling.slot_of[images] == at
+    tiles = tiling.tile[images][:, : tiling.slots[at].size]
     below = np.where(active[:, None], tiles, images[:, None])
     return below, below != INVALID
 
@@ -209,15 +204,16 @@ def _wiring(tiling: _Tiling, budget: Budget) -> tuple[tuple[Component, ...], Wir
     components, emits, follows = [], [], []
     for at, slot in enumerate(tiling.slots):
         budget.spend(PASSES * len(nodes) * slot.size**2, PASSES)
-        rows = _moves(tiling, slot, nodes[:, :3])
+        rows = _moves(tiling, at, nodes[:, :3])
         table, emit = letters_of(rows)
-        before, valid = _inside(tiling, slot, nodes[:, 3])
-        after, _ = _inside(tiling, slot, nodes[:, 4])
-        moved = np.take_along_axis(after, rows, axis=1)
-        read = np.repeat(nodes[:, None, :3], slot.size, axis=1)
+        before, valid = _inside(tiling, at, nodes[:, 3])
+        after, _ = _inside(tiling, at, nodes[:, 4])
+        below = np.empty((*before.shape, 5), dtype=np.int64)
+        below[..., :3] = nodes[:, None, :3]
+        below[..., 3] = before
+        below[..., 4] = after[np.arange(len(nodes))[:, None], rows]
         if tiling.lowest(at):
-            read[..., 1:] = np.stack([before, moved], axis=-1)
-        below = np.concatenate([read, before[..., None], moved[..., None]], axis=-1)
+            below[..., 1:3] = below[..., 3:]
         nodes, follow = next_layer(below, valid)
         budget.check(len(nodes), "nodes of the wiring")
         components.append(component_of(table, number_names(slot.size)))
@@ -229,23 +225,25 @@ def _wiring(tiling: _Tiling, budget: Budget) -> tuple[tuple[Component, ...], Wir
     return tuple(components), Wiring(entry, tuple(emits), tuple(follows))
 
 
-def _moves(tiling: _Tiling, slot: _Slot, nodes: IntArray) -> IntArray:
+def _moves(tiling: _Tiling, at: int, nodes: IntArray) -> IntArray:
     """The coordinate's move at each node: ``(nodes, values)``."""
-    piece = max(1, PIECE // slot.size**2)
+    piece = max(1, PIECE // tiling.slots[at].size ** 2)
     starts = range(0, len(nodes), piece)
-    parts = [_some_moves(tiling, slot, nodes[at : at + piece]) for at in starts]
-    return np.concatenate(parts)
+    parts = [_some_moves(tiling, at, nodes[i : i + piece]) for i in starts]
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
-def _some_moves(tiling: _Tiling, slot: _Slot, nodes: IntArray) -> IntArray:
-    skeleton = tiling.skeleton
+def _some_moves(tiling: _Tiling, at: int, nodes: IntArray) -> IntArray:
+    slot = tiling.slots[at]
     letter, before, after = nodes.T
-    image = skeleton.step[letter, before]
-    active = np.isin(skeleton.class_of[after], slot.classes)
+    image = tiling.skeleton.step[letter, before]
+    active = tiling.slot_of[after] == at
     turns, resets = active & (image == after), active & (image != after)
-    rows = np.tile(np.arange(slot.size), (len(nodes), 1))
-    rows[turns] = _turn(tiling, slot, letter[turns], before[turns], after[turns])
-    rows[resets] = _containing(tiling, slot, image[resets], after[resets])[:, None]
+    rows = np.arange(slot.size)[None].repeat(len(nodes), axis=0)
+    if turns.any():
+        rows[turns] = _turn(tiling, slot, letter[turns], before[turns], after[turns])
+    if resets.any():
+        rows[resets] = _containing(tiling, slot, image[resets], after[resets])[:, None]
     return rows
 
 
@@ -276,8 +274,8 @@ def _lift(tiling: _Tiling) -> IntArray:
     states = np.arange(tiling.skeleton.sets.shape[1])
     images = np.zeros(len(states), dtype=np.int64)
     lift = np.zeros((len(states), len(tiling.slots)), dtype=np.int64)
-    for i, slot in enumerate(tiling.slots):
-        below, valid = _inside(tiling, slot, images)
+    for i in range(len(tiling.slots)):
+        below, valid = _inside(tiling, i, images)
         holds = tiling.skeleton.sets[below, states[:, None]] & valid
         lift[:, i] = holds.argmax(axis=1)
         images = below[states, lift[:, i]]

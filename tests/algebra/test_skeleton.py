@@ -124,10 +124,10 @@ def test_words_effect_the_generators_and_reach_the_images(name: str) -> None:
 def test_tiles_are_the_largest_images_inside(a: Semiautomaton) -> None:
     found = skeleton(a)
     sets = sets_of(found)
-    for i, one in enumerate(sets):
-        inside = [s for s in sets if s < one]
+    for image_class in found.classes:
+        inside = [s for s in sets if s < sets[image_class.members[0]]]
         largest = {s for s in inside if not any(s < other for other in inside)}
-        assert {sets[t] for t in found.tiles(i).tolist()} == largest
+        assert {sets[t] for t in image_class.tiles.tolist()} == largest
 
 
 def test_a_singleton_that_no_word_reaches_has_no_word() -> None:
@@ -141,7 +141,7 @@ def test_all_pairs_of_states_tile_what_two_letters_reach() -> None:
     pairs = [[p, q] for p, q in combinations(range(4), 2)]
     rows = [[1, 2, 3, 0], [1, 0, 2, 3], *([p, q, p, q] for p, q in pairs)]
     found = skeleton(machine(rows))
-    assert len(found.tiles(0)) == 6
+    assert len(found.classes[0].tiles) == 6
 
 
 @pytest.mark.slow
