@@ -50,6 +50,21 @@ def test_it_proves_long_sums_and_close_scores(name: str, length: int) -> None:
 @pytest.mark.parametrize(
     ("name", "length"),
     [
+        ("regex:(ab|ba)*", 6),
+        ("regex:(ab|ba)*", 8),
+        pytest.param("PermReset4", 16, marks=pytest.mark.slow),
+    ],
+)
+def test_values_that_no_letter_has_together_do_not_count(name: str, length: int) -> None:
+    """What an MLP makes of them is far off."""
+    data = data_of(name, length)
+    assert status(data, evidence_of(data)) == 0
+
+
+@with_kernel
+@pytest.mark.parametrize(
+    ("name", "length"),
+    [
         ("S5", 512),
         ("FlipFlop", 2048),
         (PATTERN, 2048),

@@ -3939,11 +3939,35 @@ let rec known p pos fuel s row0 c =
 let told p pos =
   known p pos (length p)
 
-(** val choices : domain list -> int list -> int list list option **)
+(** val agrees :
+    program -> int -> int -> int list -> int list -> int -> bool **)
 
-let choices ds s =
+let agrees p tok pos s row0 a =
+  forallb (fun x ->
+    match nth_error p (fst x) with
+    | Some o ->
+      (match o with
+       | Token -> Checked.equal (snd x) a
+       | _ ->
+         (match all (told p pos (tok :: s) (a :: row0)) (inputs o) with
+          | Some vs ->
+            (match applied o vs with
+             | Some v -> Checked.equal (snd x) v
+             | None -> true)
+          | None -> true))
+    | None -> true) (combine s row0)
+
+(** val choices :
+    int -> program -> domain list -> int -> int -> int list -> int list list
+    option **)
+
+let choices letters0 p ds tok pos s =
   match all (nth_error ds) s with
-  | Some of0 -> Some ((map fst of0) :: (prods (map snd of0)))
+  | Some of0 ->
+    Some
+      ((map fst of0) :: (filter (fun row0 ->
+                          existsb (agrees p tok pos s row0) (seq 0 letters0))
+                          (prods (map snd of0))))
   | None -> None
 
 (** val at_position :
@@ -3974,11 +3998,11 @@ let rec gathered calc rows0 t =
      | None -> None)
 
 (** val built :
-    program -> domain list -> int -> int list -> int -> (int list -> interval
-    option) -> form option **)
+    int -> program -> domain list -> int -> int -> int list -> int -> (int
+    list -> interval option) -> form option **)
 
-let built p ds pos s c calc =
-  match choices ds s with
+let built letters0 p ds tok pos s c calc =
+  match choices letters0 p ds tok pos s with
   | Some rows0 ->
     (match gathered (fun row0 ->
              match told p pos s row0 c with
@@ -3999,15 +4023,15 @@ let rec case_of v = function
   let (u, of0) = p0 in if Checked.equal u v then Some of0 else case_of v r
 
 (** val rows_of :
-    domain list -> int -> (int * int list) list -> int -> (int list * int
-    list) list option **)
+    int -> program -> domain list -> int -> int -> int -> (int * int list)
+    list -> int -> (int list * int list) list option **)
 
-let rows_of ds i cs v =
+let rows_of letters0 p ds tok pos i cs v =
   match case_of v cs with
   | Some of0 ->
     (match index i of0 with
      | Some k ->
-       (match choices ds of0 with
+       (match choices letters0 p ds tok pos of0 with
         | Some rows0 ->
           Some
             (map (fun x -> (of0, x))
@@ -4020,10 +4044,10 @@ let rows_of ds i cs v =
   | None -> None
 
 (** val cased :
-    program -> domain list -> int -> place -> (int list -> int list ->
-    interval option) -> form option **)
+    int -> program -> domain list -> int -> int -> place -> (int list -> int
+    list -> interval option) -> form option **)
 
-let cased p ds pos l calc =
+let cased letters0 p ds tok pos l calc =
   match l.of_channels with
   | [] -> None
   | i :: l0 ->
@@ -4031,7 +4055,8 @@ let cased p ds pos l calc =
      | [] ->
        (match nth_error ds i with
         | Some d ->
-          (match all (rows_of ds i l.cases) ((fst d) :: (snd d)) with
+          (match all (rows_of letters0 p ds tok pos i l.cases)
+                   ((fst d) :: (snd d)) with
            | Some lists ->
              (match gathered (fun x ->
                       match told p pos (fst x) (snd x) l.holds_channel with
@@ -4072,7 +4097,7 @@ let embedding a g letters0 longest p ds tok pos n i l =
            | None -> None)
         | None -> None)
   else let b = prepared s { channel = pos; table = rows0 } in
-       built p ds pos s l.holds_channel (fun row0 ->
+       built letters0 p ds tok pos s l.holds_channel (fun row0 ->
          match read row0 a0 with
          | Some x ->
            (match read row0 b with
@@ -4656,13 +4681,13 @@ let largest t =
   fold_right (fun x m -> Whole.max (reach (snd x)) m) Big_int_Z.zero_big_int t
 
 (** val valued :
-    arithmetic -> Big_int_Z.big_int -> int -> program -> domain list -> int
-    -> head -> form list -> int -> int -> form option **)
+    arithmetic -> Big_int_Z.big_int -> int -> int -> program -> domain list
+    -> int -> int -> head -> form list -> int -> int -> form option **)
 
-let valued a g longest p ds pos h forms c x =
+let valued a g letters0 longest p ds tok pos h forms c x =
   let w = dotted h.val0 c in
   let sources = map (prepared (x :: [])) forms in
-  (match built p ds pos (x :: []) x (fun row0 ->
+  (match built letters0 p ds tok pos (x :: []) x (fun row0 ->
            match all (read row0) sources with
            | Some xs -> product a g xs w
            | None -> None) with
@@ -4790,11 +4815,12 @@ let kept a g y l =
         | None -> None)
 
 (** val copied :
-    arithmetic -> Big_int_Z.big_int -> int -> program -> domain list -> int
-    -> head -> plan -> form list -> int -> int -> int -> form option **)
+    arithmetic -> Big_int_Z.big_int -> int -> int -> program -> domain list
+    -> int -> int -> head -> plan -> form list -> int -> int -> int -> form
+    option **)
 
-let copied a g longest p ds pos h e forms c y x =
-  match valued a g longest p ds pos h forms c x with
+let copied a g letters0 longest p ds tok pos h e forms c y x =
+  match valued a g letters0 longest p ds tok pos h forms c x with
   | Some v ->
     let off =
       if same_format a.accumulator a.stored
@@ -4937,11 +4963,12 @@ let mean g many0 off s =
           (Z.pow (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int) g) off)))))
 
 (** val added_up :
-    arithmetic -> Big_int_Z.big_int -> int -> program -> domain list -> int
-    -> head -> plan -> form list -> int -> int -> int -> form option **)
+    arithmetic -> Big_int_Z.big_int -> int -> int -> program -> domain list
+    -> int -> int -> head -> plan -> form list -> int -> int -> int -> form
+    option **)
 
-let added_up a g longest p ds pos h e forms c y x =
-  match valued a g longest p ds pos h forms c x with
+let added_up a g letters0 longest p ds tok pos h e forms c y x =
+  match valued a g letters0 longest p ds tok pos h forms c x with
   | Some v ->
     (match nth_error ds x with
      | Some dx ->
@@ -4968,15 +4995,17 @@ let added_up a g longest p ds pos h e forms c y x =
   | None -> None
 
 (** val returned :
-    arithmetic -> Big_int_Z.big_int -> int -> program -> domain list -> int
-    -> head -> plan -> form list -> int -> int -> op -> form option **)
+    arithmetic -> Big_int_Z.big_int -> int -> int -> program -> domain list
+    -> int -> int -> head -> plan -> form list -> int -> int -> op -> form
+    option **)
 
-let returned a g longest p ds pos h e forms c y o = match o with
-| PrefixSum x -> added_up a g longest p ds pos h e forms c y x
-| MarkedSum (x, _) -> added_up a g longest p ds pos h e forms c y x
+let returned a g letters0 longest p ds tok pos h e forms c y o = match o with
+| PrefixSum x -> added_up a g letters0 longest p ds tok pos h e forms c y x
+| MarkedSum (x, _) ->
+  added_up a g letters0 longest p ds tok pos h e forms c y x
 | _ ->
   (match source_of o with
-   | Some x -> copied a g longest p ds pos h e forms c y x
+   | Some x -> copied a g letters0 longest p ds tok pos h e forms c y x
    | None -> None)
 
 (** val bounded :
@@ -4987,10 +5016,10 @@ let bounded a g longest top0 =
     ((||) (same_format a.accumulator a.stored) (settling a g longest top0))
 
 (** val result :
-    arithmetic -> Big_int_Z.big_int -> int -> program -> domain list -> int
-    -> block -> head -> plan -> form list -> form list option **)
+    arithmetic -> Big_int_Z.big_int -> int -> int -> program -> domain list
+    -> int -> int -> block -> head -> plan -> form list -> form list option **)
 
-let result a g longest p ds pos b h e forms =
+let result a g letters0 longest p ds tok pos b h e forms =
   match all (nth_error p) e.fetches with
   | Some l ->
     (match l with
@@ -5005,8 +5034,8 @@ let result a g longest p ds pos b h e forms =
               (forallb (fun o' -> leqb (order_of o) (order_of o')) (o :: r)))
             (separates a g longest p ds pos b h e forms o)
        then all2o (fun x o' ->
-              returned a g longest p ds pos h e forms (fst x) (snd x) o')
-              (combine (seq 0 b.d_v) e.fetches) (o :: r)
+              returned a g letters0 longest p ds tok pos h e forms (fst x)
+                (snd x) o') (combine (seq 0 b.d_v) e.fetches) (o :: r)
        else None)
   | None -> None
 
@@ -5025,13 +5054,13 @@ let rec first calc = function
              | None -> first calc r)
 
 (** val led :
-    arithmetic -> Big_int_Z.big_int -> int -> program -> domain list -> int
-    -> block -> head -> plan -> form list -> form list option **)
+    arithmetic -> Big_int_Z.big_int -> int -> int -> program -> domain list
+    -> int -> int -> block -> head -> plan -> form list -> form list option **)
 
-let led a g longest p ds pos b h e forms =
+let led a g letters0 longest p ds tok pos b h e forms =
   first (fun k ->
-    result a g longest p ds pos b h (with_gap e (sub e.gap k)) forms)
-    (0 :: ((Checked.succ (Checked.succ (Checked.succ (Checked.succ
+    result a g letters0 longest p ds tok pos b h (with_gap e (sub e.gap k))
+      forms) (0 :: ((Checked.succ (Checked.succ (Checked.succ (Checked.succ
     0)))) :: ((Checked.succ (Checked.succ (Checked.succ (Checked.succ
     (Checked.succ (Checked.succ (Checked.succ (Checked.succ
     0)))))))) :: ((Checked.succ (Checked.succ (Checked.succ (Checked.succ
@@ -5061,14 +5090,16 @@ let rec mixture row0 i = function
    | None -> None)
 
 (** val after_attention :
-    arithmetic -> Big_int_Z.big_int -> int -> program -> domain list -> int
-    -> block -> form list -> plan list -> place list -> form list option **)
+    arithmetic -> Big_int_Z.big_int -> int -> int -> program -> domain list
+    -> int -> int -> block -> form list -> plan list -> place list -> form
+    list option **)
 
-let after_attention a g longest p ds pos b forms es ls =
+let after_attention a g letters0 longest p ds tok pos b forms es ls =
   match b.heads with
   | [] -> Some forms
   | _ :: _ ->
-    (match all2o (fun h e -> led a g longest p ds pos b h e forms) b.heads es with
+    (match all2o (fun h e ->
+             led a g letters0 longest p ds tok pos b h e forms) b.heads es with
      | Some rs ->
        all2o (fun x l ->
          let s = l.of_channels in
@@ -5084,7 +5115,7 @@ let after_attention a g longest p ds pos b forms es ls =
                 combine (map (fun h -> h.out) b.heads)
                   (map (map (prepared s)) rs)
               in
-              built p ds pos s l.holds_channel (fun row0 ->
+              built letters0 p ds tok pos s l.holds_channel (fun row0 ->
                 match read row0 own with
                 | Some y ->
                   (match mixture row0 (fst x) hs with
@@ -5124,15 +5155,15 @@ let yielded a g c sources row0 =
   | None -> None
 
 (** val cone_layers :
-    arithmetic -> Big_int_Z.big_int -> program -> domain list -> int -> block
-    -> (Big_int_Z.big_int * wire list) list -> form list -> (int * form) ->
-    place -> form option **)
+    arithmetic -> Big_int_Z.big_int -> int -> program -> domain list -> int
+    -> int -> block -> (Big_int_Z.big_int * wire list) list -> form list ->
+    (int * form) -> place -> form option **)
 
-let cone_layers a g p ds pos b net forms x l =
+let cone_layers a g letters0 p ds tok pos b net forms x l =
   let c = cone_of (length forms) net ((fst x) :: []) in
   (match all (nth_error forms) c.needs with
    | Some read_forms ->
-     cased p ds pos l (fun of0 ->
+     cased letters0 p ds tok pos l (fun of0 ->
        let sources = map (prepared of0) read_forms in
        let own = prepared of0 (snd x) in
        (fun row0 ->
@@ -5167,15 +5198,15 @@ let goes_on a g net kept0 i f l =
 type worked = (int list * (int * interval) list option) list
 
 (** val workings :
-    arithmetic -> Big_int_Z.big_int -> domain list ->
-    (Big_int_Z.big_int * wire list) list -> (form * interval) list -> int
-    list -> int list -> worked option **)
+    arithmetic -> Big_int_Z.big_int -> int -> program -> domain list -> int
+    -> int -> (Big_int_Z.big_int * wire list) list -> (form * interval) list
+    -> int list -> int list -> worked option **)
 
-let workings a g ds net forms s dims =
+let workings a g letters0 p ds tok pos net forms s dims =
   let c = cone_of (length forms) net dims in
   (match all (nth_error forms) c.needs with
    | Some read_forms ->
-     (match choices ds s with
+     (match choices letters0 p ds tok pos s with
       | Some rows0 ->
         let sources = map (prepared_by s) read_forms in
         Some (map (fun row0 -> (row0, (yielded a g c sources row0))) rows0)
@@ -5189,21 +5220,21 @@ let rec distinct = function
 | x :: r -> let d = distinct r in if existsb (leqb x) d then d else x :: d
 
 (** val at_work :
-    arithmetic -> Big_int_Z.big_int -> domain list ->
-    (Big_int_Z.big_int * wire list) list -> (form * interval) list ->
-    (int * int list) list -> (int list * worked option) list **)
+    arithmetic -> Big_int_Z.big_int -> int -> program -> domain list -> int
+    -> int -> (Big_int_Z.big_int * wire list) list -> (form * interval) list
+    -> (int * int list) list -> (int list * worked option) list **)
 
-let at_work a g ds net forms busy =
+let at_work a g letters0 p ds tok pos net forms busy =
   map (fun s -> (s,
-    (workings a g ds net forms s
+    (workings a g letters0 p ds tok pos net forms s
       (map fst (filter (fun x -> leqb (snd x) s) busy)))))
     (distinct (map snd busy))
 
 (** val after_layers :
-    arithmetic -> Big_int_Z.big_int -> program -> domain list -> int -> block
-    -> form list -> place list -> form list option **)
+    arithmetic -> Big_int_Z.big_int -> int -> program -> domain list -> int
+    -> int -> block -> form list -> place list -> form list option **)
 
-let after_layers a g p ds pos b forms ls =
+let after_layers a g letters0 p ds tok pos b forms ls =
   let net = map (readied g) b.layers in
   let kept0 = fun i -> nth i b.keeps false in
   let threaded = woven g (length forms) b.layers in
@@ -5219,7 +5250,7 @@ let after_layers a g p ds pos b forms ls =
        | _ :: _ -> false)) (combine numbered ls)
   in
   let cache =
-    at_work a g ds threaded (map spanned forms)
+    at_work a g letters0 p ds tok pos threaded (map spanned forms)
       (map (fun x -> ((fst (fst x)), (snd x).of_channels)) busy)
   in
   all2o (fun x l ->
@@ -5246,13 +5277,14 @@ let after_layers a g p ds pos b forms ls =
                 | None -> None)
              | None -> None)
           | None -> None)
-       | _ :: _ -> cone_layers a g p ds pos b threaded forms x l)) numbered ls
+       | _ :: _ -> cone_layers a g letters0 p ds tok pos b threaded forms x l))
+    numbered ls
 
 (** val through :
-    arithmetic -> Big_int_Z.big_int -> int -> program -> domain list -> int
-    -> block list -> step list -> form list -> form list option **)
+    arithmetic -> Big_int_Z.big_int -> int -> int -> program -> domain list
+    -> int -> int -> block list -> step list -> form list -> form list option **)
 
-let rec through a g longest p ds pos bs es forms =
+let rec through a g letters0 longest p ds tok pos bs es forms =
   match bs with
   | [] -> (match es with
            | [] -> Some forms
@@ -5261,11 +5293,11 @@ let rec through a g longest p ds pos bs es forms =
     (match es with
      | [] -> None
      | e :: es' ->
-       (match after_attention a g longest p ds pos b forms e.plans
-                e.after_heads with
+       (match after_attention a g letters0 longest p ds tok pos b forms
+                e.plans e.after_heads with
         | Some x ->
-          (match after_layers a g p ds pos b x e.after_mlp with
-           | Some y -> through a g longest p ds pos bs' es' y
+          (match after_layers a g letters0 p ds tok pos b x e.after_mlp with
+           | Some y -> through a g letters0 longest p ds tok pos bs' es' y
            | None -> None)
         | None -> None))
 
@@ -5318,8 +5350,8 @@ let check1 a n m longest p outs0 decode e =
                                 pos n (fst x) (snd x))
                               (combine (seq 0 n.width) e.at_first) with
                       | Some first0 ->
-                        (match through a e.grain longest p ds pos n.blocks
-                                 e.steps first0 with
+                        (match through a e.grain letters0 longest p ds tok
+                                 pos n.blocks e.steps first0 with
                          | Some last ->
                            right_answers a e.grain p ds pos n outs0 decode
                              e.read_out last

@@ -839,7 +839,11 @@ val known : program -> int -> int -> int list -> int list -> int -> int option
 
 val told : program -> int -> int list -> int list -> int -> int option
 
-val choices : domain list -> int list -> int list list option
+val agrees : program -> int -> int -> int list -> int list -> int -> bool
+
+val choices :
+  int -> program -> domain list -> int -> int -> int list -> int list list
+  option
 
 val at_position :
   domain list -> int -> int -> int list -> int list list option
@@ -849,18 +853,18 @@ val gathered :
   (int * interval) list option
 
 val built :
-  program -> domain list -> int -> int list -> int -> (int list -> interval
-  option) -> form option
+  int -> program -> domain list -> int -> int -> int list -> int -> (int list
+  -> interval option) -> form option
 
 val case_of : int -> (int * int list) list -> int list option
 
 val rows_of :
-  domain list -> int -> (int * int list) list -> int -> (int list * int list)
-  list option
+  int -> program -> domain list -> int -> int -> int -> (int * int list) list
+  -> int -> (int list * int list) list option
 
 val cased :
-  program -> domain list -> int -> place -> (int list -> int list -> interval
-  option) -> form option
+  int -> program -> domain list -> int -> int -> place -> (int list -> int
+  list -> interval option) -> form option
 
 val embedding :
   arithmetic -> Big_int_Z.big_int -> int -> int -> program -> domain list ->
@@ -993,8 +997,8 @@ val sound_weights :
 val largest : (int * interval) list -> Big_int_Z.big_int
 
 val valued :
-  arithmetic -> Big_int_Z.big_int -> int -> program -> domain list -> int ->
-  head -> form list -> int -> int -> form option
+  arithmetic -> Big_int_Z.big_int -> int -> int -> program -> domain list ->
+  int -> int -> head -> form list -> int -> int -> form option
 
 val wandering :
   arithmetic -> Big_int_Z.big_int -> int -> Big_int_Z.big_int ->
@@ -1016,8 +1020,8 @@ val kept :
   option
 
 val copied :
-  arithmetic -> Big_int_Z.big_int -> int -> program -> domain list -> int ->
-  head -> plan -> form list -> int -> int -> int -> form option
+  arithmetic -> Big_int_Z.big_int -> int -> int -> program -> domain list ->
+  int -> int -> head -> plan -> form list -> int -> int -> int -> form option
 
 val stray : Big_int_Z.big_int -> (int * interval) list -> Big_int_Z.big_int
 
@@ -1032,33 +1036,34 @@ val mean :
   interval
 
 val added_up :
-  arithmetic -> Big_int_Z.big_int -> int -> program -> domain list -> int ->
-  head -> plan -> form list -> int -> int -> int -> form option
+  arithmetic -> Big_int_Z.big_int -> int -> int -> program -> domain list ->
+  int -> int -> head -> plan -> form list -> int -> int -> int -> form option
 
 val returned :
-  arithmetic -> Big_int_Z.big_int -> int -> program -> domain list -> int ->
-  head -> plan -> form list -> int -> int -> op -> form option
+  arithmetic -> Big_int_Z.big_int -> int -> int -> program -> domain list ->
+  int -> int -> head -> plan -> form list -> int -> int -> op -> form option
 
 val bounded :
   arithmetic -> Big_int_Z.big_int -> int -> Big_int_Z.big_int -> bool
 
 val result :
-  arithmetic -> Big_int_Z.big_int -> int -> program -> domain list -> int ->
-  block -> head -> plan -> form list -> form list option
+  arithmetic -> Big_int_Z.big_int -> int -> int -> program -> domain list ->
+  int -> int -> block -> head -> plan -> form list -> form list option
 
 val with_gap : plan -> int -> plan
 
 val first : ('a1 -> 'a2 option) -> 'a1 list -> 'a2 option
 
 val led :
-  arithmetic -> Big_int_Z.big_int -> int -> program -> domain list -> int ->
-  block -> head -> plan -> form list -> form list option
+  arithmetic -> Big_int_Z.big_int -> int -> int -> program -> domain list ->
+  int -> int -> block -> head -> plan -> form list -> form list option
 
 val mixture : int list -> int -> (tensor * source list) list -> tally option
 
 val after_attention :
-  arithmetic -> Big_int_Z.big_int -> int -> program -> domain list -> int ->
-  block -> form list -> plan list -> place list -> form list option
+  arithmetic -> Big_int_Z.big_int -> int -> int -> program -> domain list ->
+  int -> int -> block -> form list -> plan list -> place list -> form list
+  option
 
 val outcome :
   arithmetic -> Big_int_Z.big_int -> bool -> int -> (int * interval) list
@@ -1069,9 +1074,9 @@ val yielded :
   (int * interval) list option
 
 val cone_layers :
-  arithmetic -> Big_int_Z.big_int -> program -> domain list -> int -> block
-  -> (Big_int_Z.big_int * wire list) list -> form list -> (int * form) ->
-  place -> form option
+  arithmetic -> Big_int_Z.big_int -> int -> program -> domain list -> int ->
+  int -> block -> (Big_int_Z.big_int * wire list) list -> form list ->
+  (int * form) -> place -> form option
 
 val steady :
   arithmetic -> Big_int_Z.big_int ->
@@ -1087,24 +1092,24 @@ val goes_on :
 type worked = (int list * (int * interval) list option) list
 
 val workings :
-  arithmetic -> Big_int_Z.big_int -> domain list -> (Big_int_Z.big_int * wire
-  list) list -> (form * interval) list -> int list -> int list -> worked
-  option
+  arithmetic -> Big_int_Z.big_int -> int -> program -> domain list -> int ->
+  int -> (Big_int_Z.big_int * wire list) list -> (form * interval) list ->
+  int list -> int list -> worked option
 
 val distinct : int list list -> int list list
 
 val at_work :
-  arithmetic -> Big_int_Z.big_int -> domain list -> (Big_int_Z.big_int * wire
-  list) list -> (form * interval) list -> (int * int list) list -> (int
-  list * worked option) list
+  arithmetic -> Big_int_Z.big_int -> int -> program -> domain list -> int ->
+  int -> (Big_int_Z.big_int * wire list) list -> (form * interval) list ->
+  (int * int list) list -> (int list * worked option) list
 
 val after_layers :
-  arithmetic -> Big_int_Z.big_int -> program -> domain list -> int -> block
-  -> form list -> place list -> form list option
+  arithmetic -> Big_int_Z.big_int -> int -> program -> domain list -> int ->
+  int -> block -> form list -> place list -> form list option
 
 val through :
-  arithmetic -> Big_int_Z.big_int -> int -> program -> domain list -> int ->
-  block list -> step list -> form list -> form list option
+  arithmetic -> Big_int_Z.big_int -> int -> int -> program -> domain list ->
+  int -> int -> block list -> step list -> form list -> form list option
 
 val right_answers :
   arithmetic -> Big_int_Z.big_int -> program -> domain list -> int ->
