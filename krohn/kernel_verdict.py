@@ -29,7 +29,9 @@ def chosen_kernel(which: str) -> Path | None:
     return kernel
 
 
-def ask_kernel(kernel: Path, model: object, file: ModelFile, report: Report) -> Report:
+def ask_kernel(
+    kernel: Path, file: ModelFile, data: bytes | None, report: Report
+) -> Report:
     """The report, once the kernel was asked, if it covers such a file.
 
     What it proves it says itself. If it does not, the rules in Python keep the word, and
@@ -37,8 +39,8 @@ def ask_kernel(kernel: Path, model: object, file: ModelFile, report: Report) -> 
 
     Args:
         kernel: The program.
-        model: The model: a path is read by the kernel itself.
-        file: Its contents.
+        file: The contents of the model file.
+        data: Its bytes, if it is on disk, of which the kernel makes its own contents.
         report: What the rules came to.
     """
     asked = report.proof is not None and report.verdict in ("verified", "undecided")
@@ -47,7 +49,7 @@ def ask_kernel(kernel: Path, model: object, file: ModelFile, report: Report) -> 
     if report.about is None or report.about.digest != file.claim.digest:
         answer = Answer(False, "the file claims another machine than is asked about")
     else:
-        answer = _answer(kernel, model, file)
+        answer = _answer(kernel, file, data)
     if not answer.proved:
         return replace(report, kernel=answer.text)
     margin = report.ground.margin if isinstance(report.ground, Proved) else 0.0
@@ -68,7 +70,7 @@ def demand_kernel(report: Report) -> Report:
     return replace(report, verdict="undecided", reason=why, ground=None)
 
 
-def _answer(kernel: Path, model: object, file: ModelFile) -> Answer:
+def _answer(kernel: Path, file: ModelFile, data: bytes | None) -> Answer:
     # where there is a kernel alone
     from krohn.verify.kernel.evidence import find_kernel_evidence
 
@@ -79,7 +81,7 @@ def _answer(kernel: Path, model: object, file: ModelFile) -> Answer:
         return Answer(False, str(refused))
     except FAILURES as error:
         return Answer(False, f"the file cannot be followed ({type(error).__name__})")
-    if isinstance(model, str | Path):
-        return ask(kernel, model, evidence)
-    header = {key: value for key, value in file.header.items() if key != STORED}
-    return ask(kernel, pack(header, file.tensors), evidence)
+    if data is None:
+        header = {key: value for key, value in file.header.items() if key != STORED}
+        data = pack(header, file.tensors)
+    return ask(kernel, data, evidence)

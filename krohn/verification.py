@@ -35,7 +35,8 @@ class Subject(NamedTuple):
         takes: The options of `krohn verify` that matter; None for all.
         of_machine: Whether it is about a machine.
         verify: What becomes of it; raises KrohnError if an option has no effect.
-        file: It, if it is a model file.
+        file: Its contents, if it is a model file.
+        data: What was read of it, if it is on disk: the kernel judges the same bytes.
     """
 
     called: str
@@ -43,6 +44,7 @@ class Subject(NamedTuple):
     of_machine: bool
     verify: Callable[[Checks], Report]
     file: ModelFile | None = None
+    data: bytes | None = None
 
 
 def subject(model: object) -> Subject:
@@ -57,7 +59,8 @@ def subject(model: object) -> Subject:
     if isinstance(model, str | Path) and is_trained(model):
         return Subject("a trained network", None, True, partial(_verify_trained, model))
     path = isinstance(model, str | Path)
-    file = modelfile.read(str(model)) if path else file_of(model)
+    data = modelfile.read_data(str(model)) if path else None
+    file = file_of(model) if data is None else modelfile.parse(data, str(model))
     if file is None:
         return Subject(
             "a network in Python", None, True, partial(_verify_trained, model)
@@ -65,7 +68,7 @@ def subject(model: object) -> Subject:
     kind, of_machine = of_file(file), file.claim.of_machine
     takes = None if of_machine else OF_SOURCES + kind.asks
     called = f"a file about {kind.called}"
-    return Subject(called, takes, of_machine, partial(kind.verify, file), file)
+    return Subject(called, takes, of_machine, partial(kind.verify, file), file, data)
 
 
 def _verify_trained(model: object, checks: Checks) -> Report:
@@ -81,7 +84,7 @@ def _verify_trained(model: object, checks: Checks) -> Report:
         kernel = chosen_kernel(checks.kernel)
         report = of_file(file).verify(file, checks)
         if kernel is not None:
-            report = ask_kernel(kernel, file, file, report)
+            report = ask_kernel(kernel, file, None, report)
         if report.verdict == "verified":
             check_forward(model, file, LONG, proved=True)
         return about_tensors(model, file, report)
@@ -140,7 +143,7 @@ def run_checks(model: object, checks: Checks) -> Report:
     kernel = chosen_kernel(checks.kernel)
     report = about.verify(checks)
     if about.file is not None and kernel is not None:
-        report = ask_kernel(kernel, model, about.file, report)
+        report = ask_kernel(kernel, about.file, about.data, report)
     if checks.kernel == "require":
         report = demand_kernel(report)
     if checks.digits is not None and about.file is not None:

@@ -126,18 +126,38 @@ def read(path: str | Path) -> ModelFile:
         ModelFileError: If the file is missing, damaged, too large, of a newer version,
             or does not hold the tensors that its header announces.
     """
+    return parse(read_data(path), path)
+
+
+def read_data(path: str | Path) -> bytes:
+    """The bytes of a model file, of which `parse` makes its contents.
+
+    Raises:
+        ModelFileError: If the file is missing or too large.
+    """
     try:
-        return _parse(_check_framing(read_bytes(path, LARGEST_FILE)))
-    except ModelFileError as error:
-        raise ModelFileError(f"{path}: {error}") from None
+        return read_bytes(path, LARGEST_FILE)
     except Unreadable as error:
         known = Path(path).suffix == ".safetensors"
         hint = "" if known or not error.missing else NOT_COMPILED
         raise ModelFileError(f"{error}{hint}") from None
 
 
-def _check_framing(data: bytes) -> bytes:
-    """A file whose header fits in."""
+def parse(data: bytes, path: str | Path) -> ModelFile:
+    """The contents of a model file that was read; messages name its path.
+
+    Raises:
+        ModelFileError: As `read` does, if the bytes are no model file.
+    """
+    try:
+        _check_framing(data)
+        return _parse(data)
+    except ModelFileError as error:
+        raise ModelFileError(f"{path}: {error}") from None
+
+
+def _check_framing(data: bytes) -> None:
+    """Refuse what is not a file whose header fits in."""
     if len(data) < 8:
         raise ModelFileError(
             "is not a safetensors file (shorter than its length field)"
@@ -151,7 +171,6 @@ def _check_framing(data: bytes) -> bytes:
         raise ModelFileError(
             "is not a safetensors file, or is truncated (its header does not fit)"
         )
-    return data
 
 
 def _parse(data: bytes) -> ModelFile:

@@ -145,7 +145,7 @@ def test_the_kernel_refuses_a_flag(given: Given) -> None:
     data = modelfile.pack(file.header, file.tensors)
     evidence = find_kernel_evidence(open_model(data))
     assert ask(kernel, data, evidence).proved
-    answer = ask(kernel, given.path, evidence)
+    answer = ask(kernel, given.data, evidence)
     assert not answer.proved
     assert re.search('has "(attention|causal|act)', answer.text)
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from krohn.algebra.errors import KrohnError
 from krohn.instruments.formal.coq import copy, needed_modules
-from krohn.network.modelfile import read
+from krohn.network.modelfile import parse, read_data
 from krohn.program.errors import Refused
 from krohn.program.writing import whole_directory
 from krohn.verify.kernel.asking import INSTALL, find_kernel, run
@@ -80,14 +80,15 @@ def write(file: str | Path, directory: str | Path, prove: bool = False) -> Forma
     kernel = find_kernel()
     if kernel is None:
         raise KrohnError(f"the kernel, which writes the terms, is missing; {INSTALL}")
+    data = read_data(file)
     try:
-        evidence = find_kernel_evidence(model_of(read(file)))
+        evidence = find_kernel_evidence(model_of(parse(data, file)))
     except Refused as refused:
         raise KrohnError(f"{file}: {refused}") from None
-    code, says = run(kernel, file, evidence)
+    code, says = run(kernel, data, evidence)
     if code:
         raise KrohnError(f"{file}: {says}")
-    text = run(kernel, file, evidence, "--coq")[1]
+    text = run(kernel, data, evidence, "--coq")[1]
     modules = needed_modules(text)
     with whole_directory(Path(directory)) as place:
         copy(modules, place)

@@ -2,7 +2,9 @@
 
 import json
 import os
+import resource
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -17,6 +19,8 @@ from krohn.verify.checker.verdict import Proved, Speaker
 NAME = "krohn-kernel"
 BUILT = Path(__file__).parent / "build" / NAME
 """Where `make kernel` puts it."""
+MOST_SECONDS = 3600
+"""The most seconds of CPU. The kernel counts its steps, and ends long before."""
 INSTALL = "`make kernel` in a checkout builds it (docs/kernel.md)"
 
 
@@ -66,12 +70,12 @@ def find_kernel(given: str | None = None) -> Path | None:
     return there or (Path(on_path) if on_path else None)
 
 
-def ask(kernel: Path, model: str | Path | bytes, evidence: dict[str, Any]) -> Answer:
+def ask(kernel: Path, model: bytes, evidence: dict[str, Any]) -> Answer:
     """Ask the kernel whether a model file keeps its claim.
 
     Args:
         kernel: The program.
-        model: The file, which the kernel reads by itself, or its bytes.
+        model: The bytes of the file.
         evidence: What `krohn.verify.kernel.evidence.find_kernel_evidence` gives.
 
     Raises:
@@ -82,23 +86,18 @@ def ask(kernel: Path, model: str | Path | bytes, evidence: dict[str, Any]) -> An
 
 
 def run(
-    kernel: Path,
-    model: str | Path | bytes,
-    evidence: dict[str, Any],
-    *options: str,
+    kernel: Path, model: bytes, evidence: dict[str, Any], *options: str
 ) -> tuple[int, str]:
     """The exit status of the kernel, and what it prints.
+
+    It is given copies of what was read, which nobody else may change meanwhile.
 
     Raises:
         KrohnError: If the program cannot be run, or ends by a signal.
     """
     with tempfile.TemporaryDirectory(prefix="krohn-") as folder:
-        if isinstance(model, bytes):
-            path = Path(folder, "model.safetensors")
-            path.write_bytes(model)
-        else:
-            path = Path(model).absolute()
-        told = Path(folder, "evidence.json")
+        path, told = Path(folder, "model.safetensors"), Path(folder, "evidence.json")
+        path.write_bytes(model)
         told.write_text(json.dumps(evidence, separators=(",", ":")), encoding="utf-8")
         try:
             done = subprocess.run(
@@ -106,9 +105,21 @@ def run(
                 capture_output=True,
                 text=True,
                 check=False,
+                preexec_fn=_limit_seconds,
             )
         except OSError as error:
             raise KrohnError(f"{kernel} cannot be run: {error.strerror}") from None
+    if done.returncode in (-signal.SIGXCPU, -signal.SIGKILL):
+        return (
+            2,
+            f"cannot decide: the kernel was stopped (it has {MOST_SECONDS:,} s of CPU)",
+        )
     if done.returncode not in (0, 1, 2):
         raise KrohnError(f"{kernel} ended with {done.returncode}; please report it")
     return done.returncode, (done.stdout or done.stderr).strip()
+
+
+def _limit_seconds() -> None:
+    hard = resource.getrlimit(resource.RLIMIT_CPU)[1]
+    soft = MOST_SECONDS if hard < 0 else min(MOST_SECONDS, hard)
+    resource.setrlimit(resource.RLIMIT_CPU, (soft, hard))

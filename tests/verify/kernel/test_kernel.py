@@ -13,10 +13,12 @@ from command import refused, said
 from kernel_files import data_of, evidence_of, kernel, status, with_kernel
 
 import krohn
+from krohn import kernel_verdict
 from krohn.network.modelfile import pack, read
 from krohn.program.errors import Refused
 from krohn.verify.checker.network import open_model
 from krohn.verify.kernel import asking
+from krohn.verify.kernel.asking import run
 from krohn.verify.kernel.evidence import find_kernel_evidence
 
 PATTERN = "regex:(a|b)*abb"
@@ -55,7 +57,9 @@ def test_it_proves_long_sums_and_close_scores(name: str, length: int) -> None:
         pytest.param("PermReset4", 16, marks=pytest.mark.slow),
     ],
 )
-def test_values_that_no_letter_has_together_do_not_count(name: str, length: int) -> None:
+def test_values_that_no_letter_has_together_do_not_count(
+    name: str, length: int
+) -> None:
     """What an MLP makes of them is far off."""
     data = data_of(name, length)
     assert status(data, evidence_of(data)) == 0
@@ -184,6 +188,16 @@ def test_it_reads_what_another_reader_reads(
         assert seen[name] == [Fraction(float(x)) for x in np.ravel(tensor)], name
 
 
+def follow_no_more(evidence: dict[str, Any], channels: list[Any]) -> None:
+    """Add channels to a Program, which its invariant does not follow."""
+    evidence["program"] += channels
+    invariant = evidence["invariant"]
+    invariant["anns"] += [[["Hidden"], False]] * len(channels)
+    invariant["sets"].append([])
+    for row in invariant["cells"]:
+        row += [[]] * len(channels)
+
+
 @with_kernel
 def test_naturals_that_would_overflow_are_noticed() -> None:
     """Sums that double wrap to 0 where naturals are OCaml's integers without a check.
@@ -199,22 +213,16 @@ def test_naturals_that_would_overflow_are_noticed() -> None:
     }
     wrong = pack(file.header, opposite)
     assert status(wrong, evidence) == 1
-    program, before = evidence["program"], len(evidence["program"])
-    target = (2**63 - 1) // 7
+    before, target = len(evidence["program"]), (2**63 - 1) // 7
     assert (1 + 7 * target) % 2**63 == 0
-    program.append(["Table", [0], [[[0], 1], [[1], 1], [[2], 0]]])
-    bits = [len(program) - 1]
-    while 2 ** len(bits) <= target:
-        program.append(["Sum", [bits[-1], bits[-1]]])
-        bits.append(len(program) - 1)
-    program.append(["Sum", [b for i, b in enumerate(bits) if target >> i & 1]])
-    program.append(["PrefixSum", len(program) - 1])
-    invariant, added = evidence["invariant"], len(program) - before
-    invariant["anns"] += [[["Hidden"], False]] * added
-    invariant["sets"].append([])
-    for row in invariant["cells"]:
-        row += [[]] * added
-    evidence["layout"]["read_out"] = [len(program) - 1]
+    added: list[Any] = [["Table", [0], [[[0], 1], [[1], 1], [[2], 0]]]]
+    while 2 ** len(added) <= target:
+        added.append(["Sum", [before + len(added) - 1] * 2])
+    bits = range(len(added))
+    added.append(["Sum", [before + i for i in bits if target >> i & 1]])
+    added.append(["PrefixSum", before + len(added) - 1])
+    follow_no_more(evidence, added)
+    evidence["layout"]["read_out"] = [before + len(added) - 1]
     assert status(wrong, evidence) == 2
 
 
@@ -293,3 +301,54 @@ def test_a_kernel_that_is_required_must_be_there(
     refused("is not installed", "verify", saved, "--kernel", "require")
     assert "rules (Python)" in said("verify", saved)["checked_by"]
     refused("there is no such program", "verify", saved, "--kernel", saved)
+
+
+@with_kernel
+def test_it_judges_the_bytes_that_were_read(
+    saved: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file that is replaced meanwhile changes nothing."""
+    whole = saved.read_bytes()
+    other = krohn.compile("Memory3", 8).file
+    found = kernel_verdict._answer
+
+    def replacing(*given: Any) -> Any:
+        saved.write_bytes(pack(other.header, other.tensors))
+        return found(*given)
+
+    monkeypatch.setattr(kernel_verdict, "_answer", replacing)
+    report = krohn.verify(saved, kernel="require")
+    assert report.verdict == "verified"
+    assert report.digest == krohn.compile("FlipFlop", 8).claim.digest
+    assert saved.read_bytes() != whole
+
+
+@with_kernel
+def test_evidence_that_would_run_long_ends_by_the_count_of_its_steps(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A channel reads the one before it twice: the last is computed in 2^60 steps."""
+    data = data_of("C2", 7)
+    evidence = evidence_of(data)
+    token, last = evidence["layout"]["token_channel"], len(evidence["program"]) - 1
+    both = [[[a, b], a * b] for a in (0, 1) for b in (0, 1)]
+    flag = ["Table", [token], [[[0], 0], [[1], 1], [[2], 0]]]
+    doubled = [["Table", [last + i, last + i], both] for i in range(1, 61)]
+    follow_no_more(evidence, [flag, *doubled])
+    evidence["layout"]["at_first"][0] = [last + 61, [token]]
+    monkeypatch.setenv("KROHN_KERNEL_STEPS", "1000000")
+    code, text = run(kernel(), data, evidence)
+    assert code == 2
+    assert text == "cannot decide: the evidence takes more than 1000000 steps"
+
+
+def test_a_kernel_that_does_not_end_is_stopped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    endless = tmp_path / "kernel"
+    endless.write_text("#!/bin/sh\nwhile :; do :; done\n")
+    endless.chmod(0o755)
+    monkeypatch.setattr(asking, "MOST_SECONDS", 1)
+    code, text = run(endless, b"", {})
+    assert (code, len(text.splitlines())) == (2, 1)
+    assert "was stopped" in text

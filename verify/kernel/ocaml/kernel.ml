@@ -3949,7 +3949,7 @@ let agrees p tok pos s row0 a =
       (match o with
        | Token -> Checked.equal (snd x) a
        | _ ->
-         (match all (told p pos (tok :: s) (a :: row0)) (inputs o) with
+         (match all (known p pos 0 (tok :: s) (a :: row0)) (inputs o) with
           | Some vs ->
             (match applied o vs with
              | Some v -> Checked.equal (snd x) v
