@@ -1,6 +1,6 @@
 """Inputs of an MLP grouped into independent sources, for bounds on its sums."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
@@ -82,6 +82,10 @@ def middles(ends: FloatArray) -> FloatArray:
     return np.stack([middle, wide * several, size, terms, several], axis=1)
 
 
+def _dimensions(channels: Iterable[Channel]) -> IntArray:
+    return np.array([d for c in channels for d in c.span], np.int64)
+
+
 @dataclass(frozen=True)
 class Sources:
     """The sources of an MLP: the letter, the other channels, or sums of two of these.
@@ -107,8 +111,17 @@ class Sources:
         layers: Layers,
         activations: list[StrArray],
         sums: Sequence[Channel],
+        known: dict[tuple[str, ...], Source],
     ) -> "Sources":
-        """The sources of an MLP that reads the parts of some sums as these sums."""
+        """The sources of an MLP that reads the parts of some sums as these sums.
+
+        Args:
+            stream: What the MLP reads.
+            layers: Its weights.
+            activations: The names of those of its units.
+            sums: The sums.
+            known: Sources of this MLP that are no sums, by their channels; grows.
+        """
         added = {n for s in sums for n in s.inputs}
         live = [stream.program.channels[n] for n in stream.noise if n not in added]
         token = next(iter(stream.program.channels.values()))
@@ -124,17 +137,19 @@ class Sources:
         groups += [(c, [c], {c.name: np.append(c.later, c.bos)}) for c in others]
         owner, each = np.full(len(stream.owner), -1), list[Source]()
 
-        def put(name: str, channels: list[Channel], x: Noisy, kept: Noisy) -> None:
-            dims = np.array([d for c in channels for d in c.span], np.int64)
-            owner[dims] = len(each)
-            each.append(Source(name, dims, x, kept))
+        def put(source: Source) -> None:
+            owner[source.dims] = len(each)
+            each.append(source)
 
         for c, channels, values in groups:
-            x = stream.at(values, blank(c))
-            put(c.name, channels, x, stream.kept(values, x))
+            key = c.name, *(channel.name for channel in channels)
+            if key not in known:
+                x, dims = stream.at(values, blank(c)), _dimensions(channels)
+                known[key] = Source(c.name, dims, x, stream.kept(values, x))
+            put(known[key])
         for s in sums:
             x = stream.halves(s, blank(s))
-            put(s.name, [stream.channel(n) for n in s.inputs], x, x)
+            put(Source(s.name, _dimensions(map(stream.channel, s.inputs)), x, x))
         return Sources(stream.program, each, layers, activations, owner)
 
     @property

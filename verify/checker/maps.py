@@ -57,7 +57,8 @@ class Maps:
         names, mlp = tuple(s.name for s in sums), self.mlp
         sources: Sources | None = mlp.apart.get(names)
         if sources is None:
-            sources = Sources.of(mlp.stream, mlp.layers, mlp.activations, sums)
+            arguments = mlp.stream, mlp.layers, mlp.activations, sums, mlp.single
+            sources = Sources.of(*arguments)
             mlp.apart[names] = sources
         return sources
 

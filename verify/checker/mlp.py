@@ -29,6 +29,7 @@ class Mlp:
         stream: What is known.
         cases: What evidence says of the cases that decide maps, by their names.
         apart: What `maps` has found of its inputs.
+        single: The parts of that which are no sums.
     """
 
     layers: Layers
@@ -37,6 +38,7 @@ class Mlp:
     stream: Stream
     cases: Mapping[str, Any] = field(default_factory=dict)
     apart: dict[tuple[str, ...], Any] = field(init=False, default_factory=dict)
+    single: dict[tuple[str, ...], Any] = field(init=False, default_factory=dict)
 
     def bound_noise(self, channel: Channel) -> FloatArray:
         """``(values,)``: the noise of each value of a channel that is written here."""
