@@ -91,7 +91,7 @@ def test_it_proves_transformers_in_float64(name: str) -> None:
 
 @with_kernel
 @pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
-@pytest.mark.parametrize("name", ["FlipFlop", "Memory5", "abab", "S3", "A4"])
+@pytest.mark.parametrize("name", ["FlipFlop", "Memory5", "abab", "S3", "A4", "FFL2"])
 def test_it_proves_transformers_in_16_bits(name: str, dtype: str) -> None:
     data = data_of(name, 24, dtype=dtype)
     assert status(data, evidence_of(data)) == 0

@@ -44,6 +44,8 @@ BASES: list[tuple[str, dict[str, Any]]] = [
     ("C2", {"length": 8, "dtype": "float16"}),
     ("ParityTree2,2", {"length": 8, "dtype": "bfloat16"}),
     ("regex:(ab|ba)*", {"length": 6}),
+    ("FFL2", {"length": 5, "dtype": "bfloat16"}),
+    ("Adder", {"length": 6, "dtype": "bfloat16"}),
 ]
 
 
@@ -227,7 +229,7 @@ TOGETHER = (
 @pytest.mark.parametrize(
     ("seed", "count"),
     [
-        (0, 112),
+        (0, 120),
         *(pytest.param(1 + i, 1000, marks=pytest.mark.slow) for i in range(10)),
     ],
 )

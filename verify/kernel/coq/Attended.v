@@ -1,5 +1,6 @@
-(** What [softmax] allows is within the bounds of [attended], in float32 and float64, and of
-    [attended_stored], in formats of 16 bits (Theorem 12a of docs/proofs/attention.md). *)
+(** What [softmax] allows is within the bounds of [attended], in float32 and float64; in formats
+    of 16 bits it is a mean, too, of which stores move the weights (Theorem 12a of
+    docs/proofs/attention.md). *)
 From Coq Require Import Reals ZArith List Bool Arith Permutation Lia Lra.
 From Flocq Require Import Core.
 From Krohn Require Import Arithmetic Rounding Softmax Collected Weights.
@@ -153,8 +154,23 @@ Proof.
     destruct (Rcase_abs (v j)); ring.
 Qed.
 
+(** Weights that go with the largest score m: products of their numbers, up to what is flushed;
+    and their logarithms are off by W. *)
+Definition weights_of (A : arithmetic) (t : nat) (s : nat -> R) (W m : R) (a : nat -> R) : Prop :=
+  forall j, (j <= t)%nat -> exp (s j - m - W) <= a j <= exp (s j - m + W)
+  /\ exists l, factors A t s m j l /\ Rabs (prod l - a j) <= 2 * tiny (accumulator A).
+
+(** What is stored of the weight of position j: its exponential, or its quotient. *)
+Definition share_of (A : arithmetic) (t : nat) (s : nat -> R) (W m : R) (j : nat) (x : R) : Prop :=
+  (exists l, factors A t s m j (x :: l))
+  \/ ((j <= t)%nat /\ exists a b, weights_of A t s W m a /\ weights_of A t s W m b
+      /\ Rabs (x * sum_f_R0 b t - a j)
+         <= (3.2 + 3.02 * INR (S t)) * roundoff (accumulator A) * a j
+            + 5 * tiny (accumulator A) * sum_f_R0 b t).
+
 Section Attended.
-Variables (A : arithmetic) (t : nat) (s v : nat -> R) (L V W : R) (chain : nat) (us es : R).
+Variables (A : arithmetic) (t : nat) (s v : nat -> R) (L V W : R) (chain : nat).
+Variables (us : nat -> R) (es : R).
 Let f := accumulator A.
 Let u := roundoff f.
 Let tau := tiny f.
@@ -170,11 +186,11 @@ Hypothesis shorter : forall m k l, factors A t s m k l -> (length l <= chain)%na
 Hypothesis astray_W : astray_by A L chain <= W.
 Hypothesis steady : W <= / 8.
 (** What a store moves. *)
-Hypothesis us_small : 0 <= us <= / 200.
+Hypothesis us_small : forall j, 0 <= us j <= / 200.
 Hypothesis es_small : 0 <= es.
 Hypothesis es_few : N * es <= / 10.
-Hypothesis stores : forall x y, Rabs x <= 3 -> store A x y ->
-  Rabs (y - x) <= us * Rabs x + es /\ Rabs (y - x) <= Rabs x.
+Hypothesis stores : forall m j x y, share_of A t s W m j x -> Rabs x <= 3 -> store A x y ->
+  Rabs (y - x) <= us j * Rabs x + es /\ Rabs (y - x) <= Rabs x.
 
 Lemma N_one : 1 <= N.
 Proof. unfold N. rewrite S_INR. assert (q := pos_INR t). lra. Qed.
@@ -571,11 +587,11 @@ Proof.
   apply Rmult_le_compat; lra.
 Qed.
 
-Lemma moved_by_store x y : Rabs (y - x) <= us * Rabs x + es -> exists th, Rabs th <= us
-  /\ Rabs (y - x * (1 + th)) <= es.
+Lemma moved_by_store k x y : 0 <= k -> Rabs (y - x) <= k * Rabs x + es -> exists th,
+  Rabs th <= k /\ Rabs (y - x * (1 + th)) <= es.
 Proof.
-  intros H. destruct (shared_out us (Rabs x) es (y - x)) as (th & T & D); auto;
-    [apply us_small|apply Rabs_pos|]. unfold Rabs in D at 2. destruct (Rcase_abs x).
+  intros K H. destruct (shared_out k (Rabs x) es (y - x)) as (th & T & D); auto;
+    [apply Rabs_pos|]. unfold Rabs in D at 2. destruct (Rcase_abs x).
   - exists (- th). rewrite Rabs_Ropp. split; [exact T|].
     replace (y - x * (1 + - th)) with (y - x - th * - x) by ring. exact D.
   - exists th. split; [exact T|]. replace (y - x * (1 + th)) with (y - x - th * x) by ring. exact D.
@@ -596,9 +612,8 @@ Qed.
 (** Theorem. What [softmax] allows is stored from a mean whose weights are near e^s: those of
     the normaliser b, and those of the values a, up to factors. *)
 Theorem averaged o : softmax A t s v o -> exists m a b c y,
-  (forall j, (j <= t)%nat ->
-     exp (s j - m - W) <= a j <= exp (s j - m + W) /\ exp (s j - m - W) <= b j <= exp (s j - m + W)
-     /\ Rabs (c j - 1) <= 5 * (N + 1) * u + 1.005 * us)
+  weights_of A t s W m a /\ weights_of A t s W m b
+  /\ (forall j, (j <= t)%nat -> Rabs (c j - 1) <= 5 * (N + 1) * u + 1.005 * us j)
   /\ (a = b \/ narrow A)
   /\ Rabs (y - sum_f_R0 (fun j => c j * a j * v j) t / sum_f_R0 b t)
      <= 16 * N * tau * (1 + V) + 2 * N * es * V
@@ -611,9 +626,13 @@ Proof.
     /\ (a = b \/ narrow A)).
   { destruct SAME as [->|NW]; [exists b; auto|]. destruct (ideal m h' WN) as (a & NA). eauto. }
   destruct A' as (a & NA & AB).
+  assert (OA : weights_of A t s W m a).
+  { intros j J. destruct (NA j J) as (Q1 & Q2). split; [exact Q1|]. exists (h' j). auto. }
+  assert (OB : weights_of A t s W m b).
+  { intros j J. destruct (NB j J) as (Q1 & Q2). split; [exact Q1|]. exists (h j). auto. }
   assert (U := u_bounds). destruct tau_bounds as (TP & _). assert (q := N_one).
   assert (V0 := V_positive). assert (RH := room_half). assert (NT := Ntau_small).
-  assert (NU := Nu_small). assert (USS := us_small). assert (ESS := es_small).
+  assert (NU := Nu_small). assert (ESS := es_small).
   assert (q' := steady).
   destruct (normaliser m h b ks z WZ NB O CZ) as (ZB & BP & NZ).
   assert (AP : forall j, (j <= t)%nat -> 0 < a j).
@@ -647,18 +666,21 @@ Proof.
   assert (NEV : 0 <= N * es * V) by (repeat apply Rmult_le_pos; lra).
   assert (NEVZ : N * es * V * (7 / 8) <= N * es * V * Z) by (apply Rmult_le_compat_l; lra).
   (* The two ways: weights that are moved_by_store by a store. *)
-  assert (MAIN : exists th, (forall j, (j <= t)%nat -> Rabs (th j) <= us)
+  assert (MAIN : exists th, (forall j, (j <= t)%nat -> Rabs (th j) <= us j)
     /\ Rabs (y * Z - sum_f_R0 (fun j => a j * (1 + th j) * v j) t)
        <= 5 * (N + 1) * u * sum_f_R0 (fun j => a j * (1 + th j) * Rabs (v j)) t
           + (16 * N * tau * (1 + V) + 2 * N * es * V) * Z).
   { destruct WAY as [(g & x & OJ & GH & CX & QU)|(p & q0 & w & PJ & PW & CY)].
-    - assert (TH : forall j, (j <= t)%nat -> exists th, Rabs th <= us
+    - assert (TH : forall j, (j <= t)%nat -> exists th, Rabs th <= us j
         /\ Rabs (prod (g j) - a j * (1 + th)) <= 8 / 7 * es + 2.02 * tau).
       { intros j J. destruct (GH j) as (e & e' & l & H1 & H2 & H3).
         destruct (all_factors m h' WN j) as (e0 & l0 & E & LN & FR & EB & _).
         rewrite H1 in E. inversion E; subst e0 l0. apply Nat.leb_le in J. rewrite J in EB.
-        apply Nat.leb_le in J. destruct (stores e e' ltac:(lra) H3) as (S1 & _).
-        destruct (moved_by_store e e' S1) as (th & T & D). exists th. split; [exact T|].
+        apply Nat.leb_le in J. assert (USS := us_small j).
+        destruct (stores m j e e' ltac:(left; exists l; rewrite <- H1; apply WN) ltac:(lra) H3)
+          as (S1 & _).
+        destruct (moved_by_store (us j) e e' (proj1 USS) S1) as (th & T & D).
+        exists th. split; [exact T|].
         assert (PL : Rabs (prod l) <= 8 / 7).
         { destruct rho_bounds as (R1 & R2). apply Rle_trans with (rho ^ length l); [|apply R2; lia].
           clear - FR R1. unfold prod. induction FR; simpl; [rewrite Rabs_R1; lra|].
@@ -677,7 +699,7 @@ Proof.
       set (a' := fun j => a j * (1 + th j)).
       assert (AP' : forall j, (j <= t)%nat -> 0 < a' j).
       { intros j J. destruct (TH' j J) as (T & _). apply Rabs_le_inv in T. unfold a'.
-        apply Rmult_lt_0_compat; [auto|lra]. }
+        assert (USS := us_small j). apply Rmult_lt_0_compat; [auto|lra]. }
       assert (GN : forall k, exists e l, g k = e :: l /\ (length l < chain)%nat
         /\ Forall (fun r => Rabs r <= rho) l
         /\ Rabs e <= (if (k <=? t)%nat then 2.3 else 3 * tau)).
@@ -686,7 +708,7 @@ Proof.
         rewrite H1 in E. inversion E; subst e0 l0. exists e', l.
         split; [exact H2|]. split; [exact LN|]. split; [exact FR|].
         assert (E3 : Rabs e <= 3) by (destruct (k <=? t)%nat; lra).
-        destruct (stores e e' E3 H3) as (_ & S2).
+        destruct (stores m k e e' ltac:(left; exists l; rewrite <- H1; apply WN) E3 H3) as (_ & S2).
         replace e' with (e' - e + e) by ring. eapply Rle_trans; [apply Rabs_triang|].
         destruct (k <=? t)%nat; lra. }
       assert (VB : forall k, Rabs (v (k mod S t)) <= V).
@@ -709,7 +731,7 @@ Proof.
       { unfold T, Z. rewrite scal_sum, scal_sum. apply sum_Rle. intros j J.
         destruct (TH' j J) as (TB & _). apply Rabs_le_inv in TB. destruct (bounds j J) as (_ & VJ).
         assert (Q := AB' j J). assert (Q' := AP j J). assert (Q2 := BP j J).
-        assert (a' j <= 1.32 * b j).
+        assert (USS := us_small j). assert (a' j <= 1.32 * b j).
         { unfold a'. apply Rle_trans with (a j * 1.005); [apply Rmult_le_compat_l; lra|lra]. }
         apply Rle_trans with (1.32 * b j * V); [|lra].
         apply Rmult_le_compat; auto; [left; apply AP', J|apply Rabs_pos]. }
@@ -731,7 +753,7 @@ Proof.
     - set (kw := (3.2 + 3.02 * N) * u).
       assert (KW : 0 <= kw <= 0.005).
       { unfold kw. split; [apply Rmult_le_pos; lra|lra]. }
-      assert (TH : forall j, (j <= t)%nat -> exists th, Rabs th <= us
+      assert (TH : forall j, (j <= t)%nat -> exists th, Rabs th <= us j
         /\ Rabs (w j * Z - a j * (1 + th))
            <= (3.24 + 3.06 * N) * u * (a j * (1 + th)) + (5.03 * tau + es) * Z).
       { intros j J. destruct (PW j J) as (CP & QU & EW). assert (P := AP j J).
@@ -752,8 +774,11 @@ Proof.
         { apply Rmult_le_reg_r with Z; [lra|]. rewrite <- (Rabs_pos_eq Z) at 1 by lra.
           rewrite <- Rabs_mult. replace (q0 j * Z) with (q0 j * Z - a j + a j) by ring.
           eapply Rle_trans; [apply Rabs_triang|]. rewrite (Rabs_pos_eq (a j)) by lra. lra. }
-        destruct (stores (q0 j) (w j) Q3 EW) as (S1 & _).
-        destruct (moved_by_store _ _ S1) as (th & T & D). exists th. split; [exact T|].
+        assert (USS := us_small j).
+        destruct (stores m j (q0 j) (w j) ltac:(right; split; [exact J|]; exists a, b;
+          split; [exact OA|]; split; [exact OB|exact R']) Q3 EW) as (S1 & _).
+        destruct (moved_by_store (us j) _ _ (proj1 USS) S1) as (th & T & D).
+        exists th. split; [exact T|].
         apply Rabs_le_inv in T.
         replace (w j * Z - a j * (1 + th))
           with ((w j - q0 j * (1 + th)) * Z + (1 + th) * (q0 j * Z - a j)) by ring.
@@ -773,7 +798,7 @@ Proof.
       set (a' := fun j => a j * (1 + th j)).
       assert (AP' : forall j, (j <= t)%nat -> 0 < a' j /\ a' j <= 1.32 * Z).
       { intros j J. destruct (TH' j J) as (T & _). apply Rabs_le_inv in T. unfold a'.
-        assert (P := AP j J). assert (AJ := AZ j J).
+        assert (P := AP j J). assert (AJ := AZ j J). assert (USS := us_small j).
         assert (a j * (1 + th j) <= a j * 1.005) by (apply Rmult_le_compat_l; lra).
         split; [apply Rmult_lt_0_compat; lra|lra]. }
       change (sum_f_R0 (fun j => a j * (1 + th j) * v j) t) with (sum_f_R0 (fun j => a' j * v j) t).
@@ -851,18 +876,19 @@ Proof.
   set (T := sum_f_R0 (fun j => a' j * Rabs (v j)) t) in *.
   assert (T0 : 0 <= T).
   { apply sum_positive. intros j J. apply Rmult_le_pos; [|apply Rabs_pos]. unfold a'.
-    specialize (TH j J). apply Rabs_le_inv in TH. assert (P := AP j J). apply Rmult_le_pos; lra. }
+    specialize (TH j J). apply Rabs_le_inv in TH. assert (P := AP j J). assert (USS := us_small j).
+    apply Rmult_le_pos; lra. }
   assert (LR : 0 <= (16 * N * tau * (1 + V) + 2 * N * es * V) * Z).
   { assert (0 <= N * tau * Z) by lra. assert (0 <= N * es * V * Z) by lra. lra. }
   destruct (shared_out (5 * (N + 1) * u) T _ (y * Z - Y) ltac:(lra) T0 LR MAIN) as (k & K & D).
   destruct (factored t a' v k) as (c & CB & CS).
-  exists m, a, b, (fun j => c j * (1 + th j)), y. split; [|split; [exact AB|split; [|exact ST]]].
-  - intros j J. split; [apply NA, J|]. split; [apply NB, J|]. specialize (TH j J).
-    specialize (CB j). assert (CK : Rabs (c j - 1) <= 5 * (N + 1) * u) by lra.
+  exists m, a, b, (fun j => c j * (1 + th j)), y. split; [exact OA|]. split; [exact OB|].
+  split; [|split; [exact AB|split; [|exact ST]]].
+  - intros j J. specialize (TH j J). assert (USS := us_small j). specialize (CB j). assert (CK : Rabs (c j - 1) <= 5 * (N + 1) * u) by lra.
     replace (c j * (1 + th j) - 1) with (c j - 1 + (c j - 1) * th j + th j) by ring.
     eapply Rle_trans; [apply Rabs_triang|].
     assert (R := Rabs_triang (c j - 1) ((c j - 1) * th j)). rewrite Rabs_mult in R.
-    assert (Rabs (c j - 1) * Rabs (th j) <= 0.005 * us)
+    assert (Rabs (c j - 1) * Rabs (th j) <= 0.005 * us j)
       by (apply Rmult_le_compat; try apply Rabs_pos; lra). lra.
   - rewrite (sum_eq _ (fun j => c j * a' j * v j)) by (intros; unfold a'; ring).
     rewrite CS. fold Y T Z.
@@ -895,16 +921,17 @@ Proof.
     assert (INR r * (xi_log A + 7 * tiny f) <= INR r * (42 * roundoff f))
       by (apply Rmult_le_compat_l; lra).
     assert (0 <= roundoff f * L) by (apply Rmult_le_pos; lra). lra. }
-  destruct (averaged A t s v L V (astray f L (INR r)) (Nat.min (S t) r) 0 0 USUAL B F CL R)
-    with (o := o) as (m & a & b & c & y & W & AB & D & SO); auto; try lra; try lia.
+  destruct (averaged A t s v L V (astray f L (INR r)) (Nat.min (S t) r) (fun _ => 0) 0
+    USUAL B F CL R) with (o := o) as (m & a & b & c & y & _ & WB & W & AB & D & SO);
+    auto; try (intros j; lra); try lra; try lia.
   - intros m k l (e & l' & i & two & -> & I & RI & _).
     assert (Q := rises_few A t s two l' i m I RI).
     assert (Q' := rises_among A t s two r DI l' i m I RI). simpl length. lia.
-  - intros x y _ [->|(Q & _)]; [|contradiction]. rewrite Rminus_eq_0, Rabs_R0.
+  - intros m j x y _ _ [->|(Q & _)]; [|contradiction]. rewrite Rminus_eq_0, Rabs_R0.
     assert (q := Rabs_pos x). lra.
   - destruct AB as [->|Q]; [|contradiction]. destruct SO as [->|(Q & _)]; [|contradiction].
     exists m, b, c. fold (tiny f). split.
-    + intros j J. destruct (W j J) as (W1 & W2 & W3). fold f in W3. split; [exact W2|lra].
+    + intros j J. specialize (W j J). fold f in W. split; [apply WB, J|lra].
     + eapply Rle_trans; [exact D|]. fold f. lra.
 Qed.
 
@@ -918,19 +945,6 @@ Definition storing (A : arithmetic) : bool :=
 (** How far the logarithm of a weight is off at most, which is rescaled n/16 + 1 times. *)
 Definition astray_stored (f : format) (L n : R) : R :=
   roundoff f * (9 * L) + 257 * (n + 32) * pow (-24).
-
-Definition attended_stored (A : arithmetic) (t : nat) (s v : nat -> R) (o : R) : Prop :=
-  let f := accumulator A in let n := INR (S t) in
-  forall L V, (forall j, (j <= t)%nat -> Rabs (s j) <= L /\ Rabs (v j) <= V) ->
-  n * roundoff f <= pow (-11) -> astray_stored f L n <= / 8 -> 16 * n * (1 + V) <= pow (top f) ->
-  exists m a b c y,
-    (forall j, (j <= t)%nat ->
-       exp (s j - m - astray_stored f L n) <= a j <= exp (s j - m + astray_stored f L n)
-       /\ exp (s j - m - astray_stored f L n) <= b j <= exp (s j - m + astray_stored f L n)
-       /\ Rabs (c j - 1) <= 5 * (n + 1) * roundoff f + 1.005 * roundoff (stored A))
-    /\ Rabs (y - sum_f_R0 (fun j => c j * a j * v j) t / sum_f_R0 b t)
-       <= 16 * n * tiny f * (1 + V) + 2 * n * speck (stored A) * V
-    /\ store A y o.
 
 Lemma storing_bounds A : storing A = true -> narrow A /\ 0 < roundoff (stored A) <= / 256
   /\ (forall x y, Rabs x <= 3 -> store A x y ->
@@ -953,11 +967,23 @@ Proof.
   rewrite Rplus_0_l in Q. apply Q; auto. apply zero_held.
 Qed.
 
-Theorem softmax_stored A t s v o : ordinary (accumulator A) = true -> storing A = true ->
-  softmax A t s v o -> attended_stored A t s v o.
+(** A store moves the share of position j by a part us j of it. *)
+Theorem softmax_stored A t s v o L V us : let f := accumulator A in let n := INR (S t) in
+  ordinary f = true -> storing A = true ->
+  (forall j, (j <= t)%nat -> Rabs (s j) <= L /\ Rabs (v j) <= V) ->
+  n * roundoff f <= pow (-11) -> astray_stored f L n <= / 8 -> 16 * n * (1 + V) <= pow (top f) ->
+  (forall j, 0 <= us j <= / 200) ->
+  (forall m j x y, share_of A t s (astray_stored f L n) m j x -> Rabs x <= 3 -> store A x y ->
+     Rabs (y - x) <= us j * Rabs x + speck (stored A) /\ Rabs (y - x) <= Rabs x) ->
+  softmax A t s v o -> exists m a b c y,
+    weights_of A t s (astray_stored f L n) m a /\ weights_of A t s (astray_stored f L n) m b
+    /\ (forall j, (j <= t)%nat -> Rabs (c j - 1) <= 5 * (n + 1) * roundoff f + 1.005 * us j)
+    /\ Rabs (y - sum_f_R0 (fun j => c j * a j * v j) t / sum_f_R0 b t)
+       <= 16 * n * tiny f * (1 + V) + 2 * n * speck (stored A) * V
+    /\ store A y o.
 Proof.
-  intros USUAL SA H. unfold attended_stored. cbv zeta. intros L V B F ST R.
-  destruct (storing_bounds A SA) as (NW & US & STO). set (f := accumulator A) in *.
+  cbv zeta. intros USUAL SA B F ST R UB STO H.
+  destruct (storing_bounds A SA) as (NW & _). set (f := accumulator A) in *.
   assert (U := u_small A USUAL). fold f in U. assert (T := tau_small A USUAL). fold f in T.
   assert (DF := usual_digits A USUAL). fold f in DF.
   assert (N1 : 1 <= INR (S t)) by (rewrite S_INR; assert (q := pos_INR t); lra).
@@ -997,10 +1023,10 @@ Proof.
     change (pow (-11)) with (/ 2048) in F. lra. }
   assert (EP := speck_positive (stored A)).
   destruct (averaged A t s v L V (roundoff f * (9 * L) + 257 * (INR (S t) + 32) * / 16777216) chain
-    (roundoff (stored A)) (speck (stored A)) USUAL B F CL R)
-    with (o := o) as (m & a & b & c & y & W & _ & D & SO); auto; try lra.
+    us (speck (stored A)) USUAL B F CL R)
+    with (o := o) as (m & a & b & c & y & WA & WB & W & _ & D & SO); auto; try lra.
   - unfold chain. lia.
   - intros m k l (e & l' & i & two & -> & I & RI & NA & _). specialize (NA NW).
     assert (Q := rises_few A t s two l' i m I RI). unfold chain. simpl length. lia.
-  - exists m, a, b, c, y. auto.
+  - exists m, a, b, c, y. exact (conj WA (conj WB (conj W (conj D SO)))).
 Qed.

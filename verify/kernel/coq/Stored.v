@@ -20,8 +20,8 @@ Proof.
 Qed.
 
 (** Weights of the values are those of the normaliser, up to factors. *)
-Theorem stored_mean A t s v o L V : storing A = true ->
-  attended_stored A t s v o ->
+Theorem stored_mean A t s v o L V : ordinary (accumulator A) = true -> storing A = true ->
+  softmax A t s v o ->
   (forall j, (j <= t)%nat -> Rabs (s j) <= L /\ Rabs (v j) <= V) ->
   INR (S t) * roundoff (accumulator A) <= pow (-11) ->
   astray_stored (accumulator A) L (INR (S t)) <= / 8 ->
@@ -34,9 +34,9 @@ Theorem stored_mean A t s v o L V : storing A = true ->
        <= 16 * INR (S t) * tiny (accumulator A) * (1 + V) + 2 * INR (S t) * speck (stored A) * V
     /\ store A y o.
 Proof.
-  intros SA D B F ST R. destruct (storing_bounds A SA) as (_ & SB & _).
-  unfold attended_stored in D. cbv zeta in D.
-  destruct (D L V B F ST R) as (m & a & b & c & y & W & Y & SO). clear D.
+  intros USUAL SA D B F ST R. destruct (storing_bounds A SA) as (_ & SB & STO).
+  destruct (softmax_stored A t s v o L V (fun _ => roundoff (stored A)) USUAL SA B F ST R
+    ltac:(intros; cbv beta; lra) (fun _ _ x y _ => STO x y) D) as (m & a & b & c & y & WA & WB & W & Y & SO).
   set (f := accumulator A) in *. set (n := INR (S t)) in *. set (x := astray_stored f L n) in *.
   assert (U := bpow_gt_0 radix2 (- digits f)). fold (roundoff f) in U.
   assert (US := bpow_gt_0 radix2 (- digits (stored A))). fold (roundoff (stored A)) in US.
@@ -49,9 +49,10 @@ Proof.
   assert (E2 := exp_double x (conj X0 ST)).
   exists m, b, (fun j => c j * (a j / b j)), y.
   assert (BP : forall j, (j <= t)%nat -> 0 < b j).
-  { intros j J. destruct (W j J) as (_ & (W2 & _) & _). assert (q := exp_pos (s j - m - x)). lra. }
+  { intros j J. destruct (WB j J) as ((W2 & _) & _). assert (q := exp_pos (s j - m - x)). lra. }
   split; [|split; [|exact SO]].
-  - intros j J. destruct (W j J) as ((A1 & A2) & (B1 & B2) & C). split; [auto|].
+  - intros j J. destruct (WA j J) as ((A1 & A2) & _). destruct (WB j J) as ((B1 & B2) & _).
+    assert (C := W j J). split; [auto|].
     assert (P := BP j J). set (r := a j / b j).
     assert (AR : a j = r * b j) by (unfold r; field; lra).
     assert (R1 : r <= exp (2 * x)).
@@ -79,7 +80,7 @@ Qed.
 
 (** Theorem (Theorem 13, with weights, roundings and stores as they come). *)
 Theorem stored_share A t s v o x h d eta lam N L V th :
-  storing A = true -> attended_stored A t s v o ->
+  ordinary (accumulator A) = true -> storing A = true -> softmax A t s v o ->
   (forall j, (j <= t)%nat -> Rabs (s j) <= L /\ Rabs (v j) <= V) ->
   INR (S t) * roundoff (accumulator A) <= pow (-11) ->
   astray_stored (accumulator A) L (INR (S t)) <= / 8 ->
@@ -97,8 +98,8 @@ Theorem stored_share A t s v o x h d eta lam N L V th :
   exists y, store A y o
     /\ sum_f_R0 x t / N * (1 - th) - e <= y <= sum_f_R0 x t / N / (1 - th) + e.
 Proof.
-  intros SA D B F ST R D0 NP LAM ETA TH H HN e.
-  destruct (stored_mean A t s v o L V SA D B F ST R) as (m & b & c & y & W & Y & SO).
+  intros USUAL SA D B F ST R D0 NP LAM ETA TH H HN e.
+  destruct (stored_mean A t s v o L V USUAL SA D B F ST R) as (m & b & c & y & W & Y & SO).
   exists y. split; [exact SO|]. set (f := accumulator A) in *. set (n := INR (S t)) in *.
   set (r := astray_stored f L n) in *. set (k := uneven A L n) in *.
   assert (n0 : 1 <= n) by (unfold n; rewrite S_INR; assert (q := pos_INR t); lra).

@@ -2,7 +2,7 @@
 From Coq Require Import Reals ZArith List Bool Arith Lia Lra.
 From Flocq Require Import Core.
 From Krohn Require Import Machine Program Invariant Domains Arithmetic Recurrent Rounding Softmax
-  Collected Attended StoredHeads Stored Transformer Bounds Lists Affine Mean TransformerCheck
+  Collected Attended Tops StoredHeads Stored Transformer Bounds Lists Affine Mean TransformerCheck
   TablesSound.
 Import ListNotations.
 Open Scope R_scope.
@@ -91,55 +91,96 @@ Proof.
   apply Rmult_le_reg_r with (pow g); [exact P|]. lra.
 Qed.
 
-Lemma slack_stored_bound e V : (0 <= V)%Z -> 0 <= astray_stored f (IZR (most e) * pow (- g)) N ->
-  (IZR V * pow (- g) * (5 * (N + 1) * roundoff f + 1.005 * roundoff (stored A)
-      + 2.7 * astray_stored f (IZR (most e) * pow (- g)) N + 3 * INR t * pow (1 - Z.of_nat (gap e)))
+Lemma heaviness_bound e :
+  heavy f (IZR (most e) * pow (- g)) * pow g <= IZR (heaviness A g e).
+Proof.
+  unfold heaviness, heavy, roundoff. fold f. rewrite plus_IZR.
+  assert (B1 := up_above (g - 16) 9). assert (B2 := up_above (- digits f) (4 * most e)).
+  rewrite mult_IZR in B2. replace (pow (g - 16)) with (pow g * pow (- (16))) in B1
+    by (rewrite <- bpow_plus; reflexivity).
+  change (pow (- (16))) with (/ 65536) in B1. change (pow (-14)) with (/ 16384).
+  replace ((9 / 4 * / 16384 + 4 * (pow (- digits f) * (IZR (most e) * pow (- g)))) * pow g)
+    with (9 * (pow g * / 65536) + 4 * IZR (most e) * pow (- digits f) * (pow (- g) * pow g)) by field.
+  rewrite units. lra.
+Qed.
+
+Lemma store_bound_right e : store_off A (IZR (most e) * pow (- g)) N (pow (1 - Z.of_nat (gap e)))
+  * pow g <= IZR (store_bound A g longest e).
+Proof.
+  assert (P := bpow_gt_0 radix2 g). unfold store_off, store_bound. fold f M.
+  set (x := roundoff (stored A)). set (y := share_off _ _ _ _).
+  assert (X := Rmin_l x y). assert (Y := Rmin_r x y).
+  apply Rmult_le_compat_r with (r := pow g) in X; [|lra].
+  apply Rmult_le_compat_r with (r := pow g) in Y; [|lra].
+  destruct (Z.min_spec (up (g - digits (stored A)) 1) (heaviness A g e
+    + up (g - digits f) (4 * (M + 1)) + up (g + 1 - Z.of_nat (gap e)) (2 * M)))
+    as [(_ & ->)|(_ & ->)].
+  - eapply Rle_trans; [exact X|]. unfold x, roundoff. assert (B := up_above (g - digits (stored A)) 1).
+    replace (pow (- digits (stored A)) * pow g) with (1 * pow (g - digits (stored A)));
+      [exact B|]. rewrite Rmult_1_l, <- bpow_plus. f_equal. lia.
+  - eapply Rle_trans; [exact Y|]. unfold y, share_off, roundoff. rewrite !plus_IZR. assert (H := heaviness_bound e).
+    assert (B1 := up_above (g - digits f) (4 * (M + 1))). rewrite mult_IZR, plus_IZR in B1.
+    assert (B2 := up_above (g + 1 - Z.of_nat (gap e)) (2 * M)). rewrite mult_IZR in B2.
+    replace (pow (g - digits f)) with (pow (- digits f) * pow g) in B1
+      by (rewrite <- bpow_plus; f_equal; lia).
+    replace (pow (g + 1 - Z.of_nat (gap e))) with (pow (1 - Z.of_nat (gap e)) * pow g) in B2
+      by (rewrite <- bpow_plus; f_equal; lia).
+    assert (W := within_real). set (a := pow (- digits f)) in *.
+    set (c := pow (1 - Z.of_nat (gap e))) in *.
+    assert (a0 : 0 <= a * pow g) by (apply Rmult_le_pos; [apply bpow_ge_0|lra]).
+    assert (c0 : 0 <= c * pow g) by (apply Rmult_le_pos; [apply bpow_ge_0|lra]).
+    assert (N * (a * pow g) <= IZR M * (a * pow g)) by (apply Rmult_le_compat_r; lra).
+    assert (N * (c * pow g) <= IZR M * (c * pow g)) by (apply Rmult_le_compat_r; lra). lra.
+Qed.
+
+Lemma slack_stored_bound e V : (0 <= V)%Z ->
+  let lam := pow (1 - Z.of_nat (gap e)) in let L := IZR (most e) * pow (- g) in
+  (IZR V * pow (- g) * (5 * (N + 1) * roundoff f + heavy f L + 131 / 128 * store_off A L N lam
+      + 3 * INR t * lam)
    + (16 * N * tiny f * (1 + IZR V * pow (- g)) + 2 * N * speck (stored A) * (IZR V * pow (- g))))
   * pow g <= IZR (slack_stored A g longest e V).
 Proof.
-  intros V0 X0. unfold slack_stored. fold f M. set (s := stored A).
-  set (x := astray_stored f (IZR (most e) * pow (- g)) N) in *.
-  assert (WX := wandering_bound (most e)). fold x in WX.
+  intros V0 lam L. unfold slack_stored. fold f M. set (s := stored A).
+  assert (HB := heaviness_bound e). assert (SB := store_bound_right e). fold L lam in HB, SB.
+  set (h := heavy f L) in *. set (q := store_off A L N lam) in *.
+  set (H := heaviness A g e) in *. set (Q := store_bound A g longest e) in *.
   assert (B1 := up_above (- digits f) (5 * (M + 1) * V)).
-  assert (B2 := up_above (- digits s - 7) (129 * V)).
-  assert (B3 := up_above (- g) (3 * wandering A g longest (most e) * V)).
-  assert (B4 := up_above (1 - Z.of_nat (gap e)) (3 * M * V)).
+  assert (B3 := up_above (- g - 7) ((128 * H + 131 * Q) * V)).
+  assert (B4 := up_above (1 - Z.of_nat (gap e)) (3 * M * V)). fold lam in B4.
   assert (B5 := up_above (least f + digits f - 1) (16 * M * (2 ^ g + V))).
-  assert (B6 := up_above (least s) (M * V)).
-  rewrite !plus_IZR. 
-  repeat rewrite ?mult_IZR, ?plus_IZR in B1. rewrite mult_IZR in B2.
-  repeat rewrite ?mult_IZR, ?plus_IZR in B3. repeat rewrite ?mult_IZR, ?plus_IZR in B4.
-  repeat rewrite ?mult_IZR, ?plus_IZR in B5. rewrite mult_IZR in B6.
-  rewrite (IZR_Zpower radix2) in B5 by exact fine. apply IZR_le in V0.
+  assert (B6 := up_above (least s) (M * V)). rewrite !plus_IZR.
+  repeat rewrite ?mult_IZR, ?plus_IZR in B1. repeat rewrite ?mult_IZR, ?plus_IZR in B3.
+  repeat rewrite ?mult_IZR, ?plus_IZR in B4. repeat rewrite ?mult_IZR, ?plus_IZR in B5.
+  rewrite mult_IZR in B6. rewrite (IZR_Zpower radix2) in B5 by exact fine. apply IZR_le in V0.
   assert (W := within_real). assert (U := units). assert (P := bpow_gt_0 radix2 g).
-  assert (P' := bpow_gt_0 radix2 (- g)). assert (N1 : 1 <= N) by (unfold N; rewrite S_INR; assert (q := pos_INR t); lra).
+  assert (P' := bpow_gt_0 radix2 (- g)).
+  assert (N1 : 1 <= N) by (unfold N; rewrite S_INR; assert (q' := pos_INR t); lra).
   assert (T1 : INR t <= N) by (unfold N; rewrite S_INR; lra). assert (T0 := pos_INR t).
-  unfold roundoff, tiny. set (a := pow (- digits f)) in *. set (b := pow (- digits s)) in *.
-  set (c := pow (1 - Z.of_nat (gap e))) in *. set (d := pow (least f + digits f - 1)) in *.
-  assert (a0 : 0 <= a) by apply bpow_ge_0. assert (b0 : 0 <= b) by apply bpow_ge_0.
-  assert (c0 : 0 <= c) by apply bpow_ge_0. assert (d0 : 0 <= d) by apply bpow_ge_0.
-  assert (E2 : pow (- digits s - 7) = b / 128).
-  { replace (- digits s - 7)%Z with (- digits s + -7)%Z by lia. rewrite bpow_plus.
-    unfold b, Rdiv. f_equal. }
+  unfold roundoff, tiny. set (a := pow (- digits f)) in *.
+  set (d := pow (least f + digits f - 1)) in *. assert (a0 : 0 <= a) by apply bpow_ge_0.
+  assert (c0 : 0 <= lam) by apply bpow_ge_0. assert (d0 : 0 <= d) by apply bpow_ge_0.
+  replace (pow (- g - 7)) with (pow (- g) / 128) in B3
+    by (unfold Rdiv; rewrite <- (bpow_plus radix2 _ (-7)); f_equal; lia).
   assert (E6 : pow (least s) = 2 * speck s).
   { unfold speck. replace (least s) with (1 + (least s - 1))%Z at 1 by lia. rewrite bpow_plus.
     reflexivity. }
-  rewrite E2 in B2. rewrite E6 in B6. assert (s0 : 0 < speck s) by apply bpow_gt_0.
+  rewrite E6 in B6. assert (s0 : 0 < speck s) by apply bpow_gt_0.
   set (v := IZR V) in *. set (m := IZR M) in *.
-  replace ((v * pow (- g) * (5 * (N + 1) * a + 1.005 * b + 2.7 * x + 3 * INR t * c)
+  replace ((v * pow (- g) * (5 * (N + 1) * a + h + 131 / 128 * q + 3 * INR t * lam)
     + (16 * N * d * (1 + v * pow (- g)) + 2 * N * speck s * (v * pow (- g)))) * pow g)
-    with (5 * (N + 1) * (v * a) * (pow (- g) * pow g) + 1.005 * (v * b) * (pow (- g) * pow g)
-      + 2.7 * (v * (x * pow g)) * pow (- g) + 3 * INR t * (v * c) * (pow (- g) * pow g)
+    with (5 * (N + 1) * (v * a) * (pow (- g) * pow g)
+      + (v * pow (- g)) * (h * pow g + 131 / 128 * (q * pow g))
+      + 3 * INR t * (v * lam) * (pow (- g) * pow g)
       + (16 * N * d * (pow g + v * (pow (- g) * pow g))
          + N * (v * (2 * speck s)) * (pow (- g) * pow g))) by ring.
-  rewrite U, !Rmult_1_r.
+  rewrite U, !Rmult_1_r. assert (vg : 0 <= v * pow (- g)) by (apply Rmult_le_pos; lra).
   assert (C1 : 5 * (N + 1) * (v * a) <= 5 * (m + 1) * (v * a))
     by (apply Rmult_le_compat_r; [apply Rmult_le_pos; lra|lra]).
-  assert (C2 : 0 <= v * b) by (apply Rmult_le_pos; lra).
-  assert (C3 : v * (x * pow g) * pow (- g) <= v * IZR (wandering A g longest (most e)) * pow (- g)).
-  { apply Rmult_le_compat_r; [lra|]. apply Rmult_le_compat_l; lra. }
-  assert (C3' : 0 <= v * (x * pow g) * pow (- g)) by (repeat apply Rmult_le_pos; lra).
-  assert (C4 : 3 * INR t * (v * c) <= 3 * m * (v * c))
+  assert (C3 : v * pow (- g) * (h * pow g + 131 / 128 * (q * pow g))
+    <= v * pow (- g) * ((128 * IZR H + 131 * IZR Q) / 128)).
+  { apply Rmult_le_compat_l; [exact vg|].
+    lra. }
+  assert (C4 : 3 * INR t * (v * lam) <= 3 * m * (v * lam))
     by (apply Rmult_le_compat_r; [apply Rmult_le_pos; lra|lra]).
   assert (C5 : 16 * N * (d * (pow g + v)) <= 16 * m * (d * (pow g + v)))
     by (apply Rmult_le_compat_r; [apply Rmult_le_pos; lra|lra]).
@@ -259,10 +300,9 @@ Proof.
     unfold tiny in E. fold N in Z. lra.
   - assert (BO' : settling A g longest (most e) = true) by exact BO.
     destruct (settling_sound (most e) BO') as (STO & ST).
-    apply (softmax_stored A t s v o USUAL STO) in AO.
-    assert (Z := stored_share A t s v o x h (IZR (loose e) * pow (-64))
+        assert (Z := stored_share A t s v o x h (IZR (loose e) * pow (-64))
       (IZR (stray g tb) * pow (- g)) (pow (-40)) shares_of (IZR (most e) * pow (- g))
-      (IZR (largest tb) * pow (- g)) th STO AO B W1 ST ROOM D0 N1 P40 ETA).
+      (IZR (largest tb) * pow (- g)) th USUAL STO AO B W1 ST ROOM D0 N1 P40 ETA).
     fold f N in Z. set (wa := astray_stored f (IZR (most e) * pow (- g)) N) in *.
     assert (TH : uneven A (IZR (most e) * pow (- g)) N + 2 * (IZR (loose e) * pow (-64))
       + 2 * wa + N * pow (-40) <= th).

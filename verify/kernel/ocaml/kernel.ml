@@ -4745,6 +4745,37 @@ let settling a g longest top0 =
         (wandering a g longest top0))
       (Z.pow (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int) g))
 
+(** val heaviness :
+    arithmetic -> Big_int_Z.big_int -> plan -> Big_int_Z.big_int **)
+
+let heaviness a g e =
+  Whole.add
+    (up
+      (Whole.sub g (Big_int_Z.mult_int_big_int 2
+        (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+        (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)))))
+      ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+      (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+      Big_int_Z.unit_big_int))))
+    (up (Whole.neg a.accumulator.digits)
+      (Whole.mul (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+        Big_int_Z.unit_big_int)) e.most))
+
+(** val store_bound :
+    arithmetic -> Big_int_Z.big_int -> int -> plan -> Big_int_Z.big_int **)
+
+let store_bound a g longest e =
+  let n = Z.of_nat (add (Checked.succ 0) longest) in
+  Whole.min (up (Whole.sub g a.stored.digits) Big_int_Z.unit_big_int)
+    (Whole.add
+      (Whole.add (heaviness a g e)
+        (up (Whole.sub g a.accumulator.digits)
+          (Whole.mul (Big_int_Z.mult_int_big_int 2
+            (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int))
+            (Whole.add n Big_int_Z.unit_big_int))))
+      (up (Whole.sub (Whole.add g Big_int_Z.unit_big_int) (Z.of_nat e.gap))
+        (Whole.mul (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int) n)))
+
 (** val slack_stored :
     arithmetic -> Big_int_Z.big_int -> int -> plan -> Big_int_Z.big_int ->
     Big_int_Z.big_int **)
@@ -4755,29 +4786,31 @@ let slack_stored a g longest e v =
     (Whole.add
       (Whole.add
         (Whole.add
-          (Whole.add
-            (up (Whole.neg a.accumulator.digits)
-              (Whole.mul
-                (Whole.mul
-                  ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
-                  (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int))
-                  (Whole.add n Big_int_Z.unit_big_int)) v))
-            (up
-              (Whole.sub (Whole.neg a.stored.digits)
-                ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
-                ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
-                Big_int_Z.unit_big_int)))
-              (Whole.mul
-                ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
-                (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
-                (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
-                (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
-                Big_int_Z.unit_big_int))))))) v)))
-          (up (Whole.neg g)
+          (up (Whole.neg a.accumulator.digits)
             (Whole.mul
               (Whole.mul
                 ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
-                Big_int_Z.unit_big_int) (wandering a g longest e.most)) v)))
+                (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int))
+                (Whole.add n Big_int_Z.unit_big_int)) v))
+          (up
+            (Whole.sub (Whole.neg g)
+              ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+              ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+              Big_int_Z.unit_big_int)))
+            (Whole.mul
+              (Whole.add
+                (Whole.mul (Big_int_Z.mult_int_big_int 2
+                  (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+                  (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+                  (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+                  Big_int_Z.unit_big_int))))))) (heaviness a g e))
+                (Whole.mul
+                  ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+                  ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+                  (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+                  (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+                  (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)))))))
+                  (store_bound a g longest e))) v)))
         (up (Whole.sub Big_int_Z.unit_big_int (Z.of_nat e.gap))
           (Whole.mul
             (Whole.mul

@@ -1007,6 +1007,11 @@ val wandering :
 val settling :
   arithmetic -> Big_int_Z.big_int -> int -> Big_int_Z.big_int -> bool
 
+val heaviness : arithmetic -> Big_int_Z.big_int -> plan -> Big_int_Z.big_int
+
+val store_bound :
+  arithmetic -> Big_int_Z.big_int -> int -> plan -> Big_int_Z.big_int
+
 val slack_stored :
   arithmetic -> Big_int_Z.big_int -> int -> plan -> Big_int_Z.big_int ->
   Big_int_Z.big_int
