@@ -28,7 +28,7 @@ class Refused(KrohnError):
 
 def demand(condition: Any, reason: str) -> None:
     """Refuse with a reason if a condition does not hold; NaN makes none hold."""
-    if not (condition if isinstance(condition, bool | np.bool_) else np.all(condition)):
+    if not (condition if type(condition) in (bool, np.bool_) else np.all(condition)):
         raise Refused(reason[:MOST_LETTERS])
 
 

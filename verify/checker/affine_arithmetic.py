@@ -119,24 +119,25 @@ class Noisy:
             value: The value, where this array only bounds the terms.
             grid: All numbers are multiples of 2^-grid then.
         """
-        used, magnitude = (weight != 0).astype(np.float64), np.abs(weight)
-        total = self.total
+        used, magnitude = weight != 0, np.abs(weight)
+        ones, only, total = used.astype(np.float64), only_rows(used), self.total
         # `both_sum_errors` is for roundings of values, slopes and rest of this checker.
-        terms = times(((self.value != 0) | (total != 0)).astype(np.float64), used)
+        there = ((self.value != 0) | (total != 0)).astype(np.float64)
+        terms = times(there, ones, only)
         rest, known = np.zeros_like(terms), np.full(terms.shape, True)
         if total.any():
-            rest = times(self.rest, magnitude)
-            known = times((total > 0).astype(np.float64), used) == 0
+            rest = times(self.rest, magnitude, only)
+            known = times((total > 0).astype(np.float64), ones, only) == 0
         return Sums(
-            times(self.value, weight) if value is None else value,
-            times(self.slopes, weight),
+            times(self.value, weight, only) if value is None else value,
+            times(self.slopes, weight, only),
             rest,
-            times(self.reach.most, magnitude),
+            times(self.reach.most, magnitude, only),
             terms,
             known,
             (finest(self.value) if grid is None else grid) + finest(weight),
             self.form,
-            (np.abs(np.frexp(weight)[0]) % 0.5 == 0).all(axis=0),
+            (~used | (np.frexp(magnitude)[0] == 0.5)).all(axis=0),
         )
 
     def relu(self) -> "Noisy":
@@ -318,16 +319,23 @@ class Sums(NamedTuple):
 
 def _total(slopes: FloatArray, rest: FloatArray) -> FloatArray:
     """How far common noises and others take numbers together."""
-    return (Upper.of(np.abs(slopes)).sum(axis=0) + rest).most
+    return (
+        rest if not len(slopes) else (Upper.of(np.abs(slopes)).sum(axis=0) + rest).most
+    )
 
 
-def times(x: FloatArray, weight: FloatArray) -> FloatArray:
-    """``x @ weight`` of finite numbers, faster where no column has a sum."""
-    used = weight != 0
-    if not len(weight) or used.sum(axis=0).max(initial=0) > 1:
+def only_rows(used: BoolArray) -> IntArray | None:
+    """The row that each column uses, if no column uses two."""
+    if not len(used) or np.count_nonzero(used, axis=0).max(initial=0) > 1:
+        return None
+    return np.asarray(used.argmax(axis=0))
+
+
+def times(x: FloatArray, weight: FloatArray, only: IntArray | None) -> FloatArray:
+    """``x @ weight`` of finite numbers, faster by the `only_rows` of the weight."""
+    if only is None:
         return np.asarray(x @ weight)
-    row = used.argmax(axis=0)
-    return np.asarray(x[..., row] * weight[row, np.arange(len(row))])
+    return np.asarray(x[..., only] * weight[only, np.arange(len(only))])
 
 
 def alike(rows: FloatArray) -> tuple[IntArray, IntArray]:
@@ -355,14 +363,12 @@ def rounding(
 
 def finest(numbers: FloatArray) -> int:
     """The least g ≥ 0 with all numbers multiples of 2^-g; beyond 32 counts as none."""
-    some = numbers.reshape(-1)[:SAMPLE]
-    for g in range(FINEST + 1):
-        # Where some numbers are no such multiples, the others need not be looked at.
-        if all(
-            np.array_equal(x * 2.0**g, np.rint(x * 2.0**g)) for x in (some, numbers)
-        ):
-            return g
-    return FINEST + 1
+    g = 0
+    # Where some numbers are no such multiples, the others need not be looked at.
+    for some in (numbers.reshape(-1)[:SAMPLE], numbers):
+        while g <= FINEST and not ((x := some * 2.0**g) == np.rint(x)).all():
+            g += 1
+    return g
 
 
 def snaps(value: FloatArray, error: FloatArray, form: Format) -> BoolArray:

@@ -10,6 +10,7 @@ rounding.
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import reduce
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -180,6 +181,11 @@ class Interval:
         """The shape of its arrays."""
         return np.shape(self.low)
 
+    @property
+    def _ends(self) -> tuple[FloatArray, ...]:
+        """Its bounds; of numbers that stand for themselves there is one."""
+        return (self.low,) if self.low is self.high else (self.low, self.high)
+
     def each(self, change: Callable[[FloatArray], FloatArray]) -> "Interval":
         """With both bounds rearranged alike, by what rounds nothing."""
         return Interval(change(self.low), change(self.high))
@@ -205,7 +211,7 @@ class Interval:
     def wider(self, off: "Operand") -> "Interval":
         """With all that is within ``off`` of it."""
         by = Interval.of(off).size
-        return Interval(_sum(self.low, -by)[0], _sum(self.high, by)[1])
+        return Interval(_add_down(self.low, -by), _add_up(self.high, by))
 
     def __neg__(self) -> "Interval":
         return Interval(-self.high, -self.low)
@@ -216,8 +222,7 @@ class Interval:
 
     def __add__(self, other: "Operand") -> "Interval":
         o = Interval.of(other)
-        low, high = _sum(self.low, o.low), _sum(self.high, o.high)
-        return Interval(low[0], high[1])
+        return Interval(_add_down(self.low, o.low), _add_up(self.high, o.high))
 
     __radd__ = __add__
 
@@ -229,22 +234,17 @@ class Interval:
 
     def __mul__(self, other: "Operand") -> "Interval":
         o = Interval.of(other)
-        ends = [_product(a, b) for a in (self.low, self.high) for b in (o.low, o.high)]
-        low, high = zip(*ends, strict=True)
-        return Interval(np.minimum.reduce(low), np.maximum.reduce(high))
+        pairs = [(a, b) for a in self._ends for b in o._ends]
+        ends = [_beside(np.asarray(a * b), (a == 0) | (b == 0)) for a, b in pairs]
+        return _hull(ends)
 
     __rmul__ = __mul__
 
     def __truediv__(self, other: "Operand") -> "Interval":
         o = Interval.of(other)
         demand((o.low > 0) | (o.high < 0), "a bound divides by what may be 0")
-        ends = [
-            _beside(np.asarray(a / b), a == 0)
-            for a in (self.low, self.high)
-            for b in (o.low, o.high)
-        ]
-        low, high = zip(*ends, strict=True)
-        return Interval(np.minimum.reduce(low), np.maximum.reduce(high))
+        pairs = [(a, b) for a in self._ends for b in o._ends]
+        return _hull([_beside(np.asarray(a / b), a == 0) for a, b in pairs])
 
     def __rtruediv__(self, other: "Operand") -> "Interval":
         return Interval.of(other) / self
@@ -355,20 +355,31 @@ def two_sum(x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
     return total, (x - (total - back)) + (y - back)
 
 
-def _sum(x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Below and above sums; both are the sum where it is exact."""
+def _add_down(x: FloatArray, y: FloatArray) -> FloatArray:
+    """Below sums; the sum where it is exact."""
     total, left = two_sum(x, y)
-    return _beside(total, left == 0)
+    return _towards(-np.inf, total, left == 0)
 
 
-def _product(x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Below and above products; both are 0 where a factor is."""
-    return _beside(np.asarray(x * y), (x == 0) | (y == 0))
+def _add_up(x: FloatArray, y: FloatArray) -> FloatArray:
+    """Above sums; the sum where it is exact."""
+    total, left = two_sum(x, y)
+    return _towards(np.inf, total, left == 0)
 
 
 def _beside(value: FloatArray, exact: BoolArray) -> tuple[FloatArray, FloatArray]:
-    below, above = (np.nextafter(value, end) for end in (-np.inf, np.inf))
-    return np.where(exact, value, below), np.where(exact, value, above)
+    """Below and above what was rounded once; both are it where it is exact."""
+    return _towards(-np.inf, value, exact), _towards(np.inf, value, exact)
+
+
+def _towards(end: float, value: FloatArray, exact: BoolArray) -> FloatArray:
+    return value if exact.all() else np.where(exact, value, np.nextafter(value, end))
+
+
+def _hull(ends: list[tuple[FloatArray, FloatArray]]) -> Interval:
+    """From the least of some lower to the greatest of their upper bounds."""
+    low, high = zip(*ends, strict=True)
+    return Interval(reduce(np.minimum, low), reduce(np.maximum, high))
 
 
 def _outwards(low: Any, high: Any) -> Interval:

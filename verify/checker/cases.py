@@ -1,12 +1,13 @@
 """Cases: sets of stored values on which a map has one value (docs/proofs/mlps.md)."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from krohn.program.domains import BoolArray, IntArray, PossibleValues
 from krohn.program.errors import demand
+from krohn.program.operations.base import Operation
 from krohn.program.operations.map import Map
 from krohn.program.statement import MOST_CELLS, Channel, Statement, cone
 from krohn.program.strict_json import whole
@@ -67,12 +68,36 @@ class Cases(NamedTuple):
             number = np.append(self.each[:, i], len(chosen) - 1)[of]
             count = chosen.sum(axis=1)
             demand(count[number].sum() <= MOST_ROWS, "too many rows")
-            which = np.repeat(np.arange(len(of)), count[number])
-            ends, start = count[number].cumsum(), (count.cumsum() - count)[number]
-            at = np.arange(len(which)) + (start - ends + count[number])[which]
-            of, columns = of[which], [c[which] for c in columns]
-            columns.append(chosen.nonzero()[1][at])
+            start = (count.cumsum() - count)[number]
+            if (count[number] != 1).any():
+                which = np.repeat(np.arange(len(of)), count[number])
+                start = (start - count[number].cumsum() + count[number])[which]
+                start, of = start + np.arange(len(which)), of[which]
+                columns = [c[which] for c in columns]
+            columns.append(chosen.nonzero()[1][start])
         return np.array(columns, np.int64).reshape(len(named), len(of)), of
+
+
+def function_of(
+    program: Statement, name: str, sources: Collection[str]
+) -> tuple[tuple[Operation, ...], list[str]]:
+    """What a channel computes of some sources, whatever channels are called.
+
+    Returns:
+        Its operations, each with numbers for the channels that it reads, and the sources
+        that are read. Each read number that is new is that of the next such source, and
+        the next number that of the operation itself: so equal operations are one function
+        of the sources that are read.
+    """
+    numbers, read, operations = dict[str, str](), list[str](), list[Operation]()
+    for channel in cone(program, name, sources):
+        operation = program.operations[channel]
+        new = [n for n in dict.fromkeys(operation.reads) if n not in numbers]
+        read += new
+        for n in (*new, channel):
+            numbers[n] = str(len(numbers))
+        operations.append(operation.rename_channels(numbers))
+    return tuple(operations), read
 
 
 def every(channels: Sequence[Channel]) -> Cases:
@@ -125,18 +150,24 @@ def _leaves(sets: Sequence[BoolArray], said: Any) -> IntArray:
     few = len(said) <= MOST_PARTS
     few &= len(said) * max(one.shape[1] for one in sets) <= MOST_CELLS
     demand(few, "there are too many cases")
-    each = np.zeros((1 + len(said), len(sets)), np.int64)
-    divided = dict[int, tuple[int, BoolArray]]()
-    for j, (case, source, number) in enumerate(whole(said, 2).tolist() if said else []):
-        by, covered = divided.get(case, (source, np.zeros_like(sets[source][0])))
-        demand(case <= j and by == source, "a case is no part of one before it")
-        divided[case] = source, covered | sets[source][number]
-        each[j + 1] = each[case]
-        each[j + 1, source] = number
-    for case, (source, covered) in divided.items():
-        left = sets[source][each[case, source]] & ~covered
+    parts = whole(said, 2) if said else np.zeros((0, 3), np.int64)
+    case, source, number = parts.T
+    by, what = np.zeros(1 + len(parts), np.int64), "a case is no part of one before it"
+    demand(case <= np.arange(len(parts)), what)
+    by[case] = source
+    demand(by[case] == source, what)
+    each = np.zeros((1 + len(parts), len(sets)), np.int64)
+    for j, (of, i, n) in enumerate(parts.tolist(), start=1):
+        each[j] = each[of]
+        each[j, i] = n
+    for i in np.unique(source):
+        own = np.flatnonzero(source == i)
+        own = own[np.argsort(case[own], kind="stable")]
+        divided, start = np.unique(case[own], return_index=True)
+        covered = np.logical_or.reduceat(sets[i][number[own]], start)
+        left = sets[i][each[divided, i]] & ~covered
         demand(~left, "the parts of a case do not hold all of it")
-    return np.delete(each, list(divided), axis=0)
+    return np.delete(each, case, axis=0)
 
 
 Known = tuple[PossibleValues, IntArray]

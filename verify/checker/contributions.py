@@ -4,11 +4,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from krohn.program.domains import BoolArray, IntArray
+from krohn.program.domains import AnyArray, BoolArray, IntArray
 from krohn.program.statement import Channel, Statement
 from krohn.verify.checker.affine_arithmetic import Noisy, alike, finest
 from krohn.verify.checker.arithmetic import Interval
@@ -65,6 +65,11 @@ class Spans(NamedTuple):
         return np.concatenate([bounds, self.bounds[-1:]]), of
 
 
+def as_bytes(numbers: AnyArray) -> tuple[str, tuple[int, ...], bytes]:
+    """An array as what equals that of equal arrays alone."""
+    return numbers.dtype.str, numbers.shape, numbers.tobytes()
+
+
 def widest(ends: FloatArray, start: IntArray) -> FloatArray:
     """``(5, groups, units)``: the widest ends of the values from each start on."""
     low = np.minimum.reduceat(ends[:1], start, axis=1)
@@ -78,7 +83,7 @@ def middles(ends: FloatArray) -> FloatArray:
     """
     low, high, size, terms, noisy = ends
     several = (low != high) | (noisy != 0)
-    middle, wide = Interval(low, high).middle()
+    middle, wide = Interval(low, high if several.any() else low).middle()
     return np.stack([middle, wide * several, size, terms, several], axis=1)
 
 
@@ -104,6 +109,7 @@ class Sources:
     activations: list[StrArray]
     owner: IntArray
     _spans: dict[int, "Spans"] = field(init=False, default_factory=dict)
+    _stated: dict[tuple[int, bytes], Any] = field(init=False, default_factory=dict)
 
     @staticmethod
     def of(
@@ -157,6 +163,15 @@ class Sources:
         """The names of the sources."""
         return [source.name for source in self.each]
 
+    def state(self, source: int, dims: IntArray) -> Any:
+        """The values of a source after BOS, and what is read of dimensions at each."""
+        key = source, dims.tobytes()
+        if key not in self._stated:
+            later = self.program.channels[self.each[source].name].later
+            x = self.each[source].x.columns(dims).rows(np.arange(len(later)))
+            self._stated[key] = tuple(map(as_bytes, (later, x.value, x.slopes, x.rest)))
+        return self._stated[key]
+
     @cached_property
     def depends(self) -> list[BoolArray]:
         """Of the input and each hidden layer ``(units, sources)``: what depends on what."""
@@ -204,14 +219,20 @@ class Sources:
         one = reads[:, source] if source >= 0 else np.ones(len(reads), bool)
         own = np.flatnonzero(one & (reads.sum(axis=1) == (source >= 0)))
         x = self.run(source, self.layers[:-2], own)
-        sums = x.products(weight[np.ix_(own, units)], grid=0)
+        weight = weight[np.ix_(own, units)]
+        read = np.flatnonzero(weight.any(axis=0))  # by others nothing is added
+        sums = x.products(weight[:, read], grid=0)
         off, around = sums.total, Interval.of(sums.value).wider(sums.total)
         low, high = (
             np.where(off == 0, sums.value, x) for x in (around.low, around.high)
         )
-        ends = np.stack([low, high, sums.size, sums.terms, ~sums.known])
-        every = widest(ends[:, :-1], np.zeros(1, np.int64))
-        return Spans(ends, middles(np.hstack([ends, every])), finest(x.value))
+        own_ends = np.stack([low, high, sums.size, sums.terms, ~sums.known])
+        every = widest(own_ends[:, :-1], np.zeros(1, np.int64))
+        bounds = middles(np.hstack([own_ends, every]))
+        ends = np.zeros((5, len(x.value), len(units)))
+        both = np.zeros((len(bounds), 5, len(units)))
+        ends[..., read], both[..., read] = own_ends, bounds
+        return Spans(ends, both, finest(x.value))
 
     def run(self, source: int, layers: Layers, units: IntArray) -> Noisy:
         """``(values, units)``: units that depend on a source alone; on none for -1."""

@@ -172,13 +172,17 @@ class Heads:
 
     def _bound_fetch(self, channel: Channel, looks: Looking) -> tuple[Look, float]:
         """Where the head of a channel looks; by how much of itself a value can be off."""
-        form = self.stream.form
         assert isinstance(channel.operation, LookBack)
         near = self.stream.program.near.get(channel.name)
         alike = channel.head, replace(channel.operation, source=""), near
         if alike not in self.looks:
-            self.looks[alike] = looks(self, channel)
-        log_leak, error, widest, peak = self.looks[alike]
+            self.looks[alike] = self._weigh(channel, looks(self, channel))
+        known: tuple[Look, float] = self.looks[alike]
+        return known
+
+    def _weigh(self, channel: Channel, bounds: Bounds) -> tuple[Look, float]:
+        """What bounds of the scores of a head make of its weights."""
+        form, (log_leak, error, widest, peak) = self.stream.form, bounds
         more = self.besides(channel)
         error, widest, peak = (x + more.most for x in (error, widest, peak))
         count, gap = len(self.stream.positions), float(-log_leak)

@@ -2,16 +2,17 @@
 
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
-from krohn.program.domains import BoolArray, IntArray
+from krohn.program.domains import AnyArray, BoolArray, IntArray
 from krohn.program.errors import Refused, demand
 from krohn.program.statement import Channel
 from krohn.verify.checker.affine_arithmetic import Noisy, Sums, exact, finest, join_rows
 from krohn.verify.checker.arithmetic import Interval
-from krohn.verify.checker.cases import Cases, every, read_cases
-from krohn.verify.checker.contributions import Sources
+from krohn.verify.checker.cases import Cases, every, function_of, read_cases
+from krohn.verify.checker.contributions import Sources, as_bytes
 from krohn.verify.checker.mlp import Mlp, below
 from krohn.verify.checker.model_file import FloatArray
 from krohn.verify.checker.residual_stream import FREE, MOST_SLOPES, per_value
@@ -29,11 +30,23 @@ def bound_noise(mlp: Mlp, channel: Channel) -> FloatArray:
     evidence, program = mlp.cases.get(channel.name), mlp.stream.program
     if evidence is None:
         raise Refused(f"nothing says which cases decide {channel.name!r}")
-    sources = maps.sources([program.channels[n] for n in evidence["sums"]], dims)
-    cases = read_cases(program, sources.names, channel, evidence)
+    sums = [program.channels[n] for n in evidence["sums"]]
+    sources = maps.sources(sums, dims)
+    statement = None if sums else maps.state(sources, channel)
+    if known := statement in mlp.shown:
+        cases = every([program.channels[n] for n in sources.names]).some(dims[:0])
+    else:
+        cases = read_cases(program, sources.names, channel, evidence)
     results = np.append(cases.values, channel.bos)
     off, of = maps.distance(sources, cases, dims, channel.code(results))
-    return per_value(channel, results[of], off)
+    noise, later = per_value(channel, results[of], off), channel.place(channel.later)
+    if known:
+        noise[later] = np.maximum(noise[later], mlp.shown[statement])
+    elif statement is not None:
+        some = of < len(cases.each)
+        after = per_value(channel, results[of[some]], off[some])
+        mlp.shown[statement] = after[later]
+    return noise
 
 
 def left(mlp: Mlp, dim: int) -> float:
@@ -76,6 +89,39 @@ class Maps:
         parts = [n for c in sums for n in c.inputs]
         demand(len({*parts}) == len(parts), "a channel is read in two sums")
         return self.apart(tuple(sums))
+
+    def state(self, sources: Sources, channel: Channel) -> tuple[Any, ...] | None:
+        """What is shown of a map after BOS, without names (Theorem 16a).
+
+        Returns:
+            The function, and how its values are laid out; the weights and units that
+            write it, in an order of their own, and what else stands in its dimensions;
+            and what units read of each source at each of its values. None if these are
+            too many numbers, or not all that a bound is made of.
+        """
+        mlp, stream, dims = self.mlp, self.mlp.stream, np.array(channel.span)
+        needed = below(mlp.layers, dims)
+        cells = sum(len(some) * len(others) for some, others in pairwise(needed))
+        besides = stream.reader, stream.beside, stream.matrices
+        owner, kept = sources.owner[needed[0]], dims[mlp.mask[dims] != 0]
+        owned = (stream.owner[kept] != FREE).any() or (owner < 0).any()
+        if owned or cells > CELLS or any(x is not None for x in besides):
+            return None
+        function, read = function_of(stream.program, channel.name, sources.names)
+        each = dict.fromkeys([*map(sources.names.index, read), *owner.tolist()])
+        at = [needed[0][owner == i] for i in each]
+        inputs, parts = np.concatenate(at), list[AnyArray]()
+        names = [*mlp.activations, None]
+        for (w, b), kinds, units in zip(mlp.layers, names, needed[1:], strict=True):
+            weight, bias = w[np.ix_(inputs, units)], b[units]
+            if kinds is not None:
+                order = np.lexsort([*weight, bias])
+                weight, bias, units = weight[:, order], bias[order], units[order]
+                parts.append(kinds[units])
+            inputs, parts = units, [*parts, weight, bias]
+        parts += [mlp.mask[dims], stream.free[dims], channel.code(channel.later)]
+        known = [sources.state(i, here) for i, here in zip(each, at, strict=True)]
+        return function, *map(as_bytes, parts), *known
 
     def reads_as_sum(self, added: Channel, needed: list[IntArray]) -> bool:
         """Whether what is needed reads both parts of a sum with one weight (14b)."""

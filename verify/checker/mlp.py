@@ -30,6 +30,7 @@ class Mlp:
         cases: What evidence says of the cases that decide maps, by their names.
         apart: What `maps` has found of its inputs.
         single: The parts of that which are no sums.
+        shown: The noise of maps of this network, by all that it depends on.
     """
 
     layers: Layers
@@ -39,6 +40,7 @@ class Mlp:
     cases: Mapping[str, Any] = field(default_factory=dict)
     apart: dict[tuple[str, ...], Any] = field(init=False, default_factory=dict)
     single: dict[tuple[str, ...], Any] = field(init=False, default_factory=dict)
+    shown: dict[Any, FloatArray] = field(default_factory=dict)
 
     def bound_noise(self, channel: Channel) -> FloatArray:
         """``(values,)``: the noise of each value of a channel that is written here."""

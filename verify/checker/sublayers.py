@@ -38,14 +38,14 @@ def follow_sublayers(
 
     Evidence says which ``cases`` decide what MLPs compute.
     """
-    stream = _read(model, stream, None, 0)
+    stream, shown = _read(model, stream, None, 0), dict[Any, FloatArray]()
     yield stream, {}
     for block in range(len(model.network(Transformer).blocks)):
         before = stream
         stream, looks = attention(model, stream, block)
         stream = _read(model, stream, before, 2 * block + 1)
         yield stream, looks
-        mlp = mlp_of(model, stream, block, said.get("cases", {}))
+        mlp = mlp_of(model, stream, block, said.get("cases", {}), shown)
         before, new = stream, born(stream, 2 * block + 2)
         noise = {c.name: mlp.bound_noise(c) for c in new}
         stream = after(stream, mlp, 2 * block + 2, noise)
@@ -129,7 +129,13 @@ def attention(
     return _next(stream, snapshot, noise, stream.free), looks
 
 
-def mlp_of(model: Model, stream: Stream, block: int, cases: Mapping[str, Any]) -> Mlp:
+def mlp_of(
+    model: Model,
+    stream: Stream,
+    block: int,
+    cases: Mapping[str, Any],
+    shown: dict[Any, FloatArray],
+) -> Mlp:
     """The MLP of a block; one without layers if it has none."""
     shape, at = model.network(Transformer).blocks[block], f"blocks.{block}.mlp."
     count, tensors = len(shape.mlp) + 1 if shape.mlp else 0, model.tensors
@@ -142,7 +148,7 @@ def mlp_of(model: Model, stream: Stream, block: int, cases: Mapping[str, Any]) -
     known = {*ACTIVATIONS} - (set() if model.norms else {"gelu_new"})
     others = ", ".join(sorted(named - known))
     demand(not others, f"the checker is not about {others!r} units")
-    return Mlp(layers, list(shape.activations), mask, stream, cases)
+    return Mlp(layers, list(shape.activations), mask, stream, cases, shown)
 
 
 def after(stream: Stream, mlp: Mlp, snapshot: int, noise: Noise) -> Stream:

@@ -6,7 +6,7 @@ Nothing here is trusted: `krohn.verify.checker.cases` checks the cases that are 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import count
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from krohn.program.domains import BoolArray, IntArray, Matrices
 from krohn.program.errors import demand
 from krohn.program.piecewise import Piecewise
 from krohn.program.statement import Channel, Statement, cone
+from krohn.verify.checker.cases import function_of
 from krohn.verify.checker.maps import Maps
 from krohn.verify.checker.mlp import Mlp, below
 from krohn.verify.checker.passed_sums import adds_up
@@ -29,17 +30,36 @@ def needs_cases(mlp: Mlp, channel: Channel) -> bool:
     return not (real or piecewise or adds_up(mlp.stream, channel))
 
 
-def find_cases(mlp: Mlp, channel: Channel) -> dict[str, Any]:
+def find_cases(
+    mlp: Mlp, channel: Channel, known: dict[Any, dict[str, Any]] | None = None
+) -> dict[str, Any]:
     """The cases that decide a channel, which an MLP writes.
+
+    Args:
+        mlp: The MLP.
+        channel: The channel.
+        known: The cases of maps that are the same function of other channels.
 
     Raises:
         Refused: If none are found, or there are too many.
     """
     sums = _sums(mlp, channel)
     names = Maps(mlp).sources(sums, np.array(channel.span)).names
-    split = Split(mlp.stream.program, tuple(names))
-    split.of(channel)
-    return {"sums": [c.name for c in sums], **split.evidence()}
+    program, known = mlp.stream.program, {} if known is None else known
+    operations, read = function_of(program, channel.name, names)
+    values = (program.channels[n].later.tobytes() for n in (channel.name, *read))
+    key = operations, *values
+    if key not in known:
+        split = Split(program, tuple(read))
+        split.of(channel)
+        known[key] = split.evidence()
+    sets, at = (
+        dict(zip(read, known[key]["sets"], strict=True)),
+        list(map(names.index, read)),
+    )
+    parts = [[case, at[i], number] for case, i, number in known[key]["parts"]]
+    every = [sets.get(name, []) for name in names]
+    return {"sums": [c.name for c in sums], "sets": every, "parts": parts}
 
 
 def _sums(mlp: Mlp, channel: Channel) -> list[Channel]:
@@ -57,6 +77,22 @@ def _sums(mlp: Mlp, channel: Channel) -> list[Channel]:
     return sums if len(taken) == 2 * len(sums) else []
 
 
+class Values(NamedTuple):
+    """A set of values of a channel: marks of those that it holds, as bytes, too."""
+
+    inside: BoolArray
+    key: bytes
+
+    @staticmethod
+    def of(inside: BoolArray) -> "Values":
+        """The set that marks name."""
+        return Values(inside, inside.tobytes())
+
+
+Divided = dict[tuple[bytes, bytes], tuple[IntArray, list[Values]]]
+"""For a set and a function, as bytes: its values there, and the parts that have them."""
+
+
 @dataclass(frozen=True)
 class Split:
     """Cases, split until they decide a map.
@@ -71,18 +107,20 @@ class Split:
 
     program: Statement
     sources: tuple[str, ...]
-    _sets: list[list[BoolArray]] = field(init=False, default_factory=list)
+    _sets: list[list[Values]] = field(init=False, default_factory=list)
     _numbers: dict[tuple[int, bytes], int] = field(init=False, default_factory=dict)
     _splits: dict[tuple[int, int, bytes], tuple[IntArray, IntArray]] = field(
         init=False, default_factory=dict
     )
+    _divided: Divided = field(init=False, default_factory=dict)
     _parts: list[tuple[int, int, int]] = field(init=False, default_factory=list)
     _questions: Iterator[int] = field(init=False, default_factory=count)
 
     def __post_init__(self) -> None:
         for i, name in enumerate(self.sources):
             self._sets.append([])
-            self._number(i, np.ones(len(self.program.channels[name].later), bool))
+            every = np.ones(len(self.program.channels[name].later), bool)
+            self._number(i, Values.of(every))
 
     def of(self, channel: Channel) -> None:
         """Split the case of all values until a map has one value in each part."""
@@ -97,14 +135,16 @@ class Split:
 
     def evidence(self) -> dict[str, Any]:
         """The sets of each source, and which case each case is a part of."""
-        sets = [[x.nonzero()[0].tolist() for x in marks[1:]] for marks in self._sets]
+        sets = [
+            [x.inside.nonzero()[0].tolist() for x in each[1:]] for each in self._sets
+        ]
         return {"sets": sets, "parts": [list(part) for part in self._parts]}
 
-    def _number(self, source: int, inside: BoolArray) -> int:
+    def _number(self, source: int, values: Values) -> int:
         sets = self._sets[source]
-        number = self._numbers.setdefault((source, inside.tobytes()), len(sets))
+        number = self._numbers.setdefault((source, values.key), len(sets))
         if number == len(sets):
-            sets.append(inside)
+            sets.append(values)
         return number
 
     def _split_by_answers(
@@ -172,11 +212,20 @@ class Split:
         """The answers that a set has, and the numbers of its parts that have them."""
         key = source, number, answers.tobytes()
         if key not in self._splits:
-            inside = self._sets[source][number]
-            values = np.unique(answers[inside])
-            parts = [self._number(source, inside & (answers == a)) for a in values]
-            self._splits[key] = values, np.array(parts)
+            values, parts = self._divide(self._sets[source][number], answers)
+            numbers = [self._number(source, part) for part in parts]
+            self._splits[key] = values, np.array(numbers)
         return self._splits[key]
+
+    def _divide(
+        self, values: Values, answers: IntArray
+    ) -> tuple[IntArray, list[Values]]:
+        key = values.key, answers.tobytes()
+        if key not in self._divided:
+            each = np.unique(answers[values.inside])
+            parts = values.inside & (answers == each[:, None])
+            self._divided[key] = each, [Values.of(part) for part in parts]
+        return self._divided[key]
 
     def _split_by_selection(
         self,

@@ -121,10 +121,10 @@ def _cases(model: Model) -> dict[str, Any]:
     Where nothing is found nothing is said, and the checker says what is wrong, of a
     damaged file too.
     """
-    cases = dict[str, Any]()
+    cases, known = dict[str, Any](), dict[Any, Any]()
     try:
         for mlp, channel in _outputs_of_mlps(model):
-            from_cases = _find_cases(mlp, channel)
+            from_cases = _find_cases(mlp, channel, known)
             if from_cases is not None:
                 cases[channel.name] = from_cases
     except (Refused, KeyError, IndexError, TypeError, ValueError):
@@ -138,15 +138,16 @@ def _outputs_of_mlps(model: Model) -> Iterator[tuple["Mlp", Channel]]:
     program = read_program(model, letters, matrices=True, vectors=True)
     for block in range(len(shape.blocks)):
         stream = _stream(model, program, 2 * block + 1)
-        mlp = mlp_of(model, stream, block, {})
+        mlp = mlp_of(model, stream, block, {}, {})
         for channel in born(stream, 2 * block + 2):
             yield mlp, channel
 
 
-def _find_cases(mlp: "Mlp", channel: Channel) -> Any:
+def _find_cases(mlp: "Mlp", channel: Channel, known: dict[Any, Any]) -> Any:
     from krohn.verify.search.cases import find_cases, needs_cases  # of maps alone
 
-    return find_cases(mlp, channel) if needs_cases(mlp, channel) else None
+    needed = needs_cases(mlp, channel)
+    return find_cases(mlp, channel, known) if needed else None
 
 
 def _stream(model: Model, program: Statement, snapshot: int) -> Stream:

@@ -71,7 +71,7 @@ class Case:
                 self.mlp.check_reads()
                 mlp = self.told()
                 if said is not None:
-                    mlp = replace(mlp, cases={self.channel.name: said})
+                    mlp = replace(mlp, cases={self.channel.name: said}, shown={})
                 return mlp.bound_noise(self.channel)
         except (Refused, LookupError):  # `recheck` refuses what cannot be followed
             return None
