@@ -233,7 +233,7 @@ class BracketDistribution:
             ways = [u + d for u, d in zip(ups, downs, strict=True)]
         return sum(ways)
 
-    def sample(self, rng: np.random.Generator, count: int, length: int) -> IntArray:
+    def sample(self, rng: "np.random.Generator", count: int, length: int) -> IntArray:
         """Independent prefixes ``(count, length)``, letter indices."""
         words = np.zeros((count, length), dtype=np.int64)
         for word in words:

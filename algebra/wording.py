@@ -3,11 +3,14 @@
 import re
 from collections.abc import Iterable
 from difflib import get_close_matches
-from fractions import Fraction
 from itertools import groupby
+from typing import TYPE_CHECKING
 
 from krohn.algebra.errors import KrohnError
 from krohn.program.quoting import cut as cut
+
+if TYPE_CHECKING:
+    from fractions import Fraction
 
 # Numbers with their nouns, words by their runs, and texts cut to a length.
 
@@ -54,7 +57,7 @@ _FORM = re.compile(
 )
 
 
-def rational(text: str) -> Fraction:
+def rational(text: str) -> "Fraction":
     """The number that a text says.
 
     Texts may come from files that mean harm: ``1e999999999`` has as many digits, so that
@@ -66,10 +69,12 @@ def rational(text: str) -> Fraction:
     """
     if not _FORM.fullmatch(text):
         raise ValueError(f"{text[:40]!r} is no number such as 1/3 or 0.4")
+    from fractions import Fraction
+
     return Fraction(text)
 
 
-def probability(text: str) -> Fraction:
+def probability(text: str) -> "Fraction":
     """A probability as a person writes it: ``1/3`` or ``0.4``.
 
     Raises:

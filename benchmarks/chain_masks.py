@@ -14,11 +14,11 @@ from seen_positions import Seen, equation_6, observe_heads
 
 import krohn
 from krohn.kinds.dynamic_programs.commands import ChainsOfThought
-from krohn.kinds.dynamic_programs.source import FAMILIES
+from krohn.kinds.dynamic_programs.source_examples import EXAMPLES
 from krohn.network.model import Model
 from krohn.network.transformer import Transformer
 
-NAMES = (*FAMILIES, "LocalEditDistance8,8:letters=4", "EditDistance12,12:letters=4")
+NAMES = (*EXAMPLES, "LocalEditDistance8,8:letters=4", "EditDistance12,12:letters=4")
 TITLE = "what sparse heads see"
 LOOKS = 0.01
 """The least weight of a look."""

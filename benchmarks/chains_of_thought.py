@@ -11,7 +11,7 @@ from report import Row, Table, each, parser, publish
 import krohn
 from krohn.algebra.errors import KrohnError
 from krohn.kinds.dynamic_programs.commands import ChainsOfThought
-from krohn.kinds.dynamic_programs.source import FAMILIES
+from krohn.kinds.dynamic_programs.source_examples import EXAMPLES
 
 CASES = (
     *((f"EditDistance3,3:letters=2{b}", "float32") for b in ("", ",boundary=1")),
@@ -65,7 +65,7 @@ AGAIN = {TITLE: again, SHIPPED: again}
 def main() -> None:
     """Print the tables."""
     options: argparse.Namespace = parser(__doc__).parse_args()
-    shipped = [(name, "float32") for name in FAMILIES]
+    shipped = [(name, "float32") for name in EXAMPLES]
     tables = [
         Table(SHIPPED, each(measure, shipped)),
         Table(TITLE, each(measure, CASES)),

@@ -11,6 +11,7 @@ import typer
 import krohn
 from krohn.algebra.errors import KrohnError
 from krohn.algebra.formats import SUFFIXES
+from krohn.commands.coercion import Command, Group
 from krohn.commands.options import CANNOT, DONE, json_line
 from krohn.program.extras import name_missing_extra
 from krohn.program.quoting import on_a_line
@@ -66,13 +67,14 @@ def application(only: str = "") -> typer.Typer:
     known = commands()
     app = typer.Typer(
         name="krohn",
+        cls=Group,
         help=_help(),
         no_args_is_help=True,
         pretty_exceptions_enable=False,
         rich_markup_mode=None,
     )
     for name in [only] if only in known else known:
-        form = find(FORMS[name]) if name in FORMS else None
+        form = find(FORMS[name]) if name in FORMS else Command
         app.command(name=name, cls=form)(find(known[name]))
     app.callback()(everywhere)
     return app

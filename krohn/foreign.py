@@ -1,7 +1,6 @@
 """Model files of others: tensors, perhaps an alphabet, but no machine and no Program."""
 
 import io
-import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from os.path import isdir
@@ -193,6 +192,8 @@ def read(path: str | Path) -> Mapping[str, object]:
     import torch  # which is not needed to see what a file is called
 
     data = io.BytesIO(read_bytes(path, LARGEST_FILE))
+    import zipfile
+
     if not zipfile.is_zipfile(data):  # as torch.save has written since torch 1.6
         raise KrohnError(f"{path} is no file of torch's, or is damaged")
     data.seek(0)

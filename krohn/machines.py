@@ -5,15 +5,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Unpack, cast, overload
 
-from krohn.algebra import formats, zoo as named_machines
+from krohn.algebra import formats
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.errors import MachineError
 from krohn.algebra.formats import Complete, Kind, no_choice
 from krohn.algebra.formats.files import STANDARD_INPUT
-from krohn.algebra.minimisation import moore
 from krohn.algebra.wording import near
 from krohn.machine_reading import AS_IT_IS, OF_OBJECTS, MachineReading, ReadingKeywords
 from krohn.network import modelfile
+from krohn.program.slices import source_examples
 from krohn.program.wording import message_for_user
 from krohn.source_kinds import KINDS, find_source
 
@@ -34,6 +34,8 @@ def zoo(name: str | None = None) -> tuple[str, ...] | Automaton:
     Raises:
         MachineError: If there is no such machine; close names are suggested.
     """
+    from krohn.algebra import zoo as named_machines
+
     return named_machines.names() if name is None else named_machines.machine(name)
 
 
@@ -89,6 +91,8 @@ def _by_name(text: str) -> Automaton | None:
     path = Path(text)
     looks_like_file = path.suffix != "" or len(path.parts) > 1
     if not looks_like_file or not path.exists():
+        from krohn.algebra import zoo as named_machines
+
         try:
             return named_machines.machine(text)
         except MachineError as unknown:
@@ -108,8 +112,8 @@ def _unknown_name_error(text: str, unknown: str) -> MachineError:
     """The error of a text that names nothing, with names that are near."""
     if set(text) & set("*|()+"):
         return MachineError(f"{unknown}; a pattern is written regex:{text}")
-    families = [name for kind in KINDS.values() for name in kind.examples]
-    hint = near(text, families)
+    names = [name for kind in KINDS for name in source_examples(kind)]
+    hint = near(text, names)
     return MachineError(f"{unknown}{hint}")
 
 
@@ -187,6 +191,8 @@ def with_outputs(machine: Automaton, observe: str | None) -> Automaton:
     if observe is None:
         return machine
     if observe == OWN:
+        from krohn.algebra.minimisation import moore
+
         return moore(machine)
     from krohn.algebra import observation
 

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from krohn.algebra.automaton import Automaton, IntArray, shorten
-from krohn.algebra.brackets import distribution
 from krohn.algebra.errors import KrohnError
 from krohn.algebra.formats.files import read_text
 from krohn.algebra.wording import probability
@@ -159,6 +158,7 @@ class GeneratorRunner:
         Raises:
             KrohnError: If the word is no prefix of nested brackets, or too long.
         """
+        from krohn.algebra.brackets import distribution
         from krohn.network.running_file import plain_network, run_on
 
         letters = self.machine.encode(word)

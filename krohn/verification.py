@@ -11,7 +11,6 @@ from krohn.algebra.errors import KrohnError
 from krohn.checks import RUN_WITH_FEW_DIGITS, Checks, VerifyKeywords
 from krohn.foreign import directory_reader, is_state_dict, is_trained
 from krohn.kernel_verdict import ask_kernel, chosen_kernel, demand_kernel
-from krohn.loading import file_of
 from krohn.network import modelfile
 from krohn.network.modelfile import ModelFile
 from krohn.option_rules import HELD_IN_PYTHON, OF_SOURCES, refuse, whole
@@ -58,9 +57,7 @@ def subject(model: object) -> Subject:
         return Subject(reader.CALLED, reader.TAKES, True, verify)
     if isinstance(model, str | Path) and is_trained(model):
         return Subject("a trained network", None, True, partial(_verify_trained, model))
-    path = isinstance(model, str | Path)
-    data = modelfile.read_data(str(model)) if path else None
-    file = file_of(model) if data is None else modelfile.parse(data, str(model))
+    file, data = _read_model(model)
     if file is None:
         return Subject(
             "a network in Python", None, True, partial(_verify_trained, model)
@@ -69,6 +66,16 @@ def subject(model: object) -> Subject:
     takes = None if of_machine else OF_SOURCES + kind.asks
     called = f"a file about {kind.called}"
     return Subject(called, takes, of_machine, partial(kind.verify, file), file, data)
+
+
+def _read_model(model: object) -> tuple[ModelFile | None, bytes | None]:
+    """The file of a path with its bytes, or of a model in Python; None of other networks."""
+    if isinstance(model, str | Path):
+        data = modelfile.read_data(str(model))
+        return modelfile.parse(data, str(model)), data
+    from krohn.loading import file_of
+
+    return file_of(model), None
 
 
 def _verify_trained(model: object, checks: Checks) -> Report:

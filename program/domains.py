@@ -58,7 +58,7 @@ class Values:
     @cached_property
     def domain(self) -> tuple[int, ...]:
         """All values, ascending."""
-        return tuple(np.union1d(self.later, self.bos).tolist())
+        return tuple(distinct_values(np.append(self.later, self.bos)).tolist())
 
     def within(self, low: int, high: int) -> bool:
         """Whether all values lie in ``low..high``."""
@@ -200,7 +200,18 @@ def sums(some: IntArray, others: IntArray) -> IntArray:
     if all(v[-1] - v[0] == len(v) - 1 for v in (some, others)):
         return np.arange(some[0] + others[0], some[-1] + others[-1] + 1)
     demand(len(some) * len(others) <= MOST, "a sum has too many values")
-    return np.unique(np.add.outer(some, others))
+    return distinct_values(np.add.outer(some, others))
+
+
+def distinct_values(values: AnyArray) -> AnyArray:
+    """The values of an array once each, ascending.
+
+    `np.unique` does the same, and imports masked arrays for it.
+    """
+    ordered = np.sort(values, axis=None)
+    first = np.ones(len(ordered), dtype=bool)
+    np.not_equal(ordered[1:], ordered[:-1], out=first[1:])
+    return ordered[first]
 
 
 def joint(values: list[IntArray]) -> IntArray:

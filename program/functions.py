@@ -18,6 +18,7 @@ from krohn.program.domains import (
     PossibleValues,
     Values,
     beside,
+    distinct_values,
     locate_values,
     mark_values,
     places,
@@ -183,7 +184,7 @@ class Table:
         known = np.all([np.isin(x, v.later) for x, v in inputs], axis=0)
         at = np.stack([np.searchsorted(v.later, x[known]) for x, v in inputs], axis=1)
         weights = factors([np.arange(len(v.later)) for v in read])
-        number = np.unique(at @ weights)
+        number = distinct_values(at @ weights)
         gap = np.flatnonzero(np.append(number, -1) != np.arange(len(number) + 1))[0]
         missing = ((v.later, gap // w) for v, w in zip(read, weights, strict=True))
         return [int(later[i % len(later)]) for later, i in missing]
@@ -196,7 +197,7 @@ class Table:
         later = np.all([np.isin(x, v.later) for x, v in inputs], axis=0)
         start, values = int(self.values[bos[0]]), self.values[later]
         most = _highest(self.rows[later], values, start, read)
-        return Values(start, np.unique(values), most=most)
+        return Values(start, distinct_values(values), most=most)
 
     def step(self, own: ChannelDomain, read: Sequence[PossibleValues]) -> BoolArray:
         """The results that may occur: every joint value of the inputs is looked up."""
@@ -238,7 +239,7 @@ class Select:
         demand(index.within(0, len(rest) - 1), "a selection of nothing")
         chosen = [rest[i].later for i in index.later]
         demand(sum(map(len, chosen)) <= MOST, "a selection has too many values")
-        return Values(rest[index.bos].bos, np.unique(np.concatenate(chosen)))
+        return Values(rest[index.bos].bos, distinct_values(np.concatenate(chosen)))
 
     def step(self, own: ChannelDomain, read: Sequence[PossibleValues]) -> BoolArray:
         """The values of all inputs that the index may choose."""
@@ -354,6 +355,6 @@ def _weighted_sums(
         at, total = at[which], total[which] + weight * may.domain[value]
         if most is not None:  # the same sum once
             small = total <= most
-            pairs = np.unique(at[small] * LARGEST + total[small])
+            pairs = distinct_values(at[small] * LARGEST + total[small])
             at, total = np.divmod(pairs, LARGEST)
     return at, total

@@ -13,6 +13,7 @@ from krohn.program.domains import (
     IntArray,
     PossibleValues,
     Values,
+    distinct_values,
     joint_values,
     mark_values,
 )
@@ -58,7 +59,7 @@ class Piecewise:
         if len(known) == len(read):
             values = self(list(known.values()))
             demand(values >= 0, "a piecewise function can be negative")
-            return Values(bos, np.unique(values[1:]), values)
+            return Values(bos, distinct_values(values[1:]), values)
         box = {i: (int(v.later[0]), int(v.later[-1])) for i, v in enumerate(read)}
         patterns, here = _patterns(known)
         ends = [Bounds(box | p).of(self.expression) for p in patterns]
@@ -68,7 +69,7 @@ class Piecewise:
         demand(count <= MOST, "a piecewise function takes too many values")
         runs = [np.arange(low, high + 1) for low, high in ends]
         most = np.array([bos, *(ends[p][1] for p in here)]) if known else None
-        return Values(bos, np.unique(np.concatenate(runs)), most=most)
+        return Values(bos, distinct_values(np.concatenate(runs)), most=most)
 
     def _check_size(self, read: Sequence[Values]) -> None:
         """Refuse a function whose values int64 could not hold, at BOS too (Lemma 1a).

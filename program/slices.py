@@ -6,11 +6,13 @@ deleted, and the rest goes on. Other distributions bring slices of their own by 
 point of the group ``krohn.slices`` that names a package.
 """
 
-from collections.abc import Mapping
+import os
+import sys
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cache
 from importlib import import_module
-from importlib.metadata import entry_points
+from importlib.machinery import PathFinder
 from pkgutil import iter_modules
 from typing import Any
 
@@ -33,6 +35,7 @@ class Source:
         objects: The modules of the classes of such sources.
         foreign: Whether objects of other libraries may be such sources.
         of_machines: The construction that takes a machine as such a source.
+        examples: Names of such sources, each with what it is.
         inputs: The function that says of which inputs claims about it are (trusted).
         sense: What is claimed of it (`krohn.program.claim.Sense`).
     """
@@ -44,6 +47,7 @@ class Source:
     objects: tuple[str, ...] = ()
     foreign: bool = False
     of_machines: str = ""
+    examples: str = ""
     inputs: str = ""
     sense: str = "within"
 
@@ -219,8 +223,39 @@ def _check_names(found: Mapping[str, Slice]) -> None:
 @cache
 def distributions() -> Mapping[str, str]:
     """The distributions of the slices that are not Krohn's, by the packages of slices."""
+    if not any(map(_may_bring_slices, sys.path)) and PathFinder in sys.meta_path:
+        return {}
+    from importlib.metadata import entry_points  # as long to import as all slices
+
     found = entry_points(group=ENTRY_POINTS)
     return {each.value: each.dist.name if each.dist else each.name for each in found}
+
+
+def _may_bring_slices(place: str) -> bool:
+    """Whether distributions of a place of `sys.path` may bring slices."""
+    if os.path.isfile(place):  # an archive
+        return True
+    for file in _entry_point_files(place or "."):
+        try:
+            with open(file, "rb") as opened:
+                if ENTRY_POINTS.encode() in opened.read():
+                    return True
+        except OSError:
+            continue
+    return False
+
+
+def _entry_point_files(folder: str) -> Iterator[str]:
+    """Where the entry points of distributions in a folder are, if they have any."""
+    try:
+        names = os.listdir(folder)
+    except OSError:
+        return
+    for name in names:
+        if name.endswith((".dist-info", ".egg-info")):
+            yield f"{folder}/{name}/entry_points.txt"
+        elif name.endswith(".egg"):
+            yield f"{folder}/{name}/EGG-INFO/entry_points.txt"
 
 
 @cache
@@ -300,9 +335,10 @@ def family_source(kind: str, text: str) -> Any:
     return next((source for source in each if source is not None), None)
 
 
-def family_examples(kind: str) -> dict[str, str]:
-    """Names of sources of a kind that other slices bring, each with what it is."""
-    return {k: x for one in families(kind) for k, x in find(one.examples).items()}
+def source_examples(kind: str) -> dict[str, str]:
+    """Names of sources of a kind, each with what it is."""
+    places = [slice_sources()[kind].examples, *(one.examples for one in families(kind))]
+    return {k: x for place in filter(None, places) for k, x in find(place).items()}
 
 
 def slice_constructions() -> Mapping[str, Construction]:

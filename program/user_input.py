@@ -10,7 +10,6 @@ import numpy as np
 from krohn.program.domains import FloatArray
 from krohn.program.errors import Refused, demand
 from krohn.program.files import Unreadable, read_bytes
-from krohn.program.known_files import recognise
 
 
 def read_text(path: str | Path, most: int | None = None) -> str:
@@ -20,6 +19,8 @@ def read_text(path: str | Path, most: int | None = None) -> str:
         Unreadable: As `read_bytes` does; or if it is not UTF-8, or begins as files do
             that are something else.
     """
+    from krohn.program.known_files import recognise  # many patterns
+
     data = read_bytes(path, most)
     text = decode_utf8(data, path)
     if (known := recognise(data, by_looks=False)) is not None:
@@ -37,6 +38,8 @@ def decode_utf8(data: bytes, path: str | Path) -> str:
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
+        from krohn.program.known_files import recognise
+
         if (known := recognise(data, texts=False)) is not None:
             raise Unreadable(f"{path}: {known}") from None
         line = data[: error.start].count(b"\n") + 1

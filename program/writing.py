@@ -1,8 +1,6 @@
 """The one way in which files and folders are written: whole or not at all."""
 
 import os
-import shutil
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -41,11 +39,14 @@ def whole_directory(directory: Path) -> Iterator[Path]:
     Raises:
         KrohnError: If there is something in its place.
     """
+    import shutil
+    from tempfile import mkdtemp
+
     if directory.exists() and (not directory.is_dir() or any(directory.iterdir())):
         raise KrohnError(f"{directory} exists and is not empty; name another directory")
     if not directory.parent.is_dir():
         raise KrohnError(f"there is no directory {directory.parent}")
-    temporary = tempfile.mkdtemp(dir=directory.parent, prefix=f".{directory.name}.")
+    temporary = mkdtemp(dir=directory.parent, prefix=f".{directory.name}.")
     try:
         yield Path(temporary)
         os.chmod(temporary, 0o777 & ~_mask())
@@ -56,7 +57,9 @@ def whole_directory(directory: Path) -> Iterator[Path]:
 
 
 def _replace(target: Path, data: bytes) -> None:
-    with tempfile.NamedTemporaryFile(
+    from tempfile import NamedTemporaryFile
+
+    with NamedTemporaryFile(
         dir=target.parent, prefix=f".{target.name}.", delete=False
     ) as file:
         try:

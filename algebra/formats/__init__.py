@@ -1,6 +1,5 @@
 """Machines from files and into files; ``docs/formats.md`` describes the formats."""
 
-import gzip
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
@@ -15,7 +14,6 @@ from krohn.algebra.formats.files import (
     problem,
     read_text,
 )
-from krohn.program.known_files import recognise
 from krohn.program.writing import atomic_write
 
 __all__ = [
@@ -144,8 +142,7 @@ def read(
         raise _wrong_name_error(name, form, signed)
     if kind is not None and not form.has_kinds:
         raise no_choice(name)
-    known = None if signed else recognise(text.encode(), by_looks=False)
-    if known is not None:
+    if not signed and (known := _known_as(text, by_looks=False)) is not None:
         raise problem(name, 0, f"not {form.called}: {known}")
     machine = form.read(text, name, complete, kind)
     if form.module != "att" or _form_of_name(name) is not None:
@@ -178,9 +175,13 @@ def write(machine: Automaton, path: str | Path) -> None:
         what = "unknown format" if form is None else f"{form.called} is only read"
         raise problem(str(path), 0, f"{what}; {_by_name(WRITTEN_SUFFIXES)}")
     text = form.write(machine)
-    packed = str(path).lower().endswith(".gz")
+    if not str(path).lower().endswith(".gz"):
+        atomic_write(path, text)
+        return
+    import gzip
+
     # Without the time in its head, the same machine gives the same file.
-    atomic_write(path, gzip.compress(text.encode(), mtime=0) if packed else text)
+    atomic_write(path, gzip.compress(text.encode(), mtime=0))
 
 
 def _form_of_name(name: str) -> Format | None:
@@ -194,6 +195,13 @@ def form_of_text(text: str) -> Format | None:
     return next((form for form in FORMATS if form.has_sign(text)), None)
 
 
+def _known_as(text: str, by_looks: bool = True) -> str | None:
+    """What a text is that is no machine; None if nobody knows."""
+    from krohn.program.known_files import recognise  # many patterns
+
+    return recognise(text.encode(), by_looks)
+
+
 def _wrong_name_error(name: str, form: Format, signed: Format) -> MachineError:
     return problem(
         name,
@@ -204,7 +212,7 @@ def _wrong_name_error(name: str, form: Format, signed: Format) -> MachineError:
 
 
 def _unknown_name_error(name: str, text: str) -> MachineError:
-    known = recognise(text.encode())
+    known = _known_as(text)
     if name == STANDARD_INPUT:
         reason = "standard input holds no machine in a format that is known by its text"
         advice = "save it to a file whose name ends in its format"

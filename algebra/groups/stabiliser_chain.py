@@ -290,7 +290,7 @@ class StabiliserChain:
             elements = level.transversal[:, elements].reshape(-1, self.degree)
         return elements
 
-    def random(self, count: int, generator: np.random.Generator) -> IntArray:
+    def random(self, count: int, generator: "np.random.Generator") -> IntArray:
         """``(count, n)`` elements, uniformly and independently."""
         rows = np.tile(np.arange(self.degree), (count, 1))
         for level in reversed(self.levels):

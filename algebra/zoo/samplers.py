@@ -209,14 +209,14 @@ def ceiling(window: int, length: int, ignore: float, values: int = 2) -> float:
 
 
 # A sampler takes a generator, a count and a length; it gives (count, length) letters.
-Sampler = Callable[[np.random.Generator, int, int], IntArray]
+Sampler = Callable[["np.random.Generator", int, int], IntArray]
 
 
 def uniform(machine: Automaton) -> Sampler:
     """Letters drawn independently and uniformly."""
     letters = len(machine.letters)
 
-    def sample(rng: np.random.Generator, count: int, length: int) -> IntArray:
+    def sample(rng: "np.random.Generator", count: int, length: int) -> IntArray:
         return rng.integers(letters, size=(count, length))
 
     return sample
@@ -229,7 +229,7 @@ def legal(machine: Automaton) -> Sampler:
     """
     allowed = machine.transitions != machine.states.index(ERROR)
 
-    def sample(rng: np.random.Generator, count: int, length: int) -> IntArray:
+    def sample(rng: "np.random.Generator", count: int, length: int) -> IntArray:
         words = np.empty((count, length), dtype=np.int64)
         state = np.full(count, machine.start)
         for t in range(length):
@@ -246,7 +246,7 @@ def writes(machine: Automaton) -> Sampler:
     """A memory's words: each letter writes with probability 1/2, any value alike."""
     values = len(machine.states)
 
-    def sample(rng: np.random.Generator, count: int, length: int) -> IntArray:
+    def sample(rng: "np.random.Generator", count: int, length: int) -> IntArray:
         value = rng.integers(1, values + 1, size=(count, length))
         return np.where(rng.random((count, length)) < 0.5, value, 0)
 
@@ -257,7 +257,7 @@ def numbers(machine: Automaton) -> Sampler:
     """Two random numbers, padded with a zero so that the last carry shows."""
     draw = uniform(machine)
 
-    def sample(rng: np.random.Generator, count: int, length: int) -> IntArray:
+    def sample(rng: "np.random.Generator", count: int, length: int) -> IntArray:
         words = draw(rng, count, length)
         words[:, -1:] = 0
         return words
@@ -269,7 +269,7 @@ def half_periodic(machine: Automaton) -> Sampler:
     """The word ababab… with probability 1/2, and a uniform word otherwise."""
     draw = uniform(machine)
 
-    def sample(rng: np.random.Generator, count: int, length: int) -> IntArray:
+    def sample(rng: "np.random.Generator", count: int, length: int) -> IntArray:
         periodic = rng.random((count, 1)) < 0.5
         return np.where(periodic, np.arange(length) % 2, draw(rng, count, length))
 
@@ -285,7 +285,7 @@ def with_resets(machine: Automaton) -> Sampler:
     resets = len(machine.states)
     moves = len(machine.letters) - resets
 
-    def sample(rng: np.random.Generator, count: int, length: int) -> IntArray:
+    def sample(rng: "np.random.Generator", count: int, length: int) -> IntArray:
         words = rng.integers(moves, size=(count, length))
         value = rng.integers(moves, moves + resets, size=(count, length))
         return np.where(_reset_places(rng, count, length), value, words)
@@ -293,7 +293,7 @@ def with_resets(machine: Automaton) -> Sampler:
     return sample
 
 
-def _reset_places(rng: np.random.Generator, count: int, length: int) -> IntArray:
+def _reset_places(rng: "np.random.Generator", count: int, length: int) -> IntArray:
     """``(count, length)``: 1 where a reset falls, 0 elsewhere."""
     if length == 0:
         return np.zeros((count, 0), dtype=np.int64)
@@ -320,7 +320,7 @@ def flip_flop(machine: Automaton, instructions: Instructions | None = None) -> S
     values = len(machine.letters) - VALUES
     p = np.array([chosen.write, chosen.read, chosen.ignore])
 
-    def sample(rng: np.random.Generator, count: int, length: int) -> IntArray:
+    def sample(rng: "np.random.Generator", count: int, length: int) -> IntArray:
         pairs = (length + 1) // 2
         order = rng.choice([WRITE, READ, IGNORE], size=(count, pairs), p=p / p.sum())
         order[:, -1:] = READ

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from krohn.program.quoting import on_a_terminal
-from krohn.show.tables import console, new_table
+from krohn.show.tables import console, new_table, print_table
 
 if TYPE_CHECKING:
     from krohn.instruments.compare.comparison.belief_result import BeliefComparison
@@ -20,7 +20,7 @@ def show(comparison: "Comparison | BeliefComparison", page: object = None) -> No
         table = new_table(first, *(f" {on_a_terminal(column)}" for column in columns))
         for row in rows:
             table.add_row(*row)
-        out.print(table)
+        print_table(table)
     for remark in comparison.origin.remarks:
         out.print(remark)
     if page is not None:

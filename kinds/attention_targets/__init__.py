@@ -14,6 +14,7 @@ SLICE = Slice(
             f"{__name__}.commands_grid_functions:GridFunctions",
             r"Sorted\d|RanGrid",
             objects=(f"{__name__}.source_grid_function",),
+            examples=f"{__name__}.source_examples:EXAMPLES",
             inputs=f"{__name__}.statement_inputs:points",
         ),
         "selected-mean": Source(

@@ -13,7 +13,6 @@ from krohn.kinds.attention_targets.build import (
     grid_function,
 )
 from krohn.kinds.attention_targets.source_grid_function import (
-    EXAMPLES,
     GridFunction,
     find_by_name,
     simple,
@@ -51,7 +50,6 @@ class GridFunctions(RealSequences[GridFunction]):
     wire = StatedGridFunction.kind
     facts_types = (GridFunctionFacts,)
     stated_type = StatedGridFunction
-    examples = EXAMPLES
     source = GridFunction
     of_name = staticmethod(find_by_name)
     takes = frozenset()

@@ -21,11 +21,6 @@ from krohn.program.errors import demand
 # Functions of finitely many encoded inputs, by name, from Python and on file.
 
 
-EXAMPLES = {
-    "Sorted3,4": "position t gives the t-th smallest of 3 numbers with 4 levels",
-    "RanGrid3,4@5": "random values for inputs of 3 points with 4 levels; seed 5",
-}
-"""An example of each family, with what it is."""
 Point: TypeAlias = tuple[Fraction, ...]
 Vector: TypeAlias = tuple[Fraction, ...]
 Inputs: TypeAlias = tuple[Point, ...]

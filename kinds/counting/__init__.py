@@ -6,7 +6,7 @@ SLICE = Slice(
     families={
         "program": Family(
             f"{__name__}.commands:function_named",
-            f"{__name__}.source:FAMILIES",
+            f"{__name__}.source_examples:EXAMPLES",
             "crasp:",
             (".crasp",),
             objects=(f"{__name__}.source_program",),

@@ -1,5 +1,6 @@
 """Counting programs (C-RASP, Yang and Chiang 2024): docs/kinds/counting.md."""
 
+from krohn.kinds.counting.source_examples import CATALOGUE
 from krohn.kinds.counting.source_program import (
     Builder,
     Comparison,
@@ -21,14 +22,9 @@ from krohn.kinds.sequence_functions.source import (
     SequenceFunction,
     program,
 )
-from krohn.program.catalogue import (
-    first_line,
-    texts,
-)
 from krohn.program.errors import demand
 
 __all__ = [
-    "CATALOGUE",
     "SUFFIX",
     "Builder",
     "Comparison",
@@ -148,9 +144,6 @@ def _total(
     )
 
 
-CATALOGUE = texts(__file__, SUFFIX)
-
-
 def find_by_name(name: str) -> CountingProgram:
     """The counting program of a name in the catalogue.
 
@@ -162,10 +155,3 @@ def find_by_name(name: str) -> CountingProgram:
         name in CATALOGUE, f"there is no counting program {name!r}; there are {known}"
     )
     return parse(CATALOGUE[name].read_text(encoding="utf-8"), CATALOGUE[name].name)
-
-
-FAMILIES = {
-    f"crasp:{name}": first_line(path).removeprefix(f"{name}: ")
-    for name, path in CATALOGUE.items()
-}
-"""By name what each program of the catalogue accepts."""

@@ -161,7 +161,6 @@ class ChainsOfThought(TextKind[Source]):
     wire = "chain-of-thought"
     facts_types = (ChainOfThoughtFacts,)
     stated_type = StatedChainOfThought
-    examples = dynamic_programs.FAMILIES
     source = Source
     called = "a dynamic program"
     measured = True

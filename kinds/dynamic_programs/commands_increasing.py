@@ -1,9 +1,9 @@
 """Longest increasing subsequences as short texts, in the commands."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import product
-from typing import Any, ClassVar, Literal, TypedDict
+from typing import Any, Literal, TypedDict
 
 import numpy as np
 
@@ -65,9 +65,6 @@ class IncreasingSubsequences(LineKind[Increasing]):
     wire = KIND
     facts_types = (IncreasingFacts,)
     stated_type = StatedIncreasing
-    examples: ClassVar[Mapping[str, str]] = {
-        "ShortLIS20": "longest increasing subsequence, one number a number"
-    }
     source = Increasing
     called = "a longest increasing subsequence"
     claim = "generates"

@@ -12,12 +12,9 @@ from krohn.kinds.dynamic_programs.source_dynamic_program import (
     Table,
 )
 from krohn.kinds.dynamic_programs.source_evaluation import MOST_TEXT
+from krohn.kinds.dynamic_programs.source_examples import CATALOGUE
 from krohn.kinds.dynamic_programs.source_reading import read_text
 from krohn.program import user_input
-from krohn.program.catalogue import (
-    first_line,
-    texts,
-)
 from krohn.program.errors import demand
 
 __all__ = [
@@ -28,7 +25,6 @@ __all__ = [
     "read_text",
 ]
 SUFFIX = ".dp"
-CATALOGUE = texts(__file__, SUFFIX)
 _FORM = re.compile(r"([A-Za-z_]+)(\d{1,9}(?:,\d{1,9})*)?(?::(.+))?")
 _FILE = re.compile(r"(.+\.dp)(?::(.+))?", re.DOTALL)
 _OPTION = re.compile(r"(\w+)=(-?\d{1,9})")
@@ -77,7 +73,3 @@ def _of(path: Path, sizes: str, told: str | None) -> DynamicProgram:
     return read_text(
         user_input.read_text(path, 4 * MOST_TEXT), path.stem, numbers, given
     )
-
-
-FAMILIES = dict(first_line(path).split(": ", 1) for path in CATALOGUE.values())
-"""An example of each family, with what it is."""

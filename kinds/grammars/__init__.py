@@ -6,7 +6,7 @@ SLICE = Slice(
     families={
         "hidden-markov": Family(
             f"{__name__}.source:model_named",
-            f"{__name__}.source:FAMILIES",
+            f"{__name__}.source_examples:EXAMPLES",
             "pcfg:",
             (".pcfg",),
             simpler=f"{__name__}.source:shallower",

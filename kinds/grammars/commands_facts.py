@@ -17,6 +17,7 @@ from krohn.kinds.grammars.source_bounded import (
     cut,
     depths,
 )
+from krohn.kinds.grammars.source_examples import CATALOGUE
 from krohn.kinds.grammars.source_words import (
     letters_of,
     numbers_of,
@@ -32,7 +33,7 @@ def grammar(source: str | Path) -> Grammar:
     """
     found = grammars.find_by_name(str(source))
     if found is None:
-        known = ", ".join(f"{grammars.PREFIX}{name}" for name in grammars.CATALOGUE)
+        known = ", ".join(f"{grammars.PREFIX}{name}" for name in CATALOGUE)
         raise KrohnError(
             f"{source} names no grammar; there are {known}, and .pcfg files"
         )

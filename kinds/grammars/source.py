@@ -10,6 +10,7 @@ from krohn.kinds.grammars.source_bounded import (
     cut,
     derivations,
 )
+from krohn.kinds.grammars.source_examples import CATALOGUE
 from krohn.kinds.grammars.source_grammar import (
     END,
     MOST_TEXT,
@@ -24,15 +25,10 @@ from krohn.kinds.grammars.source_words import (
     sentences,
 )
 from krohn.kinds.hidden_markov.source_model import HiddenMarkovModel
-from krohn.program.catalogue import (
-    first_line,
-    texts,
-)
 from krohn.program.errors import Refused, demand
 from krohn.program.user_input import read_text
 
 __all__ = [
-    "CATALOGUE",
     "END",
     "HIDDEN",
     "PREFIX",
@@ -49,7 +45,6 @@ __all__ = [
     "shallower",
 ]
 PREFIX = "pcfg:"
-CATALOGUE = texts(__file__, SUFFIX)
 _DEPTH = re.compile(r"(?P<grammar>.+?):depth=(?P<depth>.*?)(?P<ways>:derivations)?")
 
 
@@ -104,10 +99,3 @@ def shallower(text: str) -> Iterator[HiddenMarkovModel]:
             model = model_named(f"{match['grammar']}:depth={less}{match['ways'] or ''}")
             if model is not None:
                 yield model
-
-
-FAMILIES = {
-    f"{PREFIX}{name}:depth=3": first_line(path).removeprefix(f"{name}: ")
-    for name, path in CATALOGUE.items()
-}
-"""By name what each grammar of the catalogue says."""

@@ -14,6 +14,7 @@ SLICE = Slice(
             objects=(f"{__name__}.source_model",),
             foreign=True,
             of_machines="beliefs",
+            examples=f"{__name__}.source_examples:EXAMPLES",
             inputs=f"{__name__}.statement_inputs:possible_words",
         )
     },

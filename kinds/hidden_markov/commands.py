@@ -61,7 +61,7 @@ from krohn.network.modelfile import ModelFile
 from krohn.network.precision import PRECISIONS, FloatArray
 from krohn.network.reading import Opened
 from krohn.program.domains import IntArray
-from krohn.program.slices import families, family_examples, family_source, find
+from krohn.program.slices import families, family_source, find
 from krohn.program.word_texts import write_letter
 from krohn.program.wording import at_most
 from krohn.report import Progress
@@ -139,7 +139,6 @@ class HiddenMarkovModels(ReadableKind[HiddenMarkovModel]):
     wire = StatedHiddenMarkov.kind
     facts_types = (HiddenMarkovFacts, UncompiledModelFacts)
     stated_type = StatedHiddenMarkov
-    examples = hidden_markov.EXAMPLES | family_examples(wire)
     source = HiddenMarkovModel
     called = "a hidden Markov model"
     claim = "within"

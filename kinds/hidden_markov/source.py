@@ -13,7 +13,7 @@ from krohn.kinds.linear_systems.source import LinearSystem
 from krohn.program.domains import LARGEST_MATRIX, FloatArray, IntArray
 from krohn.program.errors import demand
 
-__all__ = ["EXAMPLES", "FAMILIES", "HiddenMarkovModel", "find_by_name"]
+__all__ = ["HiddenMarkovModel", "find_by_name"]
 
 
 # One process as different hidden Markov models: driven or not, said by edges or states.
@@ -269,23 +269,6 @@ PROCESSES: dict[str, Callable[[], HiddenMarkovModel]] = {
 ENTERED = 1 / 120
 """How likely Cyclic-HARD leaves its first stage: 1/T at the length of the paper."""
 FAMILIES = ("RanHMM", "Cyclic-HARD")
-EXAMPLES = {
-    "RanHMM5,5@3": "5 states and 5 letters, laws of uniform numbers; seed 3",
-    "Cyclic-HARD5,5@3": "Cyclic-DET5,5@3 whose state is sometimes asked for by * and "
-    "then emitted; 75 states; also Cyclic-HARD5,5@3:alpha=0.05 (the probability of *; "
-    "default 1/120)",
-    "Mess3": "three states that seldom change and are seldom mistaken for each other; "
-    "its beliefs form a fractal",
-    "RRXOR": "two fair bits, then their exclusive or, again and again; the phase at the "
-    "start is unknown",
-    "EvenProcess": "an even number of 1s between two 0s",
-    "GoldenMean": "no two 0s in a row",
-    "mixture:RanHMM3,3@0..3": "one of the four models RanHMM3,3@0 to RanHMM3,3@3, each "
-    "as likely, for the whole word",
-    "prompts2:mixture:RanHMM3,3@0..3": "demonstrations of 2 + 1 letters of one of the four "
-    "models, with | between them",
-}
-"""An example of each family, with what it is."""
 _NAME = re.compile(
     r"(?P<family>[A-Za-z-]+?)(?P<n>\d{1,9}),(?P<m>\d{1,9})@(?P<seed>\d{1,18})"
     r"(?::alpha=(?P<alpha>\d*\.?\d+(e-?\d+)?))?"

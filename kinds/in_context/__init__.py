@@ -8,6 +8,7 @@ SLICE = Slice(
             f"{__name__}.commands:InContexts",
             r"InContext(?![\w,]*+\.[a-z])",
             objects=(f"{__name__}.source",),
+            examples=f"{__name__}.source_examples:EXAMPLES",
             inputs=f"{__name__}.statement_inputs:whole_prompts",
         )
     },

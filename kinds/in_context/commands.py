@@ -76,7 +76,6 @@ class InContexts(ReadableKind[InContext]):
     wire = StatedInContext.kind
     facts_types = (InContextFacts,)
     stated_type = StatedInContext
-    examples = contexts.EXAMPLES
     source = InContext
     of_name = staticmethod(contexts.find_by_name)
     claim = "within"

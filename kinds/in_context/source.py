@@ -20,11 +20,6 @@ from krohn.program.errors import Refused, demand, told_as
 # Prompts of a bounded form: demonstrations and a test history, between delimiters.
 
 
-EXAMPLES = {
-    "InContext3,2": "learns in context which of 3 letters follows the last 2",
-    "InContext3,2:ahead=2,steps=4": "the law of the next 2 letters, by 4 gradient steps",
-}
-"""An example of each family, with what it is."""
 _NAME = re.compile(r"InContext(\d{1,9}),(\d{1,9})((?::|,)[a-z]+=\d{1,9})*")
 _OPTION = re.compile(r"(?<![a-z])([a-z]++)=(\d++)")
 

@@ -9,6 +9,7 @@ SLICE = Slice(
             r"RanLDS\d",
             (".kalman",),
             objects=(f"{__name__}.source",),
+            examples=f"{__name__}.source_examples:EXAMPLES",
             inputs=f"{__name__}.statement_inputs:observations",
         )
     },

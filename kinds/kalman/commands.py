@@ -115,7 +115,6 @@ class KalmanPredictors(RealSequences[KalmanPredictor]):
     wire = StatedPredictor.kind
     facts_types = (KalmanFacts,)
     stated_type = StatedPredictor
-    examples = predictors.EXAMPLES
     source = KalmanPredictor
     takes = frozenset({"arch", "within"})
     explained = 128

@@ -29,10 +29,6 @@ DOUBLINGS, STEPS = 64, 64
 """Of the filter, until its loop is stable; and Newton steps behind them, at most."""
 LEFT = 2.0**-60
 """Of a power of F, which is as good as nothing."""
-EXAMPLES = {
-    "RanLDS5@3": "predicts the next of 5 noisy numbers (Kalman 1960); seed 3",
-}
-"""An example of each family, with what it is."""
 _NAME = re.compile(
     r"RanLDS(?P<n>\d{1,9})@(?P<seed>\d{1,18})(:bound=(?P<bound>\d{1,9}(\.\d{1,9})?))?"
 )

@@ -9,6 +9,7 @@ SLICE = Slice(
             r"(Exp|Power|Delay|Mean|RanKernel)\d",
             (".kernel", ".csv"),
             objects=(f"{__name__}.source_kernel",),
+            examples=f"{__name__}.source_examples:EXAMPLES",
             inputs=f"{__name__}.statement_inputs:interval",
         )
     },

@@ -165,7 +165,6 @@ class Kernels(RealSequences[Kernel]):
     wire = StatedKernel.kind
     facts_types = (CausalKernelFacts, PermutedKernelFacts)
     stated_type = StatedKernel
-    examples = kernels.EXAMPLES
     source = Kernel
     takes = frozenset({"arch", "within", "norm"})
 

@@ -18,7 +18,6 @@ from krohn.program.errors import Refused, demand, told_as
 from krohn.program.user_input import read_text
 
 __all__ = [
-    "EXAMPLES",
     "SUFFIXES",
     "Kernel",
     "Mode",
@@ -33,16 +32,6 @@ __all__ = [
 # Kernels by name: ``Exp32``, ``Power64,2``, ``RanKernel32@1``, ``Exp32:swap=10``.
 
 
-EXAMPLES = {
-    "Exp32": "Σ e^(−s)·x(t − s) of up to 32 real inputs; Exp32,8: e^(−s/8)",
-    "Power64,2": "the same with (1 + s)^−2, which no finite recurrence has",
-    "Delay32,5": "the input of 5 steps ago",
-    "Mean32,5": "the mean of the last 5 inputs",
-    "RanKernel32@1": "a kernel of 32 random values in [0, 1)",
-    "Exp32:swap=10": "the same, with the first and the last 10 inputs exchanged",
-    "Exp32:mix=5@1": "the same, after a random filter of length 5",
-}
-"""An example of each family, with what it is."""
 _NAME = re.compile(
     r"(?P<family>Exp|Power|Delay|Mean|RanKernel)(?P<length>\d{1,9})"
     r"(,(?P<number>\d{1,9}))?(@(?P<seed>\d{1,18}))?"

@@ -9,6 +9,7 @@ SLICE = Slice(
             r"(Cyclic-DET|Cyclic-RND|MatMul)\d",
             objects=(f"{__name__}.source",),
             of_machines="products",
+            examples=f"{__name__}.source_examples:EXAMPLES",
             inputs="krohn.program.inputs:words",
         )
     },

@@ -82,7 +82,6 @@ class LinearSystems(ReadableKind[LinearSystem]):
     wire = StatedLinearSystem.kind
     facts_types = (LinearSystemFacts,)
     stated_type = StatedLinearSystem
-    examples = linear_systems.EXAMPLES
     source = LinearSystem
     claim = "within"
     takes = frozenset({"strict", "keep", "positions", "construction", "arch"})

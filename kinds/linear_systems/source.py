@@ -148,13 +148,6 @@ FAMILIES: dict[str, Callable[[int, Random], FloatArray]] = {
 }
 STOCHASTIC, BACK = "Cyclic-RND", 0.01
 """Cycles that sometimes go back, and how likely they do if the name does not say it."""
-EXAMPLES = {
-    "Cyclic-DET5,5@3": "each of 5 letters is a cycle of 5 states (a machine); seed 3",
-    "MatMul5,5@3": "each of 5 letters is an orthogonal matrix of 5 rows; seed 3",
-    "Cyclic-RND5,5@3": "the cycles of Cyclic-DET5,5@3, but a letter leads back with "
-    "probability 0.01; also Cyclic-RND5,5@3:epsilon=0.05",
-}
-"""An example of each family, with what it is."""
 _NAME = re.compile(
     r"(?P<family>[A-Za-z-]+?)(?P<n>\d{1,9}),(?P<m>\d{1,9})@(?P<seed>\d{1,18})"
     r"(?::epsilon=(?P<back>\d*\.?\d+(e-?\d+)?))?"

@@ -9,6 +9,7 @@ SLICE = Slice(
             f"{__name__}.commands:PosteriorHeads",
             rf"GaussianHMM|Power|Twin|({PROCESSES}).*given",
             objects=(f"{__name__}.source",),
+            examples=f"{__name__}.source_examples:EXAMPLES",
             inputs=f"{__name__}.statement_inputs:points_or_letters",
         )
     },

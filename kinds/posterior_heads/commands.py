@@ -64,7 +64,6 @@ class PosteriorHeads(RealSequences[PosteriorHead]):
     facts_types = (PosteriorHeadFacts,)
     stated_type = StatedPosteriorHead
     instead = "; krohn decompile recovers the model behind it"
-    examples = posterior_heads.EXAMPLES
     source = PosteriorHead
     of_name = staticmethod(posterior_heads.find_by_name)
     takes = frozenset({"within", "construction"})

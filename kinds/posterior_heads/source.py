@@ -27,7 +27,7 @@ from krohn.kinds.posterior_heads.statement import (
 from krohn.program.domains import FloatArray
 from krohn.program.errors import demand
 
-__all__ = ["EXAMPLES", "PosteriorHead", "find_by_name"]
+__all__ = ["PosteriorHead", "find_by_name"]
 
 
 # The best guess of tokens given one token: values of a softmax over the hidden states.
@@ -151,18 +151,6 @@ SPREAD = 2.0
 NORMAL = 8.0
 """How many deviations from a mean are asked about: one point of 10^15 lies farther."""
 NEXT = Task((2,), 1)
-EXAMPLES = {
-    "GaussianHMM3,2@7": "3 states that emit points of the plane with unit covariance, "
-    "seed 7; guesses the next point, for points with |x_i| at most 8 from the means; "
-    "also :13given2, :R=4",
-    "RanHMM3,5@7:23given1": "for a hidden Markov model that emits letters in states, "
-    "the law of two letters given one; also 2given1, 13given2, …",
-    "Power1@4": "Power2@4 has another transition matrix with the same power 4, so that it "
-    "predicts the same point 4 steps ahead (Claim 3 of Liu 2024); :2given1, :R=4",
-    "Twin1:2given1": "equation 2.47 of Liu 2024: Twin2 predicts any letter from any other "
-    "in the same way, but not two letters from one",
-}
-"""An example of each family, with what it is."""
 _POWER = re.compile(r"Power(?P<which>[12])@(?P<power>[2-8])")
 _GAUSSIAN = re.compile(r"GaussianHMM(?P<k>\d{1,9}),(?P<d>\d{1,9})@(?P<seed>\d{1,18})")
 _RADIUS = re.compile(r"R=(?P<radius>\d{1,9}(\.\d{1,9})?)")

@@ -10,6 +10,7 @@ SLICE = Slice(
             (".rules",),
             ".rules",
             (f"{__name__}.statement",),
+            examples=f"{__name__}.source_examples:EXAMPLES",
             inputs=f"{__name__}.statement_inputs:lines",
             sense="generates",
         )

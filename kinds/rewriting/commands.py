@@ -116,7 +116,6 @@ class Rewritings(LineKind[Rewriting]):
     wire = KIND
     facts_types = (RewritingFacts,)
     stated_type = StatedRewriting
-    examples = rewriting.EXAMPLES
     source = Rewriting
     refusal = "{0}: {1}"
     of_name = staticmethod(rewriting.find_by_name)

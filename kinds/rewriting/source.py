@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from krohn.kinds.rewriting.source_examples import CATALOGUE
 from krohn.kinds.rewriting.source_termination import (
     most_steps,
     order,
@@ -21,14 +22,10 @@ from krohn.kinds.rewriting.statement import (
     Rule,
 )
 from krohn.program import user_input
-from krohn.program.catalogue import (
-    first_line,
-    texts,
-)
 from krohn.program.errors import Refused, demand
 from krohn.program.functions import Table
 
-__all__ = ["EXAMPLES", "SUFFIX", "find_by_name", "shrinking_length", "usual_length"]
+__all__ = ["SUFFIX", "find_by_name", "shrinking_length", "usual_length"]
 
 
 NAME = "Arithmetic"
@@ -140,7 +137,6 @@ def _is_arithmetic(source: Rewriting) -> bool:
 
 
 SUFFIX = ".rules"
-CATALOGUE = texts(__file__, SUFFIX)
 _ARITHMETIC = re.compile(r"Arithmetic(\d{1,4})(?:,(\d{1,4}))?")
 _FORM = re.compile(r"([A-Za-z]+)(\d{1,5})")
 _FILE = re.compile(r"(.+\.rules)(?::n=(\d{1,5}))?", re.DOTALL)
@@ -200,10 +196,3 @@ def _read(path: Path, name: str, longest: str | None) -> Rewriting:
         demand(int(longest) > 0, "a line has at least one letter")
     text = user_input.read_text(path, 4 * MOST_TEXT)
     return read_text(text, name, int(longest) if longest else None)
-
-
-EXAMPLES = {
-    "Arithmetic6,11": "expressions modulo a prime, step by step",
-    **{f"{name}8": first_line(path).rstrip(".") for name, path in CATALOGUE.items()},
-}
-"""An example of each family, with what it is."""

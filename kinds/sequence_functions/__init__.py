@@ -9,6 +9,7 @@ SLICE = Slice(
             "program:",
             (".program",),
             objects=(f"{__name__}.source_builder",),
+            examples=f"{__name__}.source_examples:EXAMPLES",
             inputs="krohn.program.inputs:words",
             sense="exact",
         )

@@ -21,7 +21,6 @@ from krohn.kinds.sequence_functions.source import (
     parse,
 )
 from krohn.kinds.sequence_functions.source_catalogue import (
-    FAMILIES,
     FUNCTIONS,
 )
 from krohn.network.modelfile import (
@@ -34,7 +33,7 @@ from krohn.network.modelfile import (
 from krohn.network.reading import Opened, name_chosen_classes, output_function
 from krohn.program import ShiftBy
 from krohn.program.domains import IntArray
-from krohn.program.slices import families, family_examples, family_source, find
+from krohn.program.slices import families, family_source, find
 from krohn.program.user_input import read_text
 from krohn.program.word_texts import join_letters
 from krohn.report import Progress
@@ -88,7 +87,6 @@ class SequenceFunctions(SourceKind[SequenceFunction]):
     wire = "program"
     facts_types = (SequenceFunctionFacts,)
     stated_type = StatedSequenceFunction
-    examples = FAMILIES | family_examples(wire)
     source = SequenceFunction
     claim = "exact"
     explained = 64

@@ -254,8 +254,3 @@ FUNCTIONS: Mapping[str, Callable[[], SequenceFunction]] = {
     "a^n-b^n": equal_runs,
 }
 """The functions of Tracr's library, ALTA and C-RASP, each with usual letters."""
-FAMILIES = {
-    "program:reverse": "the word read backwards, as a Program; also program:"
-    + ", ".join(name for name in FUNCTIONS if name != "reverse")
-}
-"""An example of each family, with what it is."""

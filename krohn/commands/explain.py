@@ -21,8 +21,9 @@ from krohn.commands.options import (
 )
 from krohn.commands.progress import waiting
 from krohn.option_rules import explained_architectures
+from krohn.program.slices import slice_sources, source_examples
 from krohn.show import explanation as show
-from krohn.source_kinds import KINDS, machines
+from krohn.source_kinds import machines
 
 Arch = Annotated[
     str,
@@ -98,8 +99,8 @@ def zoo(as_json: Json = False) -> None:
         )
     families = [
         {"name": example, "kind": kind, "description": description}
-        for kind in KINDS
-        for example, description in KINDS[kind].examples.items()
+        for kind in slice_sources()
+        for example, description in source_examples(kind).items()
     ]
     result = {"machines": rows, "families": families}
     emit("zoo", result, as_json, lambda: show.zoo(rows, families))

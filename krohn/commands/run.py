@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, TextIO
 
 import typer
-from typer.core import TyperCommand
 
 from krohn.algebra.errors import KrohnError
 from krohn.commands import options as common
+from krohn.commands.coercion import Command
 from krohn.commands.options import (
     DONE,
     REFUTED,
@@ -165,7 +165,7 @@ def _split_ready(text: str, machine: "Automaton") -> tuple[str, str]:
 OWN = "--expect-own"
 
 
-class BareExpect(TyperCommand):
+class BareExpect(Command):
     """A command whose ``--expect`` may come without a value."""
 
     def parse_args(self, context: Any, arguments: list[str]) -> list[str]:

@@ -3,11 +3,10 @@
 from collections.abc import Iterator
 from typing import Any
 
-from rich.console import Console
-
 from krohn.algebra.wording import cut
 from krohn.program.word_texts import join_letters
 from krohn.show.tables import (
+    Terminal,
     console,
     cut_short,
     new_table,
@@ -126,7 +125,6 @@ def _flip_flop(witness: dict[str, Any]) -> str:
 
 SHOWN_STATES = 12
 SHOWN_GROUPS = 8
-WIDE = 116
 MOST_SAID = 38
 UNCOUNTED = "–"
 UNTRIED = "The network was not proved here: `krohn compile` proves it, or says why not."
@@ -169,7 +167,7 @@ def facts(found: dict[str, Any]) -> None:
         for row in rows:
             table.add_row(*(several_lines(_fact_text(row.get(k))) for k in columns))
         print()
-        print_table(table, WIDE)
+        print_table(table, whole=True)
     if "proved" in found:
         console().print(UNTRIED)
 
@@ -282,7 +280,7 @@ def explanation(facts: dict[str, Any]) -> None:
     )
 
 
-def _networks(out: Console, facts: dict[str, Any]) -> None:
+def _networks(out: Terminal, facts: dict[str, Any]) -> None:
     """The Pareto front with the chosen network, and what else applies."""
     out.print()
     out.print(
@@ -301,7 +299,7 @@ def _networks(out: Console, facts: dict[str, Any]) -> None:
         name = f"({row['name']})"
         cells = (least * (s != UNCOUNTED) + s for s in _sizes(row))
         table.add_row("", name, *cells, cut(row["summary"], MOST_SAID))
-    print_table(table, WIDE)
+    print_table(table, whole=True)
     if others:
         out.print(
             "In brackets: a row above equals or beats it in all four sizes; ≥ marks a "

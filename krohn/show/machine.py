@@ -1,15 +1,16 @@
 """Printing results about machines: decompositions, comparisons, learned machines."""
 
-from typing import TYPE_CHECKING, Any
-
-from rich.console import Console
-from rich.table import Table
+from typing import Any
 
 from krohn.algebra.wording import count, cut
-from krohn.show.tables import console, cut_short, new_table, print_table
-
-if TYPE_CHECKING:
-    pass
+from krohn.show.tables import (
+    Table,
+    Terminal,
+    console,
+    cut_short,
+    new_table,
+    print_table,
+)
 
 # A decomposition: components by level, what they mean, and the proof.
 
@@ -18,7 +19,6 @@ SHOWN_STATES = 12
 SHOWN_VALUES = 8
 SHOWN_CONTEXTS = 3
 SHOWN_READS = 5
-WIDE = 96
 
 
 def decomposition(facts: dict[str, Any]) -> None:
@@ -33,7 +33,7 @@ def decomposition(facts: dict[str, Any]) -> None:
     )
     if rows:
         out.print()
-        print_table(_components(facts["levels"]), WIDE)
+        print_table(_components(facts["levels"]), whole=True)
         out.print()
         out.print("The states that are still possible, for each value of a component:")
         for row in sorted(rows, key=lambda row: row["component"]):
@@ -101,7 +101,7 @@ def _state_set(states: list[str]) -> str:
     return f"{{{shown}}}"
 
 
-def _proof(out: Console, facts: dict[str, Any]) -> None:
+def _proof(out: Terminal, facts: dict[str, Any]) -> None:
     out.print(
         f"Proved: from each of its {count(facts['coordinates'], 'coordinate')} the cascade "
         f"follows the machine on words of every length ({facts['triples']:,} triples of "

@@ -4,18 +4,23 @@ from collections.abc import Iterator
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
-from rich.console import Console
-
 from krohn.algebra.wording import LONGEST, count, cut, in_runs
-from krohn.program import Map, Program, Table
 from krohn.program.quoting import on_a_terminal
 from krohn.program.wording import at_least, at_most
-from krohn.show.tables import console, cut_short, new_table, print_attempts, print_table
+from krohn.show.tables import (
+    Terminal,
+    console,
+    cut_short,
+    new_table,
+    print_attempts,
+    print_table,
+)
 
 if TYPE_CHECKING:
     from krohn.compiled_model import CompiledModel
     from krohn.evidence import Checked
     from krohn.instruments.attack.campaign import Attack
+    from krohn.program import Program
     from krohn.program.claim import Claim
     from krohn.replaying import Replay
     from krohn.report import Report
@@ -54,7 +59,7 @@ def report(file: str, found: "Report", replay: str | None = None) -> None:
     _heads(out, found)
 
 
-def _verified(out: Console, found: "Report") -> None:
+def _verified(out: Terminal, found: "Report") -> None:
     out.print(f"  {found.covers}")
     if found.checked_by:
         out.print(f"  checked by {found.checked_by}")
@@ -64,7 +69,7 @@ def _verified(out: Console, found: "Report") -> None:
         _attack(out, found.attack)
 
 
-def about(out: Console, claim: "Claim") -> None:
+def about(out: Terminal, claim: "Claim") -> None:
     """Print the subject of a proof."""
     for line in claim.lines():
         out.print(f"  {line}")
@@ -78,7 +83,7 @@ def _run(found: "Report") -> str:
     return f"{sentence}, with errors of up to {at_most(found.largest_error)}"
 
 
-def _heads(out: Console, found: "Report") -> None:
+def _heads(out: Terminal, found: "Report") -> None:
     """Print the limits of single heads: theorems about them, not about the network."""
     if found.heads:
         out.print("limits of single heads (docs/proofs/limits.md):")
@@ -88,7 +93,7 @@ def _heads(out: Console, found: "Report") -> None:
         out.print(f"  … and {len(found.heads) - MOST_HEADS} more; --json has all")
 
 
-def _attack(out: Console, found: "Attack") -> None:
+def _attack(out: Terminal, found: "Attack") -> None:
     """Print the number that came closest to each bound of a proof."""
     ways = f"{found.positions:,} positions were run in {len(found.ways)} ways"
     out.print(f"  {ways}; no number was beyond its bound")
@@ -104,7 +109,7 @@ def _attack(out: Console, found: "Attack") -> None:
             f"{1 / worst.share:.4g}" if worst.share else "never off",
             worst.way if worst.share else "",
         )
-    out.print(table)
+    print_table(table)
 
 
 def evidence(found: "Checked", written: object = None) -> None:
@@ -140,10 +145,10 @@ def print_trusted_files(found: "Rests") -> None:
     table = new_table("file", " lines", " code", " ran")
     for file in found.files:
         table.add_row(file.file, f"{file.lines:,}", f"{file.code:,}", f"{file.ran:,}")
-    print_table(table, 80)
+    print_table(table, whole=True)
 
 
-def _counterexample(out: Console, wrong: "Counterexample") -> None:
+def _counterexample(out: Terminal, wrong: "Counterexample") -> None:
     """A word with what is right and what was said, a letter at a time."""
     from krohn.program.word_texts import write_letter
 
@@ -270,6 +275,8 @@ def steps(told: list[dict[str, Any]]) -> Iterator[str]:
 
 def operation(done: Any) -> str:
     """An operation and what it reads."""
+    from krohn.program import Map, Table
+
     kind = type(done).__name__
     if isinstance(done, Map):
         function = done.function
@@ -282,10 +289,10 @@ def operation(done: Any) -> str:
     return f"{kind}({', '.join(done.reads)}{extra})"
 
 
-def program(name: str, written: Program) -> None:
+def program(name: str, written: "Program") -> None:
     """A Program after a pass, one channel a line, on standard error."""
     out = console(stderr=True)
-    out.print(f"--- after {name}: {len(written.operations)} channels", style="bold")
+    out.print(f"--- after {name}: {len(written.operations)} channels", bold=True)
     for channel, each in written.operations.items():
         size = len(written.domains.get(channel, ()))
         suffix = " one-hot" if channel in written.one_hot else ""

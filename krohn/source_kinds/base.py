@@ -217,7 +217,7 @@ class SourceKind(Kind[S]):
 
     @abstractmethod
     def sample_inputs(
-        self, file: ModelFile, count: int, rng: np.random.Generator
+        self, file: ModelFile, count: int, rng: "np.random.Generator"
     ) -> Any:
         """So many random inputs."""
 

@@ -88,7 +88,6 @@ class Kind(ABC, Generic[S]):
             in turn.
         explained: The length that is explained where none is given, if one is needed.
         measured: Whether a source says how long its inputs are.
-        examples: A name of each family of sources, with a description.
         instead: What can be done, where no machine can be learned from a network.
         refusal: How a name is refused: of the name, and of the reason.
         stays: Why no other library runs its networks; empty if others do.
@@ -106,7 +105,6 @@ class Kind(ABC, Generic[S]):
     formats: ClassVar[tuple[str, ...]] = ("float32",)
     explained: ClassVar[int | None] = None
     measured: ClassVar[bool] = False
-    examples: ClassVar[Mapping[str, str]] = {}
     instead: ClassVar[str] = ""
     refusal: ClassVar[str] = "{1}"
     stays: ClassVar[str] = ""
@@ -333,7 +331,7 @@ class Kind(ABC, Generic[S]):
         return Example([i % letters for i in range(few(file))], 1)
 
     def whole(
-        self, file: ModelFile, many: Callable[[int], int], rng: np.random.Generator
+        self, file: ModelFile, many: Callable[[int], int], rng: "np.random.Generator"
     ) -> Whole | None:
         """Random inputs, where a network reads inputs of one form only; else None.
 

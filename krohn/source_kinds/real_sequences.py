@@ -112,7 +112,7 @@ class RealSequences(ReadableKind[S]):
 
     @abstractmethod
     def adversarial(
-        self, source: S, file: ModelFile, count: int, rng: np.random.Generator
+        self, source: S, file: ModelFile, count: int, rng: "np.random.Generator"
     ) -> FloatArray:
         """Up to ``count`` inputs ``(…, T, d)`` on which the network is far off."""
 
@@ -128,7 +128,7 @@ class RealSequences(ReadableKind[S]):
         return figure
 
     def sample_vectors(
-        self, source: S, shape: tuple[int, int], rng: np.random.Generator
+        self, source: S, shape: tuple[int, int], rng: "np.random.Generator"
     ) -> FloatArray:
         """``(count, t, d)``: random inputs, ``shape`` is ``(count, t)``."""
         box = self.box(source)
@@ -259,7 +259,7 @@ class RealSequences(ReadableKind[S]):
         return judge_outputs(runs, right, file.claim.error, digits(file))
 
     def sample_inputs(
-        self, file: ModelFile, count: int, rng: np.random.Generator
+        self, file: ModelFile, count: int, rng: "np.random.Generator"
     ) -> FloatArray:
         """Random inputs of full length."""
         shape = count, sampled_length(file)

@@ -16,6 +16,7 @@ from krohn.program.domains import (
     IntArray,
     PossibleValues,
     Values,
+    distinct_values,
 )
 from krohn.program.errors import demand
 
@@ -205,7 +206,9 @@ class LookBack(Operation):
 
     def infer(self, read: Sequence[Values], frame: Frame) -> Values:
         """The values of its source; at later positions also the value at BOS."""
-        return Values(read[0].bos, np.union1d(read[0].later, read[0].bos))
+        return Values(
+            read[0].bos, distinct_values(np.append(read[0].later, read[0].bos))
+        )
 
 
 @dataclass(frozen=True, slots=True)

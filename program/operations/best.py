@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from krohn.program.domains import BoolArray, IntArray, Values
+from krohn.program.domains import BoolArray, IntArray, Values, distinct_values
 from krohn.program.errors import demand
 from krohn.program.operations.base import Frame, LookBack, Match
 
@@ -49,7 +49,7 @@ class Best(Match):
         """The position of the best rating so far among keys that suit."""
         keys, queries, ratings = read
         order, positions = ratings * len(t) + t, np.zeros_like(keys)
-        for value in np.unique(queries).tolist():
+        for value in distinct_values(queries).tolist():
             right = self.suits(keys, value) & (t > 0)
             best = np.maximum.accumulate(np.where(right, order, 0), axis=1)
             positions = np.where(queries == value, best % len(t), positions)

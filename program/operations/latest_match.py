@@ -6,7 +6,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from krohn.program.domains import BoolArray, ChannelDomain, IntArray, PossibleValues
+from krohn.program.domains import (
+    BoolArray,
+    ChannelDomain,
+    IntArray,
+    PossibleValues,
+    distinct_values,
+)
 from krohn.program.operations.base import Match, Memory, last
 
 
@@ -25,7 +31,7 @@ class LatestMatch(Match):
         """The last position with that key; BOS is 0 in any case."""
         keys, queries = read
         positions = np.zeros_like(keys)
-        for value in np.unique(queries):
+        for value in distinct_values(queries):
             positions = np.where(queries == value, last(keys == value), positions)
         return positions
 

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from krohn.program.domains import IntArray
+from krohn.program.domains import IntArray, distinct_values
 from krohn.program.operations.base import Match, last
 
 
@@ -24,7 +24,7 @@ class MatchAnywhere(Match):
         """The last position with that key; 0 if there is none."""
         keys, queries = read
         positions = np.zeros_like(keys)
-        for value in np.unique(queries):
+        for value in distinct_values(queries):
             match = (keys == value) & (t > 0)
             positions = np.where(queries == value, last(match)[:, -1:], positions)
         return np.where(t > 0, positions, 0)

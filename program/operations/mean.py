@@ -7,7 +7,14 @@ from typing import ClassVar
 
 import numpy as np
 
-from krohn.program.domains import MOST, BoolArray, FloatArray, IntArray, Values
+from krohn.program.domains import (
+    MOST,
+    BoolArray,
+    FloatArray,
+    IntArray,
+    Values,
+    distinct_values,
+)
 from krohn.program.errors import demand
 from krohn.program.operations.base import Frame, Operation
 from krohn.program.operations.best import check_pairs, keys_that_suit
@@ -57,7 +64,7 @@ class Mean(Operation):
         """``(batch, length + 1)``: the place of the mean, from what is read."""
         later, shown = np.arange(keys.shape[1]) > 0, np.broadcast_to(source, keys.shape)
         mean = np.repeat(shown[:, :1], keys.shape[1], axis=1).astype(np.float64)
-        for value in np.unique(queries).tolist():
+        for value in distinct_values(queries).tolist():
             right = self.suits(keys, value) & later
             count, total = np.cumsum(right, axis=1), np.cumsum(right * shown, axis=1)
             there = (queries == value) & (count > 0)
@@ -89,4 +96,4 @@ def fractions(largest: int, longest: int) -> FloatArray:
     )
     counts = np.arange(1, longest + 1)
     each = [np.arange(largest * count + 1) / count for count in counts.tolist()]
-    return np.unique(np.concatenate(each))
+    return distinct_values(np.concatenate(each))

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from krohn.program.domains import Values
+from krohn.program.domains import Values, distinct_values
 from krohn.program.errors import demand
 from krohn.program.operations.base import Frame, Operation
 
@@ -37,4 +37,4 @@ class Position(Operation):
             f"positions 0..{frame.length}",
         )
         given = np.array(self.values, dtype=np.int64)
-        return Values(self.values[0], np.unique(given[1:]), given)
+        return Values(self.values[0], distinct_values(given[1:]), given)

@@ -9,7 +9,7 @@ from foreign_files import foreign_files
 from krohn import cli, machines
 from krohn.algebra.errors import KrohnError
 from krohn.algebra.formats import FORMATS, SUFFIXES
-from krohn.program.slices import Source, slice_sources
+from krohn.program.slices import Source, slice_sources, source_examples
 from krohn.source_kinds import KINDS, may_name
 
 FILES = [*foreign_files()]
@@ -100,7 +100,7 @@ def test_a_machine_file_may_be_called_as_a_source_is(
     entry: Source, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    stems = [family for kind in KINDS.values() for family in kind.examples]
+    stems = [family for kind in KINDS for family in source_examples(kind)]
     stems = [stem for stem in [*stems, "InContext2,3", "Sine1,2"] if ":" not in stem]
     for stem in (s for s in stems if may_name(entry, s)):
         path = Path(f"{stem}.dot")

@@ -9,11 +9,11 @@ import pytest
 
 import krohn
 from krohn.algebra.errors import KrohnError
-from krohn.program.slices import slice_sources
+from krohn.program.slices import slice_sources, source_examples
 from krohn.source_kinds import KINDS, find_source, find_source_to_compile, may_name
 
 FILES = Path(__file__).parents[2] / "examples"
-NAMES = [name for kind in KINDS.values() for name in kind.examples]
+NAMES = [name for kind in KINDS for name in source_examples(kind)]
 FILE_NAMES = [str(path) for path in sorted(FILES.iterdir()) if path.is_file()]
 OTHERS = [
     *krohn.zoo(),
@@ -42,7 +42,7 @@ def test_a_source_is_of_the_kind_of_its_name(name: str) -> None:
     other = find_source(name)
     assert other is not None
     kind, source = other
-    assert name in kind.examples
+    assert name in source_examples(kind.wire)
     again = find_source(source)
     assert again is not None
     assert again[0] is kind

@@ -12,7 +12,7 @@ import krohn
 EXAMPLE = Path(__file__).parents[2] / "examples" / "turnstile.dot"
 SLOW = {
     *("torch", "sympy", "scipy", "networkx", "matplotlib", "z3", "jinja2"),
-    *("automata", "lark", "transformers"),
+    *("automata", "lark", "transformers", "pydantic", "rich", "importlib.metadata"),
 }
 
 RUN = """
@@ -20,18 +20,23 @@ import sys
 from krohn.cli import run
 for command in sys.argv[1:]:
     code = run(command.split())
-    print("modules:", code, *{name.partition(".")[0] for name in sys.modules})
+    print("modules:", code, *sys.modules)
 """
 
 
-def imported(*commands: str) -> list[set[str]]:
-    """The slow packages that are there after each of some commands of one process."""
+def all_imported(*commands: str) -> list[set[str]]:
+    """The modules that are there after each of some commands of one process."""
     done = subprocess.run(
         [sys.executable, "-c", RUN, *commands], capture_output=True, text=True
     )
     said = [line.split() for line in done.stdout.splitlines() if "modules:" in line]
     assert [code for _, code, *_ in said] == ["0"] * len(commands), done.stderr
-    return [SLOW & set(modules) for _, _, *modules in said]
+    return [set(modules) for _, _, *modules in said]
+
+
+def imported(*commands: str) -> list[set[str]]:
+    """The slow packages that are there after each of some commands of one process."""
+    return [SLOW & modules for modules in all_imported(*commands)]
 
 
 def test_commands_without_a_network_and_proofs_are_light(tmp_path: Path) -> None:
@@ -45,7 +50,7 @@ def test_commands_without_a_network_and_proofs_are_light(tmp_path: Path) -> None
     )
     assert light == [set()] * 10
     # Its parser, what makes it minimal, and what that imports.
-    assert pattern <= {"lark", "automata", "networkx"}
+    assert pattern <= {"lark", "automata", "networkx", "importlib.metadata"}
 
 
 def test_reading_letter_by_letter_needs_no_torch(tmp_path: Path) -> None:
@@ -63,19 +68,16 @@ def test_sixteen_bits_are_run_by_torch_and_little_else(tmp_path: Path) -> None:
     krohn.compile("S3", 8, dtype="bfloat16", proof=False).save(model)
     (modules,) = imported(f"run {model} 213")
     # torch itself tries sympy, networkx and jinja2.
-    assert modules <= {"torch", "sympy", "networkx", "jinja2"}
+    assert modules <= {"torch", "sympy", "networkx", "jinja2", "importlib.metadata"}
 
 
 def test_running_and_verifying_a_network_need_little_code(tmp_path: Path) -> None:
     model = tmp_path / "s3.safetensors"
     krohn.compile("S3", 8, proof=False).save(model)
     limits = (
-        (("run", model, "213"), 120),
-        (("verify", model, "--kernel", "none"), 165),
-        (
-            ("verify", model),
-            171,
-        ),  # where the kernel is there, evidence is searched for it
+        (("run", model, "213"), 100),
+        (("verify", model, "--kernel", "none"), 146),
+        (("verify", model), 152),  # evidence is searched for the kernel if it is there
     )
     for command, most in limits:
         modules = imported_code(*command)
@@ -84,6 +86,22 @@ def test_running_and_verifying_a_network_need_little_code(tmp_path: Path) -> Non
         assert {n for n in modules if n.startswith("krohn.compiler")} == {
             "krohn.compiler"
         }
+
+
+def test_names_of_sources_are_listed_without_the_sources() -> None:
+    modules = imported_code("zoo")
+    assert len(modules) <= 91  # lower it when less is imported
+    parts = {name.rpartition(".")[2] for name in modules if ".kinds." in name}
+    assert {part for part in parts if part.startswith("source")} == {"source_examples"}
+    assert not {part for part in parts if part.startswith(("build", "commands"))}
+
+
+def test_numpy_is_imported_without_its_lazy_parts(tmp_path: Path) -> None:
+    model = str(tmp_path / "s3.safetensors")
+    krohn.compile("S3", 8, proof=False).save(model)
+    lazy = {"numpy.random", "numpy.ma"}
+    commands = ("zoo", f"run {model} 213", f"verify {model} --kernel none")
+    assert [lazy & each for each in all_imported(*commands)] == [set()] * 3
 
 
 def test_a_small_network_needs_little_code(tmp_path: Path) -> None:

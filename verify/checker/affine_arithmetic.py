@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from krohn.program.domains import BoolArray, IntArray
+from krohn.program.domains import BoolArray, IntArray, distinct_values
 from krohn.program.errors import demand
 from krohn.verify.checker.arithmetic import (
     FARTHEST,
@@ -188,7 +188,7 @@ class Noisy:
 
     def apply_activations(self, names: StrArray) -> "Noisy":
         """After the activation of each column."""
-        kinds = np.unique(names).tolist()
+        kinds = distinct_values(names).tolist()
         if len(kinds) == 1:
             return ACTIVATIONS[kinds[0]](self)
         after = self.each(np.empty_like)

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from krohn.program.domains import distinct_values
 from krohn.verify.checker.arithmetic import (
     ERASED,
     GELU,
@@ -45,7 +46,7 @@ def eraser(
     units = np.flatnonzero(above[:, dim])
     adds, reads = above[units, dim], np.zeros((len(mask), len(units)))
     reads[dim] = -1 / adds
-    kinds = np.unique(activations[0][units]).tolist()
+    kinds = distinct_values(activations[0][units]).tolist()
     pair = len(adds) == 2 and adds.sum() == 0 and len(kinds) == 1
     binary = pair and bool((np.abs(np.frexp(adds)[0]) == 0.5).all())
     alike = binary and np.array_equal(below[:, units], reads)

@@ -11,7 +11,13 @@ from typing import NamedTuple
 import numpy as np
 
 from krohn.program.attention import Softmax, Sparse
-from krohn.program.domains import BoolArray, FloatArray, IntArray, joint
+from krohn.program.domains import (
+    BoolArray,
+    FloatArray,
+    IntArray,
+    distinct_values,
+    joint,
+)
 from krohn.program.errors import demand
 from krohn.program.operations.base import LookBack, Match
 from krohn.program.statement import Channel
@@ -72,7 +78,7 @@ def look(heads: Heads, channel: Channel) -> Bounds:
     keys, read = ONE_KEY, dict[str, IntArray]()
     if operation.compared_channel is not None:
         key = heads.stream.channel(operation.compared_channel)
-        keys = Said(np.union1d(key.later, key.bos), key.later, key.bos)
+        keys = Said(distinct_values(np.append(key.later, key.bos)), key.later, key.bos)
         many = len(keys.values) * positions.size
         demand(many <= MOST, "too many keys to check")
         read = {key.name: np.repeat(keys.values, len(positions))}
@@ -86,7 +92,7 @@ def look(heads: Heads, channel: Channel) -> Bounds:
     way = _one_by_one if each else _by_nodes
     wanted = rows.asked[0] if isinstance(operation, Match) else np.ones_like(rows.t)
     worst = np.array([NEVER, 0.0, 0.0, 0.0])
-    for value in np.unique(wanted).tolist():
+    for value in distinct_values(wanted).tolist():
         some = rows.some(np.flatnonzero(wanted == value))
         worst = np.maximum(worst, way(heads, channel, some, keys, k, value))
     return worst[0], worst[1], worst[2], worst[3]
@@ -234,7 +240,7 @@ def _by_ratings(
     demand(rating.name not in read, "a key is its own rating")
     work = len(rows.t) * len(keys.values) * len(j) * len(rating.later)
     demand(work <= MOST, "a head has too many scores to check")
-    ways = len(np.unique(rows.asked[0])) * len(rating.later)
+    ways = len(distinct_values(rows.asked[0])) * len(rating.later)
     demand(ways <= MOST_WAYS, "a head has too many ratings to check")
     asked = dict(zip(operation.asks, rows.asked, strict=True))
     q, (wanted,) = heads.queries(channel, asked, rows.t), rows.asked
@@ -248,7 +254,7 @@ def _by_ratings(
         )
         check_at_bos(heads, channel, [heads.stream.channel(n) for n in asked], k)
         scores, flagged = scores_of(q, k), np.full(inside.shape, NEVER)
-        for value in np.unique(wanted).tolist():
+        for value in distinct_values(wanted).tolist():
             at, match = wanted == value, operation.suits(keys.values, value)
             flagged[at], rest, *own = split_scores_by_flag(
                 scores.some(at), right[at], hidden[at], keys, match

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from krohn.program.domains import AnyArray, BoolArray, IntArray
+from krohn.program.domains import AnyArray, BoolArray, IntArray, distinct_values
 from krohn.program.errors import Refused, demand
 from krohn.program.statement import Channel
 from krohn.verify.checker.affine_arithmetic import Noisy, Sums, exact, finest, join_rows
@@ -170,7 +170,7 @@ class Maps:
         kept = exact(np.zeros((1, len(needed[-1]))), self.mlp.stream.form)
         out, of = self._summed_up(sources, cases, named, needed)
         off = self._off(kept, out, needed[-1], target[of])
-        coarse = np.unique(of[~(off < HALF)])
+        coarse = distinct_values(of[~(off < HALF)])
         coarse = coarse[coarse < len(cases.each)]
         some = cases.some(coarse)
         if not len(coarse) or some.joint(named) > FEW_ROWS:

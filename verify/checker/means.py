@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from krohn.program.attention import Softmax
-from krohn.program.domains import FloatArray, IntArray
+from krohn.program.domains import FloatArray, IntArray, distinct_values
 from krohn.program.errors import demand
 from krohn.program.operations.mean import Mean
 from krohn.program.statement import Channel
@@ -56,7 +56,10 @@ def _rows(
         Refused: If scores depend on more than whether a key suits.
     """
     key, query = (heads.stream.channel(n) for n in (operation.key, operation.query))
-    size, values = len(heads.stream.positions), np.union1d(key.later, key.bos)
+    size, values = (
+        len(heads.stream.positions),
+        distinct_values(np.append(key.later, key.bos)),
+    )
     demand(len(values) * heads.stream.positions.size <= MOST, "too many keys to check")
     read = {key.name: np.repeat(values, size)}
     k = heads.keys(channel, read, np.tile(np.arange(size), len(values)))

@@ -7,7 +7,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from krohn.program.domains import BoolArray, FloatArray, IntArray
+from krohn.program.domains import (
+    BoolArray,
+    FloatArray,
+    IntArray,
+    distinct_values,
+)
 from krohn.program.errors import demand
 from krohn.verify.checker.affine_arithmetic import Noisy, alike
 from krohn.verify.checker.arithmetic import Interval, enclose_sum
@@ -228,7 +233,7 @@ def compare_candidates(
 def _parts(length: IntArray, width: int) -> list[IntArray]:
     """Numbers of classes, those of one length together, but not too many at once."""
     parts = []
-    for n in np.unique(length).tolist():
+    for n in distinct_values(length).tolist():
         alike = np.flatnonzero(length == n)
         parts += np.array_split(alike, len(alike) * n * width // CELLS + 1)
     return [part for part in parts if len(part)]

@@ -7,7 +7,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -95,7 +94,9 @@ def run(
     Raises:
         KrohnError: If the program cannot be run, or ends by a signal.
     """
-    with tempfile.TemporaryDirectory(prefix="krohn-") as folder:
+    from tempfile import TemporaryDirectory
+
+    with TemporaryDirectory(prefix="krohn-") as folder:
         path, told = Path(folder, "model.safetensors"), Path(folder, "evidence.json")
         path.write_bytes(model)
         told.write_text(json.dumps(evidence, separators=(",", ":")), encoding="utf-8")

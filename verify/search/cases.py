@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from krohn.program.domains import BoolArray, IntArray, Matrices
+from krohn.program.domains import BoolArray, IntArray, Matrices, distinct_values
 from krohn.program.errors import demand
 from krohn.program.piecewise import Piecewise
 from krohn.program.statement import Channel, Statement, cone
@@ -222,7 +222,7 @@ class Split:
     ) -> tuple[IntArray, list[Values]]:
         key = values.key, answers.tobytes()
         if key not in self._divided:
-            each = np.unique(answers[values.inside])
+            each = distinct_values(answers[values.inside])
             parts = values.inside & (answers == each[:, None])
             self._divided[key] = each, [Values.of(part) for part in parts]
         return self._divided[key]
@@ -238,7 +238,7 @@ class Split:
         cases, which, at = self._split_by_answers(
             index.name, np.arange(len(index.later)), cases
         )
-        for place in np.unique(at):
+        for place in distinct_values(at):
             here, chosen = np.flatnonzero(at == place), read[1 + index.later[place]]
             then = answers[np.searchsorted(channel.later, chosen.later)]
             parts, of, answer = self._split_by_answers(chosen.name, then, cases[here])
@@ -256,7 +256,7 @@ class Split:
         which, node = np.arange(len(cases)), np.zeros(len(cases), np.int64)
         for c, nodes in zip(read, _nodes(channel, read, answers), strict=True):
             groups = []
-            for n in np.unique(node):
+            for n in distinct_values(node):
                 here = np.flatnonzero(node == n)
                 parts, of, answer = self._split_by_answers(
                     c.name, nodes[n], cases[here]

@@ -12,10 +12,10 @@ from krohn.instruments.compare.tasks.task import Task
 from krohn.kinds.counting import commands_machines as counting_machines
 from krohn.kinds.counting.commands_machines import unroll_program
 from krohn.kinds.counting.source import (
-    CATALOGUE,
     find_by_name,
     parse,
 )
+from krohn.kinds.counting.source_examples import CATALOGUE
 
 LENGTH = 7
 

@@ -10,10 +10,9 @@ import pytest
 import krohn
 from krohn.kinds.dynamic_programs.commands import ChainsOfThought
 from krohn.kinds.dynamic_programs.source import (
-    CATALOGUE,
-    FAMILIES,
     find_by_name,
 )
+from krohn.kinds.dynamic_programs.source_examples import CATALOGUE, EXAMPLES
 from krohn.kinds.dynamic_programs.statement import ChainOfThought
 from krohn.program.domains import IntArray
 from krohn.source_kinds.written_texts import blank_after_prompt
@@ -268,6 +267,6 @@ def test_networks_write_for_1000_random_inputs_what_another_solver_says(
 
 
 def test_examples_are_called_as_the_first_lines_say() -> None:
-    assert len(FAMILIES) == len(CATALOGUE) == len(SMALL) == len(LARGER)
-    for name in FAMILIES:
+    assert len(EXAMPLES) == len(CATALOGUE) == len(SMALL) == len(LARGER)
+    for name in EXAMPLES:
         assert chain_of(name).name == name

@@ -15,7 +15,7 @@ from krohn.algebra.errors import KrohnError
 from krohn.cli import run
 from krohn.compile_options import CompileOptions
 from krohn.kinds.dynamic_programs.commands import ChainsOfThought
-from krohn.kinds.dynamic_programs.source import CATALOGUE
+from krohn.kinds.dynamic_programs.source_examples import CATALOGUE
 from krohn.network.attention_cost import parts
 from krohn.program.architectures.transformer import Transformer
 

@@ -11,10 +11,10 @@ from work import calls_at_most
 
 import krohn
 from krohn.kinds.dynamic_programs.source import (
-    CATALOGUE,
     find_by_name,
     read_text,
 )
+from krohn.kinds.dynamic_programs.source_examples import CATALOGUE
 from krohn.program.errors import Refused
 
 HEAD = "size n = 3\ninput x[1..n] of 0..4\ninput w[1..n] of 'a', 'b'\n"

@@ -11,7 +11,6 @@ import pytest
 
 from krohn.kinds.dynamic_programs.source import find_by_name as dynamic_program
 from krohn.kinds.grammars.source import (
-    CATALOGUE,
     END,
     HIDDEN,
     Grammar,
@@ -24,6 +23,7 @@ from krohn.kinds.grammars.source_bounded import (
     compare_laws,
     depths,
 )
+from krohn.kinds.grammars.source_examples import CATALOGUE
 from krohn.kinds.grammars.source_grammar import parse
 from krohn.kinds.grammars.source_words import (
     letters_of,

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from krohn.kinds.hidden_markov.source import (
-    EXAMPLES,
     PROCESSES,
     HiddenMarkovModel,
     find_by_name,
 )
+from krohn.kinds.hidden_markov.source_examples import EXAMPLES
 from krohn.kinds.linear_systems import source as linear_systems
 from krohn.program.errors import Refused
 

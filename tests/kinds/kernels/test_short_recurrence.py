@@ -22,10 +22,10 @@ from krohn.kinds.kernels.build_rnn import (
     short_realisations,
 )
 from krohn.kinds.kernels.source import (
-    EXAMPLES,
     Kernel,
     Mode,
 )
+from krohn.kinds.kernels.source_examples import EXAMPLES
 from krohn.network.precision import FLOAT64, FloatArray
 
 THREE = Kernel("three", (), (Mode(0.8, 0.9), Mode(0.5, 0.7 + 0.4j)), 128)

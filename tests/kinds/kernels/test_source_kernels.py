@@ -10,7 +10,6 @@ import pytest
 from kernel_networks import of
 
 from krohn.kinds.kernels.source import (
-    EXAMPLES,
     Kernel,
     Mode,
     find_by_name,
@@ -20,6 +19,7 @@ from krohn.kinds.kernels.source import (
     read,
     swap_ends,
 )
+from krohn.kinds.kernels.source_examples import EXAMPLES
 from krohn.kinds.kernels.source_kernel import (
     causal_floor,
     complexity,

@@ -10,11 +10,11 @@ import pytest
 from linear_networks import rounding, system
 
 from krohn.kinds.linear_systems.source import (
-    EXAMPLES,
     LinearSystem,
     _normal,
     find_by_name,
 )
+from krohn.kinds.linear_systems.source_examples import EXAMPLES
 from krohn.program.errors import Refused
 
 

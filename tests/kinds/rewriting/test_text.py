@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from krohn.kinds.rewriting.source import (
-    EXAMPLES,
     find_by_name,
     usual_length,
 )
 from krohn.kinds.rewriting.source_derivation import after, text_of
+from krohn.kinds.rewriting.source_examples import EXAMPLES
 from krohn.kinds.rewriting.source_text import (
     random_line,
     read_text,
