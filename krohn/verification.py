@@ -69,7 +69,7 @@ def subject(model: object) -> Subject:
 
 
 def _read_model(model: object) -> tuple[ModelFile | None, bytes | None]:
-    """The file of a path with its bytes, or of a model in Python; None of other networks."""
+    """The file of a path with its bytes, or of a model in Python; None of others."""
     if isinstance(model, str | Path):
         data = modelfile.read_data(str(model))
         return modelfile.parse(data, str(model)), data
