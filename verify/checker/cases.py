@@ -5,7 +5,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from krohn.program.domains import BoolArray, IntArray, PossibleValues
+from krohn.program.domains import (
+    BoolArray,
+    IntArray,
+    PossibleValues,
+    distinct_values,
+)
 from krohn.program.errors import demand
 from krohn.program.operations.base import Operation
 from krohn.program.operations.map import Map
@@ -160,7 +165,7 @@ def _leaves(sets: Sequence[BoolArray], said: Any) -> IntArray:
     for j, (of, i, n) in enumerate(parts.tolist(), start=1):
         each[j] = each[of]
         each[j, i] = n
-    for i in np.unique(source):
+    for i in distinct_values(source):
         own = np.flatnonzero(source == i)
         own = own[np.argsort(case[own], kind="stable")]
         divided, start = np.unique(case[own], return_index=True)
