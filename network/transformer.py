@@ -17,7 +17,14 @@ from krohn.network.meaning.attention import View, pattern
 from krohn.network.meaning.branches import branch, start
 from krohn.network.meaning.forward import check, look, mlp, places, read_out, through
 from krohn.network.meaning.hooked import Hooked
-from krohn.network.meaning.net import AS_A_WHOLE, Affine, Block, Heads, Net
+from krohn.network.meaning.net import (
+    AS_A_WHOLE,
+    MATRICES,
+    Affine,
+    Block,
+    Heads,
+    Net,
+)
 from krohn.network.meaning.tensors import CAREFUL, FAST, points, whole, with_bos
 from krohn.program.architectures.transformer import Transformer as Declared
 from krohn.program.attention import Linear
@@ -43,12 +50,10 @@ class Mlp(nn.Module):
         """The layers as data, of the parameters as they are now."""
         if not self.runs:
             return ()
-        weights, biases = self.weights, self.biases
+        modules = self._modules
+        weights, biases = modules["weights"], modules["biases"]
         return tuple(
-            [
-                Affine(getattr(weights, j), getattr(biases, j), runs)
-                for j, runs in self.runs
-            ]
+            [Affine(_own(weights, j), _own(biases, j), runs) for j, runs in self.runs]
         )
 
     def forward(self, x: Tensor) -> Tensor:
@@ -73,7 +78,7 @@ class Attention(nn.Module):
     @property
     def heads(self) -> Heads[Tensor]:
         """The heads as data, of the parameters as they are now."""
-        query, key, value, out = self.query, self.key, self.value, self.out
+        query, key, value, out = (_own(self, name) for name in MATRICES)
         return Heads(self.kind, self.sights, query, key, value, out)
 
     def forward(self, x: Tensor) -> Tensor:
@@ -263,6 +268,12 @@ class Transformer(nn.Module):
         hidden = (4 * len(layer.bias) for layer in layers)
         width, outputs = self.weight.shape
         return 4 * width + kept + max(*heads, *hidden, 6 * outputs)
+
+
+def _own(module: Any, name: str) -> Tensor:
+    """A tensor of a module; torch's own look-up takes as long as a small operation."""
+    parameter: Tensor | None = module._parameters.get(name)
+    return getattr(module, name) if parameter is None else parameter
 
 
 def _block(attention: nn.Module, mlp: nn.Module) -> Block[Tensor]:

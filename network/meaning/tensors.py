@@ -52,6 +52,8 @@ class Tensors(Engine):
         if axes == PROJECT:
             (words, count, d), (heads, _, k) = x.shape, y.shape
             rows = x.reshape(1, words * count, d)
+            if heads == 1 < k:
+                return torch.bmm(rows, y).view(words, 1, count, k)
             matrix = y.transpose(0, 1).reshape(1, d, heads * k)
             made = torch.bmm(rows, matrix)
             if k == 1:  # with the strides of einsum: kernels are chosen by these
