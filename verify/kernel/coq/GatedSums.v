@@ -54,30 +54,20 @@ Proof.
   eapply Rle_trans; [apply Rabs_triang|]. lra.
 Qed.
 
-Lemma rounded_near x y : Rabs x <= pow K -> rounded f x y ->
-  held f y /\ Rabs (y - x) <= ea /\ y = nearest f x.
-Proof.
-  intros B R. destruct (nearest_near f K ltac:(apply some) ltac:(apply normal) x B) as (N & L).
-  rewrite R; [split; [apply nearest_held, some | auto]|].
-  eapply Rle_lt_trans; [exact L|]. apply bpow_lt, finite.
-Qed.
+Let made_near : forall x y, Rabs x <= pow K -> rounded f x y ->
+  held f y /\ Rabs (y - x) <= ea /\ y = nearest f x :=
+  rounded_near f K (proj1 some) (proj1 normal) (proj1 finite).
 
 Lemma stored_near x y : Rabs x <= pow K -> rounded g x y ->
   held g y /\ Rabs (y - x) <= q /\ (held f x -> Rabs (y - x) <= es) /\ y = nearest g x.
 Proof.
   intros B R. assert (Q := q_positive).
-  destruct (nearest_near g K ltac:(apply some) ltac:(apply normal) x B) as (N & L).
-  assert (E : y = nearest g x).
-  { apply R. eapply Rle_lt_trans; [exact L|]. apply bpow_lt, finite. }
-  rewrite E. split; [apply nearest_held, some|].
-  destruct stores as [(S & Z)|Z].
-  - rewrite S in N |- *. fold ea in N. split; [unfold q; lra|]. split; auto.
-    intros H. rewrite (nearest_same f x H). rewrite Rminus_eq_0, Rabs_R0. lra.
+  destruct (rounded_near g K (proj2 some) (proj2 normal) (proj2 finite) x y B R) as (H & N & E).
+  split; [exact H|]. destruct stores as [(S & Z)|Z].
+  - rewrite S in N, E. fold ea in N. split; [unfold q; lra|]. split; [|rewrite S; exact E].
+    intros X. rewrite E, (nearest_same f x X), Rminus_eq_0, Rabs_R0. lra.
   - rewrite <- Z in N. unfold q. repeat split; auto; lra.
 Qed.
-
-Lemma zero_held h : held h 0.
-Proof. apply generic_format_0. Qed.
 
 Lemma cost_split l : (cost l = 0 /\ size l = 0 /\ total l = 0) \/ q <= cost l.
 Proof.
@@ -90,7 +80,7 @@ Qed.
 Lemma near_round l x y : q <= cost l -> Rabs x <= pow K ->
   Rabs (x - total l) <= 2 * cost l - 2 * q -> rounded f x y -> near l y.
 Proof.
-  intros C B N R. destruct (rounded_near x y B R) as (H & D & _). right. right. left.
+  intros C B N R. destruct (made_near x y B R) as (H & D & _). right. right. left.
   split; [auto|]. split; [auto|]. replace (y - total l) with (y - x + (x - total l)) by ring.
   eapply Rle_trans; [apply Rabs_triang|]. unfold q in *. lra.
 Qed.
@@ -99,11 +89,11 @@ Lemma near_again l x y : size l + 2 * cost l <= pow K -> near l x -> rounded f x
 Proof.
   intros S N R. assert (B := near_small l x N S).
   destruct N as [(C & T & ->)|[(C & H & D)|[(C & H & D)|(C & D)]]].
-  - destruct (rounded_near 0 y B R) as (_ & _ & ->). left.
+  - destruct (made_near 0 y B R) as (_ & _ & ->). left.
     rewrite (nearest_same f 0 (zero_held f)). auto.
-  - destruct (rounded_near x y B R) as (_ & _ & ->).
+  - destruct (made_near x y B R) as (_ & _ & ->).
     rewrite (nearest_same f x (stored_held x H)). right; left; auto.
-  - destruct (rounded_near x y B R) as (_ & _ & ->). rewrite (nearest_same f x H).
+  - destruct (made_near x y B R) as (_ & _ & ->). rewrite (nearest_same f x H).
     right; right; left; auto.
   - eapply near_round; eauto.
 Qed.
@@ -167,7 +157,7 @@ Lemma multiplied_near x y : Rabs x <= pow K -> multiplied f x y ->
   held f y /\ Rabs (y - x) <= ea.
 Proof.
   intros B [R|[F ->]].
-  - destruct (rounded_near x y B R); tauto.
+  - destruct (made_near x y B R); tauto.
   - split; [apply zero_held|]. rewrite Rminus_0_l, Rabs_Ropp. apply Rlt_le.
     eapply Rlt_le_trans; [exact F|]. apply bpow_le. assert (N := proj1 normal). unfold f in N |- *.
     lia.
@@ -195,7 +185,7 @@ Proof.
     + rewrite T in T'. left. repeat split; auto; [lra|]. rewrite T' in M.
       destruct M as [R|[_ R]]; [|exact R].
       assert (B : Rabs 0 <= pow K) by (rewrite Rabs_R0; apply bpow_ge_0).
-      destruct (rounded_near 0 y B R) as (_ & _ & ->). apply nearest_same, zero_held.
+      destruct (made_near 0 y B R) as (_ & _ & ->). apply nearest_same, zero_held.
     + destruct (multiplied_near (a * b) y) as (H & D); auto; [lra|]. right; right; left.
       repeat split; auto. rewrite T. unfold q in *. lra.
   - assert (S' := S). rewrite size_app, cost_app in S.
