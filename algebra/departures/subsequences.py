@@ -273,4 +273,4 @@ def _pairs_apart(holds: Flags, group: IntArray) -> IntArray:
 def _decides(group: IntArray, shows: IntArray) -> bool:
     """Whether the words of each group have one output."""
     pairs = np.unique([group, shows], axis=1)
-    return len(np.unique(group)) == pairs.shape[1]
+    return bool(pairs.shape[1] == len(np.unique(group)))
