@@ -70,7 +70,7 @@ def test_values_that_no_letter_has_together_do_not_count(
     ("name", "length"),
     [
         ("S5", 512),
-        ("FlipFlop", 2048),
+        ("FlipFlop", 4096),
         (PATTERN, 2048),
         pytest.param("S5", 4096, marks=pytest.mark.slow),
     ],

@@ -166,7 +166,7 @@ Definition share_of (A : arithmetic) (t : nat) (s : nat -> R) (W m : R) (j : nat
   \/ ((j <= t)%nat /\ exists a b, weights_of A t s W m a /\ weights_of A t s W m b
       /\ Rabs (x * sum_f_R0 b t - a j)
          <= (3.2 + 3.02 * INR (S t)) * roundoff (accumulator A) * a j
-            + 5 * tiny (accumulator A) * sum_f_R0 b t).
+            + 5.6 * tiny (accumulator A) * sum_f_R0 b t).
 
 Section Attended.
 Variables (A : arithmetic) (t : nat) (s v : nat -> R) (L V W : R) (chain : nat).
@@ -178,13 +178,13 @@ Let N := INR (S t).
 Hypothesis usual : ordinary f = true.
 Hypothesis bounds : forall j, (j <= t)%nat -> Rabs (s j) <= L /\ Rabs (v j) <= V.
 Hypothesis few : N * u <= pow (-11).
-Hypothesis close_L : u * L <= / 72.
+Hypothesis close_L : u * L <= / 40.
 Hypothesis room : 16 * N * (1 + V) <= pow (top f).
 (** Weights are made of so many numbers at most, and their logarithms are off by W. *)
 Hypothesis short : (chain <= S t)%nat.
 Hypothesis shorter : forall m k l, factors A t s m k l -> (length l <= chain)%nat.
 Hypothesis astray_W : astray_by A L chain <= W.
-Hypothesis steady : W <= / 8.
+Hypothesis steady : W <= 9 / 40.
 (** What a store moves. *)
 Hypothesis us_small : forall j, 0 <= us j <= / 200.
 Hypothesis es_small : 0 <= es.
@@ -235,11 +235,11 @@ Qed.
 
 Let rho := exp (xi_log A + 6 * tau).
 
-Lemma rho_bounds : 1 <= rho /\ (forall n, (n <= chain)%nat -> rho ^ n <= 8 / 7).
+Lemma rho_bounds : 1 <= rho /\ (forall n, (n <= chain)%nat -> rho ^ n <= 40 / 31).
 Proof.
   assert (R := rho_one A usual). fold f tau rho in R. split; [exact R|]. intros n I.
   apply Rle_trans with (rho ^ chain); [apply Rle_pow; auto|].
-  unfold rho, tau, f. rewrite (rho_power A). apply exp_eighth. fold f tau.
+  unfold rho, tau, f. rewrite (rho_power A). apply exp_near. fold f tau.
   assert (M := astray_W). unfold astray_by in M. fold f u tau in M. destruct tau_bounds as (T & _).
   assert (q := pos_INR chain). assert (0 <= INR chain * tau) by (apply Rmult_le_pos; lra).
   assert (0 <= u * L) by (apply Rmult_le_pos; [left; apply u_bounds|apply L_positive]).
@@ -273,7 +273,7 @@ Qed.
 Section Weighed.
 Variables (h : nat -> list R) (a : nat -> R) (lam : R).
 Hypothesis numbers : forall k, exists e l, h k = e :: l /\ (length l < chain)%nat
-  /\ Forall (fun r => Rabs r <= rho) l /\ Rabs e <= (if (k <=? t)%nat then 2.3 else 3 * tau).
+  /\ Forall (fun r => Rabs r <= rho) l /\ Rabs e <= (if (k <=? t)%nat then 2.6 else 3 * tau).
 Hypothesis positive : forall j, (j <= t)%nat -> 0 < a j.
 Hypothesis near : forall j, (j <= t)%nat -> Rabs (prod (h j) - a j) <= lam.
 
@@ -287,7 +287,7 @@ Lemma collected_many x X ks y : (forall k, Rabs (x k) <= X) -> 0 <= X ->
   let real := fun k => (k <=? t)%nat in
   let F := fun k => if real k then prod (h k) * x k else 0 in
   Rabs (y - over F ks) <= ((1 + u) ^ (reals real ks + t) - 1) * over (fun k => Rabs (F k)) ks
-    + 1.15 * (1.003 * tau * INR (length ks) + 6 * tau * X * INR (hidden real ks)).
+    + 1.3 * (1.003 * tau * INR (length ks) + 6 * tau * X * INR (hidden real ks)).
 Proof.
   intros XB X0 FIT LK C real F. destruct rho_bounds as (RB & RB'). assert (U := u_bounds).
   destruct tau_bounds as (T & T' & SP). assert (q := N_one). assert (CT := short).
@@ -301,11 +301,11 @@ Proof.
   assert (P1 : 1 <= rho ^ chain) by (apply power_one; lra).
   assert (P2 : 1 <= rho ^ (chain - 1)) by (apply power_one; lra).
   assert (SPP : 0 < speck f) by apply bpow_gt_0.
-  assert (G := collected_close f h x real chain (2 * S t) rho 2.3 X (fun _ => True)).
+  assert (G := collected_close f h x real chain (2 * S t) rho 2.6 X (fun _ => True)).
   specialize (G ltac:(assert (D := digits_of); lia) ltac:(assert (D := digits_of); lia)
     RB ltac:(lra) X0).
   assert (NB : forall k, True -> exists e l, h k = e :: l /\ (length l < chain)%nat
-    /\ Forall (fun r => Rabs r <= rho) l /\ Rabs e <= (if real k then 2.3 else 3 * tiny f)
+    /\ Forall (fun r => Rabs r <= rho) l /\ Rabs e <= (if real k then 2.6 else 3 * tiny f)
     /\ Rabs (x k) <= X).
   { intros k _. destruct (numbers k) as (e & l & E & LN & Q & EB). exists e, l. auto. }
   specialize (G NB).
@@ -316,7 +316,7 @@ Proof.
     apply Rle_trans with (speck f * (N + 2)); [apply Rmult_le_compat_l; lra|exact TS]. }
   assert (NP : forall n, 0 <= n -> 0 <= speck f * (n * (INR chain + 2))).
   { intros n P. apply Rmult_le_pos; [lra|]. apply Rmult_le_pos; lra. }
-  assert (FF : rho ^ chain * (1 + roundoff f) ^ (2 * S t + chain) * (INR (2 * S t) * (2.3 * X) +
+  assert (FF : rho ^ chain * (1 + roundoff f) ^ (2 * S t + chain) * (INR (2 * S t) * (2.6 * X) +
     (tiny f * INR (2 * S t) + 2 * (3 * tiny f * X * INR (2 * S t)
      + speck f * (INR (2 * S t) * (INR chain + 2))))) <= pow (top f - 1)).
   { fold u tau. rewrite mult_INR. fold N. simpl (INR 2).
@@ -324,7 +324,7 @@ Proof.
     assert (S2 : N * tau * X <= 0.001 * X) by (apply Rmult_le_compat_r; lra).
     assert (S3 : 1 * X <= N * X) by (apply Rmult_le_compat_r; lra).
     assert (S4 : 0 <= N * tau * X) by (apply Rmult_le_pos; lra).
-    apply Rle_trans with (8 / 7 * 1.002 * (4.6 * N * X + N * (1 + X))); [|].
+    apply Rle_trans with (40 / 31 * 1.002 * (5.2 * N * X + 0.1 * N * (1 + X))); [|].
     - apply Rmult_le_compat.
       + apply Rmult_le_pos; lra.
       + assert (0 <= N * X) by (apply Rmult_le_pos; lra). lra.
@@ -348,7 +348,7 @@ Proof.
   - apply Rmult_le_pos; lra.
   - lra.
   - assert (Q := RB' (chain - 1)%nat ltac:(lia)).
-    apply Rle_trans with (8 / 7 * 1.002); [|lra]. apply Rmult_le_compat; lra.
+    apply Rle_trans with (40 / 31 * 1.002); [|lra]. apply Rmult_le_compat; lra.
   - lra.
 Qed.
 
@@ -387,7 +387,7 @@ Lemma collected_once x X ks y : (forall k, Rabs (x k) <= X) -> 0 <= X ->
   8 * N * (1 + X) <= pow (top f - 1) -> once t ks -> collected f h x false ks [] y ->
   Rabs (y - sum_f_R0 (fun j => a j * x j) t)
     <= 1.002 * ((2 * N - 1) * u) * sum_f_R0 (fun j => a j * Rabs (x j)) t
-       + N * (tau * (2.4 + 7 * X) + 1.002 * lam * X).
+       + N * (tau * (2.7 + 8 * X) + 1.002 * lam * X).
 Proof.
   intros XB X0 FIT O C. destruct (once_reals t ks O) as (P & LK & HK).
   assert (G := collected_many x X ks y XB X0 FIT LK C). cbv zeta in G.
@@ -427,7 +427,7 @@ Proof.
 Qed.
 
 Lemma collected_alone j y : (j <= t)%nat -> collected f h (fun _ => 1) false [j] [] y ->
-  Rabs (y - a j) <= 1.002 * (N * u) * a j + 1.2 * tau + 1.002 * lam.
+  Rabs (y - a j) <= 1.002 * (N * u) * a j + 1.31 * tau + 1.002 * lam.
 Proof.
   intros J C. assert (NR := N_room). assert (q := N_one).
   assert (G := collected_many (fun _ => 1) 1 [j] y
@@ -454,7 +454,7 @@ End Weighed.
 (** What the factors of [softmax] are. *)
 Lemma all_factors m h : (forall k, factors A t s m k (h k)) -> forall k,
   exists e l, h k = e :: l /\ (length l < chain)%nat
-  /\ Forall (fun r => Rabs r <= rho) l /\ Rabs e <= (if (k <=? t)%nat then 8 / 7 else 1.01 * tau)
+  /\ Forall (fun r => Rabs r <= rho) l /\ Rabs e <= (if (k <=? t)%nat then 40 / 31 else 1.01 * tau)
   /\ ((k <= t)%nat -> exists a,
         exp (s k - m - W) <= a <= exp (s k - m + W) /\ Rabs (prod (h k) - a) <= 2 * tau).
 Proof.
@@ -487,7 +487,7 @@ Qed.
 
 Lemma plain_numbers m h : (forall k, factors A t s m k (h k)) -> forall k,
   exists e l, h k = e :: l /\ (length l < chain)%nat
-  /\ Forall (fun r => Rabs r <= rho) l /\ Rabs e <= (if (k <=? t)%nat then 2.3 else 3 * tau).
+  /\ Forall (fun r => Rabs r <= rho) l /\ Rabs e <= (if (k <=? t)%nat then 2.6 else 3 * tau).
 Proof.
   intros weighed k. destruct (all_factors m h weighed k) as (e & l & E & LN & Q & EB & _).
   exists e, l. split; [exact E|]. split; [exact LN|]. split; [exact Q|].
@@ -499,7 +499,7 @@ Lemma normaliser m h b ks z : (forall k, factors A t s m k (h k)) ->
   (forall j, (j <= t)%nat ->
     exp (s j - m - W) <= b j <= exp (s j - m + W) /\ Rabs (prod (h j) - b j) <= 2 * tau) ->
   once t ks -> collected f h (fun _ => 1) false ks [] z ->
-  7 / 8 <= sum_f_R0 b t /\ (forall j, (j <= t)%nat -> 0 < b j)
+  31 / 40 <= sum_f_R0 b t /\ (forall j, (j <= t)%nat -> 0 < b j)
   /\ Rabs (z - sum_f_R0 b t) <= (2.004 * N - 0.9) * u * sum_f_R0 b t.
 Proof.
   intros weighed near O C.
@@ -508,7 +508,7 @@ Proof.
   assert (TOP : exists j, (j <= t)%nat /\ m = s j).
   { destruct (weighed 0%nat) as (_ & l & i & two & _ & I & R & _). eapply risen_score; eauto. }
   destruct TOP as (r & R & M). set (Z := sum_f_R0 b t).
-  assert (ZB : 7 / 8 <= Z).
+  assert (ZB : 31 / 40 <= Z).
   { assert (Q := sum_one r b t R (fun j J => Rlt_le _ _ (BP j J))). fold Z in Q.
     destruct (near r R) as ((H & _) & _). rewrite M, Rminus_eq_0 in H.
     assert (I := exp_ineq1_le (0 - W)). assert (q := steady). lra. }
@@ -519,10 +519,10 @@ Proof.
   rewrite (sum_eq (fun j => b j * 1) b) in G by (intros; ring).
   rewrite (sum_eq (fun j => b j * Rabs 1) b) in G by (intros; rewrite Rabs_R1; ring). fold Z in G.
   assert (NT := Ntau_small). assert (U := u_bounds).
-  assert (Q : N * (tau * (2.4 + 7 * 1) + 1.002 * (2 * tau) * 1) <= 0.004 * u * Z).
-  { replace (N * (tau * (2.4 + 7 * 1) + 1.002 * (2 * tau) * 1)) with (N * tau * 11.404) by lra.
-    apply Rle_trans with (u / 4096 * 11.404); [apply Rmult_le_compat_r; lra|].
-    assert (0.004 * u * (7 / 8) <= 0.004 * u * Z) by (apply Rmult_le_compat_l; lra). lra. }
+  assert (Q : N * (tau * (2.7 + 8 * 1) + 1.002 * (2 * tau) * 1) <= 0.1 * u * Z).
+  { replace (N * (tau * (2.7 + 8 * 1) + 1.002 * (2 * tau) * 1)) with (N * tau * 12.704) by lra.
+    apply Rle_trans with (u / 4096 * 12.704); [apply Rmult_le_compat_r; lra|].
+    assert (0.1 * u * (31 / 40) <= 0.1 * u * Z) by (apply Rmult_le_compat_l; lra). lra. }
   assert (0 < u * Z) by (apply Rmult_lt_0_compat; lra). lra.
 Qed.
 
@@ -640,19 +640,19 @@ Proof.
   set (Z := sum_f_R0 b t) in *.
   assert (BZ : forall j, (j <= t)%nat -> b j <= Z).
   { intros j J. apply (sum_one j b t J). intros i I. left. auto. }
-  assert (AB' : forall j, (j <= t)%nat -> a j <= 1.31 * b j).
+  assert (AB' : forall j, (j <= t)%nat -> a j <= 1.67 * b j).
   { intros j J. destruct (NA j J) as ((_ & H) & _). destruct (NB j J) as ((H' & _) & _).
     assert (E : exp (s j - m + W) = exp W * exp W * exp (s j - m - W))
       by (rewrite <- !exp_plus; f_equal; ring).
-    assert (Q := exp_eighth W q'). assert (Q' := exp_pos W).
-    assert (exp W * exp W <= 8 / 7 * (8 / 7)) by (apply Rmult_le_compat; lra).
-    assert (exp W * exp W * exp (s j - m - W) <= 1.31 * exp (s j - m - W))
+    assert (Q := exp_near W q'). assert (Q' := exp_pos W).
+    assert (exp W * exp W <= 40 / 31 * (40 / 31)) by (apply Rmult_le_compat; lra).
+    assert (exp W * exp W * exp (s j - m - W) <= 1.67 * exp (s j - m - W))
       by (apply Rmult_le_compat_r; [left; apply exp_pos|lra]). lra. }
-  assert (AZ : forall j, (j <= t)%nat -> a j <= 1.31 * Z).
+  assert (AZ : forall j, (j <= t)%nat -> a j <= 1.67 * Z).
   { intros j J. specialize (AB' j J). specialize (BZ j J). lra. }
   assert (PT : 8 * (1 + V) <= pow (top f - 1)).
   { assert (1 * (1 + V) <= N * (1 + V)) by (apply Rmult_le_compat_r; lra). lra. }
-  assert (VZ : V * (7 / 8) <= V * Z) by (apply Rmult_le_compat_l; lra).
+  assert (VZ : V * (31 / 40) <= V * Z) by (apply Rmult_le_compat_l; lra).
   assert (ZT : Z * (8 * (1 + V)) <= Z * pow (top f - 1)) by (apply Rmult_le_compat_l; lra).
   assert (NTV : 0 <= N * tau * V) by (apply Rmult_le_pos; lra).
   assert (NTV' : N * tau * V <= 0.001 * V) by (apply Rmult_le_compat_r; lra).
@@ -664,7 +664,7 @@ Proof.
   assert (NTZ : tau * Z <= N * tau * Z) by (apply Rmult_le_compat_r; lra).
   assert (NTZV : 0 <= N * tau * V * Z) by (apply Rmult_le_pos; lra).
   assert (NEV : 0 <= N * es * V) by (repeat apply Rmult_le_pos; lra).
-  assert (NEVZ : N * es * V * (7 / 8) <= N * es * V * Z) by (apply Rmult_le_compat_l; lra).
+  assert (NEVZ : N * es * V * (31 / 40) <= N * es * V * Z) by (apply Rmult_le_compat_l; lra).
   (* The two ways: weights that are moved_by_store by a store. *)
   assert (MAIN : exists th, (forall j, (j <= t)%nat -> Rabs (th j) <= us j)
     /\ Rabs (y * Z - sum_f_R0 (fun j => a j * (1 + th j) * v j) t)
@@ -672,7 +672,7 @@ Proof.
           + (16 * N * tau * (1 + V) + 2 * N * es * V) * Z).
   { destruct WAY as [(g & x & OJ & GH & CX & QU)|(p & q0 & w & PJ & PW & CY)].
     - assert (TH : forall j, (j <= t)%nat -> exists th, Rabs th <= us j
-        /\ Rabs (prod (g j) - a j * (1 + th)) <= 8 / 7 * es + 2.02 * tau).
+        /\ Rabs (prod (g j) - a j * (1 + th)) <= 40 / 31 * es + 2.02 * tau).
       { intros j J. destruct (GH j) as (e & e' & l & H1 & H2 & H3).
         destruct (all_factors m h' WN j) as (e0 & l0 & E & LN & FR & EB & _).
         rewrite H1 in E. inversion E; subst e0 l0. apply Nat.leb_le in J. rewrite J in EB.
@@ -681,7 +681,7 @@ Proof.
           as (S1 & _).
         destruct (moved_by_store (us j) e e' (proj1 USS) S1) as (th & T & D).
         exists th. split; [exact T|].
-        assert (PL : Rabs (prod l) <= 8 / 7).
+        assert (PL : Rabs (prod l) <= 40 / 31).
         { destruct rho_bounds as (R1 & R2). apply Rle_trans with (rho ^ length l); [|apply R2; lia].
           clear - FR R1. unfold prod. induction FR; simpl; [rewrite Rabs_R1; lra|].
           rewrite Rabs_mult. apply Rmult_le_compat; auto; apply Rabs_pos. }
@@ -690,7 +690,7 @@ Proof.
         replace (e' * prod l - a j * (1 + th))
           with ((e' - e * (1 + th)) * prod l + (1 + th) * (e * prod l - a j)) by ring.
         eapply Rle_trans; [apply Rabs_triang|]. rewrite !Rabs_mult.
-        assert (B1 : Rabs (e' - e * (1 + th)) * Rabs (prod l) <= es * (8 / 7))
+        assert (B1 : Rabs (e' - e * (1 + th)) * Rabs (prod l) <= es * (40 / 31))
           by (apply Rmult_le_compat; auto; apply Rabs_pos).
         assert (B2 : Rabs (1 + th) <= 1.01) by (apply Rabs_le_inv in T; apply Rabs_le; lra).
         assert (B3 : Rabs (1 + th) * Rabs (e * prod l - a j) <= 1.01 * (2 * tau))
@@ -702,7 +702,7 @@ Proof.
         assert (USS := us_small j). apply Rmult_lt_0_compat; [auto|lra]. }
       assert (GN : forall k, exists e l, g k = e :: l /\ (length l < chain)%nat
         /\ Forall (fun r => Rabs r <= rho) l
-        /\ Rabs e <= (if (k <=? t)%nat then 2.3 else 3 * tau)).
+        /\ Rabs e <= (if (k <=? t)%nat then 2.6 else 3 * tau)).
       { intros k. destruct (GH k) as (e & e' & l & H1 & H2 & H3).
         destruct (all_factors m h' WN k) as (e0 & l0 & E & LN & FR & EB & _).
         rewrite H1 in E. inversion E; subst e0 l0. exists e', l.
@@ -713,7 +713,7 @@ Proof.
         destruct (k <=? t)%nat; lra. }
       assert (VB : forall k, Rabs (v (k mod S t)) <= V).
       { intros k. apply bounds. assert (M := Nat.mod_upper_bound k (S t) ltac:(lia)). lia. }
-      assert (G := collected_once g a' (8 / 7 * es + 2.02 * tau) GN AP'
+      assert (G := collected_once g a' (40 / 31 * es + 2.02 * tau) GN AP'
         (fun j J => proj2 (TH' j J)) (fun k => v (k mod S t)) V js x VB V0 RH OJ CX).
       rewrite (sum_eq _ (fun j => a' j * v j)) in G
         by (intros j J; rewrite Nat.mod_small by lia; reflexivity).
@@ -727,16 +727,16 @@ Proof.
       assert (YT : Rabs Y <= T).
       { apply sum_abs. intros j J. rewrite Rabs_mult, (Rabs_pos_eq (a' j)) by (left; auto). lra. }
       assert (T0 : 0 <= T) by (assert (Q := Rabs_pos Y); lra).
-      assert (TV : T <= 1.32 * (V * Z)).
+      assert (TV : T <= 1.68 * (V * Z)).
       { unfold T, Z. rewrite scal_sum, scal_sum. apply sum_Rle. intros j J.
         destruct (TH' j J) as (TB & _). apply Rabs_le_inv in TB. destruct (bounds j J) as (_ & VJ).
         assert (Q := AB' j J). assert (Q' := AP j J). assert (Q2 := BP j J).
-        assert (USS := us_small j). assert (a' j <= 1.32 * b j).
+        assert (USS := us_small j). assert (a' j <= 1.68 * b j).
         { unfold a'. apply Rle_trans with (a j * 1.005); [apply Rmult_le_compat_l; lra|lra]. }
-        apply Rle_trans with (1.32 * b j * V); [|lra].
+        apply Rle_trans with (1.68 * b j * V); [|lra].
         apply Rmult_le_compat; auto; [left; apply AP', J|apply Rabs_pos]. }
-      set (D := N * (tau * (2.4 + 7 * V) + 1.002 * (8 / 7 * es + 2.02 * tau) * V)) in *.
-      assert (DE : D <= N * tau * (2.4 + 9.1 * V) + 1.146 * (N * es * V)).
+      set (D := N * (tau * (2.7 + 8 * V) + 1.002 * (40 / 31 * es + 2.02 * tau) * V)) in *.
+      assert (DE : D <= N * tau * (2.7 + 10.1 * V) + 1.3 * (N * es * V)).
       { unfold D. lra. }
       assert (NE : N * es * V <= / 10 * V) by (apply Rmult_le_compat_r; lra).
       assert (LP : 0 <= D) by (unfold D; apply Rmult_le_pos; [lra|];
@@ -748,26 +748,26 @@ Proof.
       fold u tau in R. eapply Rle_trans; [exact R|]. unfold k2.
       assert (UT : 0 <= u * T) by (apply Rmult_le_pos; lra).
       assert (NUT : 0 <= N * u * T) by (apply Rmult_le_pos; lra).
-      assert (N * tau * (7 / 8) <= N * tau * Z) by (apply Rmult_le_compat_l; lra).
-      assert (N * tau * V * (7 / 8) <= N * tau * V * Z) by (apply Rmult_le_compat_l; lra). lra.
+      assert (N * tau * (31 / 40) <= N * tau * Z) by (apply Rmult_le_compat_l; lra).
+      assert (N * tau * V * (31 / 40) <= N * tau * V * Z) by (apply Rmult_le_compat_l; lra). lra.
     - set (kw := (3.2 + 3.02 * N) * u).
       assert (KW : 0 <= kw <= 0.005).
       { unfold kw. split; [apply Rmult_le_pos; lra|lra]. }
       assert (TH : forall j, (j <= t)%nat -> exists th, Rabs th <= us j
         /\ Rabs (w j * Z - a j * (1 + th))
-           <= (3.24 + 3.06 * N) * u * (a j * (1 + th)) + (5.03 * tau + es) * Z).
+           <= (3.24 + 3.06 * N) * u * (a j * (1 + th)) + (5.64 * tau + es) * Z).
       { intros j J. destruct (PW j J) as (CP & QU & EW). assert (P := AP j J).
         assert (AJ := AZ j J).
         assert (G := collected_alone h' a (2 * tau) (plain_numbers m h' WN) AP
           (fun j J => proj2 (NA j J)) j (p j) J CP).
-        assert (R := quotient_near f (p j) z (q0 j) (a j) Z (a j) (1.002 * (N * u)) (3.3 * tau) k2
+        assert (R := quotient_near f (p j) z (q0 j) (a j) Z (a j) (1.002 * (N * u)) (3.4 * tau) k2
           QU U ltac:(lra) K2 ltac:(lra) ltac:(lra)
           ltac:(rewrite Rabs_pos_eq; lra) ltac:(lra) NZ ltac:(lra)).
         fold u tau in R.
         assert (UA : 0 < u * a j) by (apply Rmult_lt_0_compat; lra).
         assert (NUA : 0 < N * u * a j) by (apply Rmult_lt_0_compat; lra).
-        assert (T7 : tau * (7 / 8) <= tau * Z) by (apply Rmult_le_compat_l; lra).
-        assert (R' : Rabs (q0 j * Z - a j) <= kw * a j + 5 * tau * Z) by (unfold kw, k2 in *; lra).
+        assert (T7 : tau * (31 / 40) <= tau * Z) by (apply Rmult_le_compat_l; lra).
+        assert (R' : Rabs (q0 j * Z - a j) <= kw * a j + 5.6 * tau * Z) by (unfold kw, k2 in *; lra).
         assert (KA : kw * a j <= 0.005 * a j) by (apply Rmult_le_compat_r; lra).
         assert (TZ' : tau * Z <= 0.001 * Z) by (apply Rmult_le_compat_r; lra).
         assert (Q3 : Rabs (q0 j) <= 3).
@@ -785,9 +785,9 @@ Proof.
         eapply Rle_trans; [apply Rabs_triang|]. rewrite !Rabs_mult, (Rabs_pos_eq Z) by lra.
         assert (B1 : Rabs (w j - q0 j * (1 + th)) * Z <= es * Z) by (apply Rmult_le_compat_r; lra).
         rewrite (Rabs_pos_eq (1 + th)) by lra.
-        assert (B2 : (1 + th) * Rabs (q0 j * Z - a j) <= (1 + th) * (kw * a j + 5 * tau * Z))
+        assert (B2 : (1 + th) * Rabs (q0 j * Z - a j) <= (1 + th) * (kw * a j + 5.6 * tau * Z))
           by (apply Rmult_le_compat_l; lra).
-        assert (B3 : (1 + th) * (5 * tau * Z) <= 1.005 * (5 * tau * Z))
+        assert (B3 : (1 + th) * (5.6 * tau * Z) <= 1.005 * (5.6 * tau * Z))
           by (apply Rmult_le_compat_r; lra).
         assert (B4 : 0 <= u * (a j * (1 + th)))
           by (apply Rmult_le_pos; [|apply Rmult_le_pos]; lra).
@@ -796,7 +796,7 @@ Proof.
         unfold kw in B2. lra. }
       destruct (chosen_at_each _ TH) as (th & TH'). exists th. split; [intros j J; apply TH', J|].
       set (a' := fun j => a j * (1 + th j)).
-      assert (AP' : forall j, (j <= t)%nat -> 0 < a' j /\ a' j <= 1.32 * Z).
+      assert (AP' : forall j, (j <= t)%nat -> 0 < a' j /\ a' j <= 1.68 * Z).
       { intros j J. destruct (TH' j J) as (T & _). apply Rabs_le_inv in T. unfold a'.
         assert (P := AP j J). assert (AJ := AZ j J). assert (USS := us_small j).
         assert (a j * (1 + th j) <= a j * 1.005) by (apply Rmult_le_compat_l; lra).
@@ -808,9 +808,9 @@ Proof.
       assert (KW' : 0 <= kw' <= 0.006).
       { unfold kw'. split; [apply Rmult_le_pos; lra|lra]. }
       assert (EW : forall j, (j <= t)%nat -> Rabs (w j * Z - a' j)
-        <= kw' * a' j + (5.03 * tau + es) * Z) by (intros j J; apply TH', J).
+        <= kw' * a' j + (5.64 * tau + es) * Z) by (intros j J; apply TH', J).
       assert (WA : forall j, (j <= t)%nat -> Rabs (w j) * Z <= 1.006 * a' j +
-        (5.03 * tau + es) * Z).
+        (5.64 * tau + es) * Z).
       { intros j J. specialize (EW j J). destruct (AP' j J) as (P & _).
         rewrite <- (Rabs_pos_eq Z) at 1 by lra. rewrite <- Rabs_mult.
         replace (w j * Z) with (w j * Z - a' j + a' j) by ring.
@@ -819,7 +819,7 @@ Proof.
       assert (E1 : 1 * es <= N * es) by (apply Rmult_le_compat_r; lra).
       assert (W2 : forall j, (j <= t)%nat -> Rabs (w j) <= 2).
       { intros j J. assert (R := WA j J). destruct (AP' j J) as (_ & P).
-        assert ((5.03 * tau + es) * Z <= 0.2 * Z) by (apply Rmult_le_compat_r; lra).
+        assert ((5.64 * tau + es) * Z <= 0.2 * Z) by (apply Rmult_le_compat_r; lra).
         apply Rmult_le_reg_r with Z; lra. }
       assert (G := divided_before w js y PJ W2 CY).
       set (S0 := sum_f_R0 (fun j => w j * v j) t) in *.
@@ -827,10 +827,10 @@ Proof.
       set (T := sum_f_R0 (fun j => a' j * Rabs (v j)) t).
       assert (T0 : 0 <= T).
       { apply sum_positive. intros j J. apply Rmult_le_pos; [left; apply AP', J|apply Rabs_pos]. }
-      set (lo := (5.03 * tau + es) * V * Z).
-      assert (LZ : forall j, (j <= t)%nat -> (5.03 * tau + es) * Z * Rabs (v j) <= lo).
+      set (lo := (5.64 * tau + es) * V * Z).
+      assert (LZ : forall j, (j <= t)%nat -> (5.64 * tau + es) * Z * Rabs (v j) <= lo).
       { intros j J. destruct (bounds j J) as (_ & VJ). unfold lo.
-        replace ((5.03 * tau + es) * V * Z) with ((5.03 * tau + es) * Z * V) by ring.
+        replace ((5.64 * tau + es) * V * Z) with ((5.64 * tau + es) * Z * V) by ring.
         apply Rmult_le_compat_l; [apply Rmult_le_pos; lra|exact VJ]. }
       assert (D1 : Rabs (S0 * Z - Y) <= kw' * T + N * lo).
       { unfold S0, Y. rewrite Rmult_comm, scal_sum, <- minus_sum.
@@ -838,7 +838,7 @@ Proof.
         - apply sum_abs. intros j J. specialize (EW j J). specialize (LZ j J).
           replace (w j * v j * Z - a' j * v j) with ((w j * Z - a' j) * v j) by ring.
           rewrite Rabs_mult.
-          apply Rle_trans with ((kw' * a' j + (5.03 * tau + es) * Z) * Rabs (v j));
+          apply Rle_trans with ((kw' * a' j + (5.64 * tau + es) * Z) * Rabs (v j));
             [apply Rmult_le_compat_r; [apply Rabs_pos|exact EW]|]. lra.
         - rewrite plus_sum, sum_constant, <- scal_sum. fold N T. lra. }
       set (T1 := sum_f_R0 (fun j => Rabs (w j * v j)) t) in *.
@@ -847,7 +847,7 @@ Proof.
         apply Rle_trans with (sum_f_R0 (fun j => a' j * Rabs (v j) * 1.006 + lo) t).
         - apply sum_Rle. intros j J. specialize (WA j J). specialize (LZ j J). rewrite Rabs_mult.
           replace (Rabs (w j) * Rabs (v j) * Z) with (Rabs (w j) * Z * Rabs (v j)) by ring.
-          apply Rle_trans with ((1.006 * a' j + (5.03 * tau + es) * Z) * Rabs (v j));
+          apply Rle_trans with ((1.006 * a' j + (5.64 * tau + es) * Z) * Rabs (v j));
             [apply Rmult_le_compat_r; [apply Rabs_pos|exact WA]|]. lra.
         - rewrite plus_sum, sum_constant, <- scal_sum. fold N T. lra. }
       assert (LO : 0 <= N * lo).
@@ -863,7 +863,7 @@ Proof.
         - apply Rmult_le_compat_l; lra.
         - assert (1.002 * (N * u) * (N * lo) <= 0.001 * (N * lo))
             by (apply Rmult_le_compat_r; lra). lra. }
-      assert (LE : N * lo = 5.03 * (N * tau * V * Z) + N * es * V * Z) by (unfold lo; ring).
+      assert (LE : N * lo = 5.64 * (N * tau * V * Z) + N * es * V * Z) by (unfold lo; ring).
       assert (UT : 0 <= u * T) by (apply Rmult_le_pos; lra).
       assert (NUT : 0 <= N * u * T) by (apply Rmult_le_pos; lra).
       unfold kw' in D1. lra. }
@@ -911,7 +911,7 @@ Proof.
   assert (L0 : 0 <= L).
   { destruct (B 0%nat ltac:(lia)) as (Q & _). assert (q := Rabs_pos (s 0%nat)). lra. }
   assert (UN : 0 <= roundoff f * INR r) by (apply Rmult_le_pos; lra).
-  assert (CL : roundoff f * L <= / 72) by (unfold astray in ST; lra).
+  assert (CL : roundoff f * L <= / 40) by (unfold astray in ST; lra).
   assert (AW : astray_by A L (Nat.min (S t) r) <= astray f L (INR r)).
   { eapply Rle_trans; [apply (astray_more A L USUAL _ r); lia|].
     unfold astray_by, astray. fold f. assert (X := X_small A USUAL).
@@ -991,7 +991,7 @@ Proof.
   { destruct (B 0%nat ltac:(lia)) as (Q & _). assert (q := Rabs_pos (s 0%nat)). lra. }
   assert (P24 : pow (-24) = / 16777216) by reflexivity.
   unfold astray_stored in *. rewrite P24 in *.
-  assert (CL : roundoff f * L <= / 72) by lra.
+  assert (CL : roundoff f * L <= / 40) by lra.
   assert (UL : 0 <= roundoff f * L) by (apply Rmult_le_pos; lra).
   set (chain := Nat.min (S t) (S t / 16 + 2)).
   assert (CN : INR chain <= INR (S t) / 16 + 2).

@@ -111,7 +111,8 @@ Proof.
     assert (0 <= 257 * (n + 32) * pow (-24)) by (apply Rmult_le_pos; [lra|apply bpow_ge_0]). lra. }
   assert (K0 : 0 <= k).
   { destruct (W 0%nat ltac:(lia)) as (_ & Q). assert (q := Rabs_pos (c 0%nat - 1)). lra. }
-  assert (Z := mean_marked t s v x h b c m r d k eta lam V N (conj R0 ST) D0
+  assert (ST' : r <= 9 / 40) by (apply Rle_trans with (/ 8); [exact ST|lra]).
+  assert (Z := mean_marked t s v x h b c m r d k eta lam V N (conj R0 ST') D0
     ltac:(split; lra) NP LAM ltac:(lra)
     ltac:(intros j J; destruct (W j J) as (W1 & W2); destruct (B j J) as (_ & W3);
       split; [exact W1|]; split; [exact W2|]; split; [exact W3|exact (H j J)]) HN ETA).

@@ -14,7 +14,7 @@ Let u := roundoff f.
 Let tau := tiny f.
 Hypothesis usual : ordinary f = true.
 Hypothesis scores : forall j, (j <= t)%nat -> Rabs (s j) <= L.
-Hypothesis close : u * L <= / 72.
+Hypothesis close : u * L <= / 40.
 
 Lemma risen_up two : forall l a m, risen A t s two a l m -> a <= m.
 Proof.
@@ -43,7 +43,7 @@ Proof.
   - rewrite Rminus_eq_0 in R. rewrite (Z y R), Rmult_0_l in M.
     assert (z = 0) as -> by (destruct M as [M|(_ & M)]; auto). rewrite Rmult_0_l, Rabs_R0. lra.
   - destruct D as (p & q & z & P & Q & R & ->). destruct ln_2_bounds as (L1 & L2).
-    assert (UM : u * Rabs m <= / 72).
+    assert (UM : u * Rabs m <= / 40).
     { eapply Rle_trans; [|exact close]. apply Rmult_le_compat_l; lra. }
     (* Both products are rounded, or one of them, or none. *)
     assert (PQ : Rabs ((p - q) * ln 2) <= 1.001 * u * Rabs m + 4 * tau).
@@ -198,7 +198,10 @@ Proof.
   rewrite exp_plus. unfold lam. replace (1 - Z.of_nat g)%Z with (1 + - Z.of_nat g)%Z by lia.
   rewrite bpow_plus. change (pow 1) with 2.
   replace (0.58 * (2 * pow (- Z.of_nat g))) with (1.16 * pow (- Z.of_nat g)) by lra.
-  assert (E := exp_eighth (/ 8) (Rle_refl _)). assert (E' := exp_power g).
+  assert (E : exp (/ 8) <= 1.16).
+  { replace (/ 8) with (- - / 8) by ring. rewrite exp_Ropp. assert (I := exp_ineq1_le (- / 8)).
+    apply Rle_trans with (/ (7 / 8)); [apply Rinv_le_contravar|]; lra. }
+  assert (E' := exp_power g).
   apply Rmult_le_compat; [left; apply exp_pos|left; apply exp_pos|lra|exact E'].
 Qed.
 
@@ -241,7 +244,7 @@ Proof.
     assert (UA : (3.2 + 3.02 * N) * u * a r <= (3.2 + 3.02 * N) * u * 1.023)
       by (apply Rmult_le_compat_l; [apply Rmult_le_pos|]; lra).
     assert (NU' : 0 <= N * u) by (apply Rmult_le_pos; lra).
-    assert (M : Rabs (x * Z - Z) <= (3.2 + 3.02 * N) * u * 1.023 + 5 * tau * Z + (2 * off
+    assert (M : Rabs (x * Z - Z) <= (3.2 + 3.02 * N) * u * 1.023 + 5.6 * tau * Z + (2 * off
       + N * (0.58 * lam))).
     { replace (x * Z - Z) with (x * Z - a r + (a r - Z)) by ring.
       eapply Rle_trans; [apply Rabs_triang|]. apply Rplus_le_compat; [lra|]. apply Rabs_le. lra. }
@@ -249,9 +252,9 @@ Proof.
     replace (x * Z - Z) with ((x - 1) * Z) in M by ring.
     rewrite Rabs_mult, (Rabs_pos_eq Z) in M by lra.
     apply Rmult_le_reg_r with Z; [lra|]. eapply Rle_trans; [exact M|].
-    assert (d5 : 0 <= d - 5 * tau) by (unfold d; lra).
-    assert (DZ : (d - 5 * tau) * 0.977 <= (d - 5 * tau) * Z) by (apply Rmult_le_compat_l; lra).
-    assert (G : (3.2 + 3.02 * N) * u * 1.023 + (2 * off + N * (0.58 * lam)) <= (d - 5 * tau) * 0.977)
+    assert (d5 : 0 <= d - 5.6 * tau) by (unfold d; lra).
+    assert (DZ : (d - 5.6 * tau) * 0.977 <= (d - 5.6 * tau) * Z) by (apply Rmult_le_compat_l; lra).
+    assert (G : (3.2 + 3.02 * N) * u * 1.023 + (2 * off + N * (0.58 * lam)) <= (d - 5.6 * tau) * 0.977)
       by (unfold d, off; rewrite P14; lra). lra.
 Qed.
 

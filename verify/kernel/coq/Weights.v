@@ -26,7 +26,7 @@ Let tau := tiny f.
 Let X := xi_log A.
 Hypothesis usual : ordinary f = true.
 Hypothesis scores : forall j, (j <= t)%nat -> Rabs (s j) <= L.
-Hypothesis close : u * L <= / 72.
+Hypothesis close : u * L <= / 40.
 
 Lemma usual_digits : (11 <= digits f /\ digits f + 2 <= top f /\ least f + 3 * digits f <= 0)%Z.
 Proof. unfold ordinary in usual. rewrite !andb_true_iff, !Z.leb_le in usual. lia. Qed.
@@ -110,7 +110,7 @@ Lemma difference_near a m x : Rabs a <= L -> Rabs m <= L -> a <= m -> difference
 Proof.
   intros BA BM AM D. assert (U := u_small). assert (T := tau_small).
   assert (E : Rabs (a - m) = m - a) by (rewrite Rabs_left1; lra).
-  apply Rabs_le_inv in BA, BM. assert (DL : u * (m - a) <= / 36) by nra.
+  apply Rabs_le_inv in BA, BM. assert (DL : u * (m - a) <= / 20) by nra.
   assert (D0 : 0 <= u * (m - a)) by (apply Rmult_le_pos; lra).
   destruct D as [R|(y & z & R & M & ->)].
   - assert (N := rounded_tau _ _ ltac:(rewrite E; lra) R). rewrite E in N. lra.
@@ -152,7 +152,7 @@ Proof.
   rewrite Rabs_mult, (Rabs_pos_eq (ln 2)) by lra.
   assert (E : Rabs (a * log2e f) * ln 2 = Rabs a * kc)
     by (rewrite Rabs_mult, (Rabs_pos_eq (log2e f)) by lra; unfold kc; ring).
-  assert (UA : 0 <= u * Rabs a <= / 72).
+  assert (UA : 0 <= u * Rabs a <= / 40).
   { split; [apply Rmult_le_pos; lra|]. eapply Rle_trans; [|exact close].
     apply Rmult_le_compat_l; lra. }
   destruct M as [M|(_ & ->)].
@@ -286,7 +286,7 @@ Proof.
   { apply Rabs_le_inv in NP, NQ. apply Rabs_le. lra. }
   assert (L0 : 0 <= L) by (assert (Z := Rabs_pos a); lra).
   assert (UL : 0 <= u * L) by (apply Rmult_le_pos; lra).
-  assert (PB : u * (P m - P a) <= / 20).
+  assert (PB : u * (P m - P a) <= / 10).
   { apply Rabs_le_inv in PA, PM, BA, BM.
     assert (kc * (m - a) <= 1.001 * (2 * L)) by (apply Rmult_le_compat; lra).
     assert (P m - P a <= 1.001 * (2 * L) + 2 * (1.001 * u * L + tau)) by lra.
@@ -383,16 +383,16 @@ Qed.
 
 Lemma flushed a m x : Rabs a <= L -> Rabs m <= L -> a <= m ->
   Rabs (x - (a - m)) <= 2.01 * u * (m - a) + 2.01 * u * L + 4 * tau ->
-  (1 - xi A) * exp x < tau -> exp (a - m) <= 1.2 * tau.
+  (1 - xi A) * exp x < tau -> exp (a - m) <= 1.25 * tau.
 Proof.
   intros BA BM AM N F. assert (T := tau_small). assert (U := u_small). assert (S := xi_small).
   apply Rabs_le_inv in BA, BM.
   assert (M : u * (m - a) <= u * (2 * L)) by (apply Rmult_le_compat_l; lra).
-  apply Rabs_le_inv in N. apply Rle_trans with (exp x * exp (/ 11)).
+  apply Rabs_le_inv in N. apply Rle_trans with (exp x * exp (/ 6)).
   - rewrite <- exp_plus. apply exp_less. lra.
-  - assert (E : exp (/ 11) <= 1.1).
-    { replace (/ 11) with (- - / 11) by ring. rewrite exp_Ropp.
-      assert (I := exp_ineq1_le (- / 11)). apply Rle_trans with (/ (10 / 11)); [|lra].
+  - assert (E : exp (/ 6) <= 1.2).
+    { replace (/ 6) with (- - / 6) by ring. rewrite exp_Ropp.
+      assert (I := exp_ineq1_le (- / 6)). apply Rle_trans with (/ (5 / 6)); [|lra].
       apply Rinv_le_contravar; lra. }
     assert (EP := exp_pos x). assert (exp x <= 1.03 * tau) by nra. nra.
 Qed.
@@ -402,7 +402,7 @@ Lemma rises two : forall l a m, Rabs a <= L -> risen A t s two a l m ->
   /\ ((exists y, prod l = exp y
         /\ Rabs (y - (a - m)) <= 2.01 * u * (m - a) + 2.01 * u * L + 3 * tau
                                  + INR (length l) * (X + 6 * tau))
-      \/ (prod l <= 1.01 * tau * rho ^ length l /\ exp (a - m) <= 1.2 * tau)).
+      \/ (prod l <= 1.01 * tau * rho ^ length l /\ exp (a - m) <= 1.25 * tau)).
 Proof.
   assert (T := tau_small). assert (U := u_small). assert (XS := X_small). assert (XP := xi_small).
   assert (R := rho_one). assert (KC := kc_one).
@@ -413,7 +413,7 @@ Proof.
     a <= m /\ Rabs m <= L /\ V a <= V m /\ Forall (fun r => 0 <= r <= rho) l
     /\ ((exists y, prod l = exp y
           /\ Rabs (y - (V a - V m)) <= k * (V m - V a) + INR (length l) * (X + 6 * tau))
-        \/ (prod l <= 1.01 * tau * rho ^ length l /\ exp (a - m) <= 1.2 * tau))).
+        \/ (prod l <= 1.01 * tau * rho ^ length l /\ exp (a - m) <= 1.25 * tau))).
   { induction l as [|r l IH]; intros a m B H; simpl in H.
     - subst m. split; [lra|]. split; [exact B|]. split; [lra|]. split; [constructor|]. left.
       exists 0.
@@ -527,11 +527,11 @@ Proof.
   simpl in Q. lia.
 Qed.
 
-Lemma exp_eighth w : w <= / 8 -> exp w <= 8 / 7.
+Lemma exp_near w : w <= 9 / 40 -> exp w <= 40 / 31.
 Proof.
-  intros H. apply Rle_trans with (exp (/ 8)); [apply exp_less, H|].
-  replace (/ 8) with (- - / 8) by ring. rewrite exp_Ropp. assert (I := exp_ineq1_le (- / 8)).
-  apply Rle_trans with (/ (7 / 8)); [|lra]. apply Rinv_le_contravar; lra.
+  intros H. apply Rle_trans with (exp (9 / 40)); [apply exp_less, H|].
+  replace (9 / 40) with (- - (9 / 40)) by ring. rewrite exp_Ropp. assert (I := exp_ineq1_le (- (9 / 40))).
+  apply Rle_trans with (/ (31 / 40)); [|lra]. apply Rinv_le_contravar; lra.
 Qed.
 
 Lemma rho_power n : rho ^ n = exp (INR n * (X + 6 * tau)).
@@ -550,11 +550,11 @@ Proof.
     by (apply Rmult_le_compat_r; lra). lra.
 Qed.
 
-Theorem factors_near m k l : factors A t s m k l -> astray_by (length l) <= / 8 ->
+Theorem factors_near m k l : factors A t s m k l -> astray_by (length l) <= 9 / 40 ->
   exists e l', l = e :: l' /\ (length l' <= t)%nat
   /\ (narrow A -> (length l' <= S t / 16 + 1)%nat)
   /\ Forall (fun r => Rabs r <= rho) l' /\ Rabs m <= L
-  /\ Rabs e <= (if (k <=? t)%nat then 8 / 7 else 1.01 * tau)
+  /\ Rabs e <= (if (k <=? t)%nat then 40 / 31 else 1.01 * tau)
   /\ ((k <= t)%nat -> exists a,
         exp (s k - m - astray_by (length l)) <= a <= exp (s k - m + astray_by (length l))
         /\ Rabs (prod l - a) <= 2 * tau).
@@ -590,9 +590,9 @@ Proof.
   assert (NX : 0 <= n * tau) by (apply Rmult_le_pos; lra).
   assert (NT : 0 <= n * (X + 6 * tau)) by (apply Rmult_le_pos; lra).
   assert (RP := rho_power (length l')). fold n in RP.
-  assert (RW : rho ^ length l' <= 8 / 7) by (rewrite RP; apply exp_eighth; lra).
+  assert (RW : rho ^ length l' <= 40 / 31) by (rewrite RP; apply exp_near; lra).
   change (prod (e :: l')) with (e * prod l').
-  assert (FLUSH : 0 <= e * prod l' <= 2 * tau -> exp (s k - m) <= 1.2 * tau -> exists a,
+  assert (FLUSH : 0 <= e * prod l' <= 2 * tau -> exp (s k - m) <= 1.25 * tau -> exists a,
     exp (s k - m - (8.04 * u * L + (n + 1) * (X + 7 * tau))) <= a
       <= exp (s k - m + (8.04 * u * L + (n + 1) * (X + 7 * tau)))
     /\ Rabs (e * prod l' - a) <= 2 * tau).
@@ -600,7 +600,7 @@ Proof.
     split; [split; apply exp_less; lra|]. apply Rabs_le. lra. }
   destruct (exponential_cases x e ltac:(lra) E) as [(y & EY & NY)|(FL & NE)].
   - apply Rabs_le_inv in NY.
-    assert (E1 : exp (x + X) <= 8 / 7) by (apply exp_eighth; lra).
+    assert (E1 : exp (x + X) <= 40 / 31) by (apply exp_near; lra).
     assert (E2 : 0 < e <= exp (x + X)).
     { rewrite EY. split; [apply exp_pos|apply exp_less; lra]. }
     split; [rewrite Rabs_pos_eq; lra|]. intros _. destruct C as [(y' & EY' & NY')|(F1 & F2)].
@@ -609,10 +609,10 @@ Proof.
       apply Rabs_le_inv in NY', N. split; apply exp_less; lra.
     + apply FLUSH; [|eapply Rle_trans; [apply exp_less|exact F2]; lra].
       split; [apply Rmult_le_pos; lra|].
-      apply Rle_trans with (8 / 7 * (1.01 * tau * (8 / 7))); [|lra].
+      apply Rle_trans with (40 / 31 * (1.01 * tau * (40 / 31))); [|lra].
       apply Rmult_le_compat; try lra. eapply Rle_trans; [exact F1|]. apply Rmult_le_compat_l; lra.
   - split; [rewrite Rabs_pos_eq; lra|]. intros _. apply FLUSH.
-    + split; [apply Rmult_le_pos; lra|]. apply Rle_trans with (1.01 * tau * (8 / 7)); [|lra].
+    + split; [apply Rmult_le_pos; lra|]. apply Rle_trans with (1.01 * tau * (40 / 31)); [|lra].
       apply Rmult_le_compat; lra.
     + apply Rle_trans with (exp (s k - s i)); [apply exp_less; lra|].
       apply (flushed (s k) (s i) x); auto.

@@ -4659,7 +4659,9 @@ let sound_weights g longest f top0 =
             f.digits))) (Whole.leq Big_int_Z.zero_big_int f.digits))
     (Whole.leq
       (Whole.mul (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
-        (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)))
+        (Big_int_Z.mult_int_big_int 2
+        ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+        (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)))))
         (Whole.add
           (Whole.mul
             ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
@@ -4672,8 +4674,12 @@ let sound_weights g longest f top0 =
               ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
               (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int))))) n)
             (Z.pow (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int) g))))
-      (Z.pow (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)
-        (Whole.add f.digits g)))
+      (Whole.mul
+        ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+        (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+        Big_int_Z.unit_big_int)))
+        (Z.pow (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)
+          (Whole.add f.digits g))))
 
 (** val largest : (int * interval) list -> Big_int_Z.big_int **)
 
