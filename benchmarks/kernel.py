@@ -43,6 +43,8 @@ PATTERNS = shlex.split(
 NETWORKS = "C2 C3 C5 C7 S3 A4 D4 Q8 D8 FlipFlop Grid4 Grid9 PermReset3 Dyck2,3 S4"
 SMALL = "C2 FlipFlop S3 Dyck1,2"
 GATED = ("lstm", "gru")
+LATCHES, CHOSEN = "FlipFlop Memory5 Dyck4,2 Grid9 Adder FFL2", "C2 C4 D8 Q8 abab"
+COUNTERS = "C2 C5 C2xC2 S4 D6 abab"
 NARROW = ("bfloat16", "float16")
 LONG = ["FlipFlop", "S3", "S5", "C2", "regex:(a|b)*abb"]
 LENGTH, MOST_SECONDS = 64, 120
@@ -125,6 +127,24 @@ def _by_rules(data: bytes) -> Row:
     return {"rules s": time.process_time() - began, "rules": "proved"}
 
 
+def state_space_rows() -> list[Row]:
+    """State space models of all forms, in float32 and bfloat16."""
+    asked: list[tuple[str, dict[str, Any]]] = [
+        *((name, {"construction": "rounding"}) for name in LATCHES.split()),
+        *((name, {"construction": "selective"}) for name in CHOSEN.split()),
+        *(
+            (name, {"construction": "rounding", "length": LENGTH})
+            for name in COUNTERS.split()
+        ),
+        ("FlipFlop", {"construction": "signs", "length": 16}),
+    ]
+    return [
+        measured(name, arch="ssm", dtype=dtype, **options)
+        for name, options in asked
+        for dtype in ("float32", "bfloat16")
+    ]
+
+
 def main() -> None:
     """Measure and print the tables."""
     options = parser(__doc__).parse_args()
@@ -157,6 +177,7 @@ def main() -> None:
                 ),
             ],
         ),
+        Table("State space models", state_space_rows()),
     ]
     publish(tables, options)
 

@@ -12,6 +12,7 @@ SLICE = Slice(
     },
     rules={"state_space": f"{__name__}.check"},
     finders={f"{__name__}.check": f"{__name__}.find:layers"},
+    kernel_evidence={"ssm": f"{__name__}.kernel:find_evidence"},
     networks={("ssm", "*"): f"{__name__}.commands:networks"},
     parts={"facts of ssm": f"{__name__}.commands:forms"},
     uses=("architectures.linear_recurrence",),

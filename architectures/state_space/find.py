@@ -6,8 +6,9 @@ from typing import Any
 
 from krohn.architectures.state_space import check, check_layers
 from krohn.program.domains import FloatArray, IntArray
+from krohn.verify.checker.arithmetic import Format
 from krohn.verify.checker.model_file import Machine, Model
-from krohn.verify.search.exact_walk import Limits, walk
+from krohn.verify.search.exact_walk import Found, Limits, walk
 from krohn.verify.search.simulations import simulation_evidence
 
 
@@ -46,6 +47,18 @@ LAYER = Limits(2**17, 5_000, 2**30, "a layer has too many hidden states")
 TUPLES = Limits(2**18, 2**18, 2**35, "the layers have too many states together")
 
 
+def walk_layer(
+    layer: check_layers.Layer, form: Format, limits: Limits, length: int | None
+) -> Found:
+    """All hidden states of a layer before the last letter.
+
+    Raises:
+        Refused: If a limit is reached.
+    """
+    net = check_layers.Recurrence(form, layer, layer.start)
+    return walk(Hidden(net, layer.start), net.machine, limits, length, last=False)
+
+
 def layers(model: Model, machine: Machine | None) -> list[dict[str, Any]]:
     """A finite simulation of each layer that needs one, and of their stack.
 
@@ -58,10 +71,7 @@ def layers(model: Model, machine: Machine | None) -> list[dict[str, Any]]:
     for layer in stack:
         known = check_layers.sums(layer, model.format, length)
         if known is None:
-            net = check_layers.Recurrence(model.format, layer, layer.start)
-            simulation = walk(
-                Hidden(net, layer.start), net.machine, limits, length, last=False
-            )
+            simulation = walk_layer(layer, model.format, limits, length)
             limits = limits._replace(letters=limits.letters - simulation.letters)
             known = check_layers.Reached(simulation.nodes, simulation.edges, 0)
             evidence.append(simulation_evidence(simulation, length is not None))

@@ -8,6 +8,7 @@ HERE = Path(__file__).parent
 STATEMENTS = {
     "transformer": ("Machine", "Arithmetic", "Recurrent", "Softmax", "Transformer"),
     "rnn": ("Machine", "Arithmetic", "Recurrent"),
+    "ssm": ("Machine", "Arithmetic", "Recurrent", "StateSpace"),
     "gated": ("Machine", "Arithmetic", "Recurrent", "Tanh", "Gated"),
 }
 """The modules of the statement about each architecture; of each the part that defines."""

@@ -18,6 +18,8 @@ from krohn.instruments.formal.coq import LIBRARY, all_modules, needed_modules
 FILES = {
     "rnn": ("C3", {"arch": "rnn"}),
     "rnn in bfloat16": ("FlipFlop", {"arch": "rnn", "dtype": "bfloat16"}),
+    "ssm": ("FFL2", {"arch": "ssm"}),
+    "ssm up to a length": ("C2", {"arch": "ssm", "length": 6}),
     "latest": ("FlipFlop", {"length": 16}),
     "sums in float64": ("C2", {"length": 8, "dtype": "float64"}),
     "a scan": ("S4", {"length": 4}),

@@ -22,6 +22,7 @@ FILES: dict[str, tuple[str, dict[str, Any]]] = {
     "rnn": ("C3", {"arch": "rnn"}),
     "lstm": ("FlipFlop", {"arch": "lstm"}),
     "gru": ("C2", {"arch": "gru"}),
+    "ssm": ("C2", {"arch": "ssm", "length": 6}),
 }
 
 
@@ -152,6 +153,29 @@ MEANINGS = {
             ("length", 0),
             ("length", None),
         )
+    },
+    **{
+        f"architecture.{key} of a state space model": (
+            "ssm",
+            put("architecture", *path, new=new),
+        )
+        for key, path, new in (
+            ("norm", ("norm",), "layer"),
+            ("selective", ("selective",), 0),
+            ("layers", ("layers",), []),
+            ("outputs", ("outputs",), 3),
+            ("kind of a layer", ("layers", 0, "kind"), "dense"),
+            ("symbols", ("layers", 0, "symbols"), 3),
+            ("decode", ("layers", 0, "decode"), [0]),
+            ("coordinates", ("layers", 0, "coordinates"), 2),
+        )
+    },
+    **{
+        f"a state space model of {longest} letters": (
+            "ssm",
+            put("claim", "length", new=longest),
+        )
+        for longest in (0, -1, "6")
     },
     "an RNN with a longest word": ("rnn", put("claim", "length", new=5)),
     "machine of another format": ("rnn", put("machine", "format", new="dot")),

@@ -41,6 +41,10 @@ BASES: list[tuple[str, dict[str, Any]]] = [
     ("Grid3", {"arch": "rnn", "dtype": "float64"}),
     *((name, {"length": 8, "dtype": "bfloat16"}) for name in ("FlipFlop", "abab")),
     *((name, {"length": 8, "dtype": "float16"}) for name in ("FlipFlop", "Dyck1,2")),
+    *((name, {"arch": "ssm"}) for name in ("FlipFlop", "FFL2")),
+    *((name, {"arch": "ssm", "length": 6}) for name in ("C2", "abab")),
+    ("D4", {"arch": "ssm", "construction": "selective"}),
+    ("FlipFlop", {"arch": "ssm", "dtype": "bfloat16"}),
     ("C2", {"length": 8, "dtype": "float16"}),
     ("ParityTree2,2", {"length": 8, "dtype": "bfloat16"}),
     ("regex:(ab|ba)*", {"length": 6}),
@@ -153,7 +157,7 @@ def mutate_claim(rng: Generator, file: ModelFile, evidence: Any) -> None:
     claim, shape = file.header["claim"], file.header["architecture"]
     if "length" not in claim:
         return
-    way = int(rng.integers(4))
+    way = pick(rng, range(4) if "positions" in shape else (0, 3))
     if way == 0:
         claim["length"] += 1
     elif way == 1:

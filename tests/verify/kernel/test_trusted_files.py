@@ -35,7 +35,7 @@ def test_a_statement_imports_what_is_listed(architecture: str) -> None:
             assert not [x for x in names if re.search(rf"\b{x}\b", body)], other
 
 
-@pytest.mark.parametrize("architecture", ["transformer", "rnn", "lstm"])
+@pytest.mark.parametrize("architecture", ["transformer", "rnn", "lstm", "ssm"])
 def test_no_theorem_stands_in_what_defines(architecture: str) -> None:
     for file in kernel_rests(architecture).files:
         assert 0 < file.code <= file.lines

@@ -518,6 +518,33 @@ module Z =
   | 1 -> mod_big_int x y
   | _ -> add_big_int y (add_int_big_int 1 (mod_big_int (add_int_big_int (-1) x) y)))
 
+  (** val even : Big_int_Z.big_int -> bool **)
+
+  let even z0 =
+    (fun fO fp fn z -> let s = Big_int_Z.sign_big_int z in
+  if s = 0 then fO () else if s > 0 then fp z
+  else fn (Big_int_Z.minus_big_int z))
+      (fun _ -> true)
+      (fun p ->
+      (fun f2p1 f2p f1 p ->
+  if Big_int_Z.le_big_int p Big_int_Z.unit_big_int then f1 () else
+  let (q,r) = Big_int_Z.quomod_big_int p (Big_int_Z.big_int_of_int 2) in
+  if Big_int_Z.eq_big_int r Big_int_Z.zero_big_int then f2p q else f2p1 q)
+        (fun _ -> false)
+        (fun _ -> true)
+        (fun _ -> false)
+        p)
+      (fun p ->
+      (fun f2p1 f2p f1 p ->
+  if Big_int_Z.le_big_int p Big_int_Z.unit_big_int then f1 () else
+  let (q,r) = Big_int_Z.quomod_big_int p (Big_int_Z.big_int_of_int 2) in
+  if Big_int_Z.eq_big_int r Big_int_Z.zero_big_int then f2p q else f2p1 q)
+        (fun _ -> false)
+        (fun _ -> true)
+        (fun _ -> false)
+        p)
+      z0
+
   (** val div2 : Big_int_Z.big_int -> Big_int_Z.big_int **)
 
   let div2 z0 =
@@ -6634,6 +6661,504 @@ let check2 a n m nodes =
            (inside (beginning n) x.set_of)))
     (forallb (closed a n m t nodes) nodes)
 
+type affine_map = { fan_in : int; fan_out : int; factors : tensor;
+                    shifts : tensor }
+
+type ssm_level = { reads : int; coordinates : int; initial : tensor;
+                   selective : bool; decay : tensor; addend : tensor;
+                   decoders : affine_map list; table_inner : affine_map;
+                   table_outer : affine_map }
+
+type state_space = { levels : ssm_level list; logit_count : int }
+
+(** val round_at :
+    format -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+let round_at f g m =
+  let k =
+    Whole.sub
+      (Whole.max
+        (Whole.sub
+          (Whole.add
+            (Whole.add (Z.log2 (Whole.abs m)) Big_int_Z.unit_big_int) g)
+          f.digits) f.least) g
+  in
+  if Whole.leq k Big_int_Z.zero_big_int
+  then m
+  else let q =
+         Z.div m
+           (Z.pow (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int) k)
+       in
+       let twice =
+         Whole.mul (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)
+           (Whole.sub m
+             (Whole.mul q
+               (Z.pow (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int) k)))
+       in
+       let up1 =
+         (||)
+           (Whole.lt
+             (Z.pow (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int) k)
+             twice)
+           ((&&)
+             (Whole.equal twice
+               (Z.pow (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int) k))
+             (negb (Z.even q)))
+       in
+       Whole.mul (if up1 then Whole.add q Big_int_Z.unit_big_int else q)
+         (Z.pow (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int) k)
+
+(** val below_top :
+    format -> Big_int_Z.big_int -> Big_int_Z.big_int -> bool **)
+
+let below_top f g m =
+  Whole.lt (Whole.abs m)
+    (Z.pow (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)
+      (Whole.sub f.top g))
+
+(** val ends_at :
+    arithmetic -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
+    -> Big_int_Z.big_int -> bool **)
+
+let ends_at a g b z0 x =
+  let y = round_at a.accumulator g (Whole.add x b) in
+  (&&) (below_top a.accumulator g y) (Whole.equal (round_at a.stored g y) z0)
+
+(** val settles :
+    arithmetic -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
+    -> Big_int_Z.big_int -> bool **)
+
+let settles a g p b z0 =
+  let f = a.accumulator in
+  let s = a.stored in
+  let once = round_at f g p in
+  let twice = round_at s g once in
+  (&&)
+    ((&&)
+      ((&&)
+        ((&&)
+          ((&&) ((&&) (below_top f g once) (below_top s g twice))
+            (below_top s g b)) (below_top s g z0))
+        (Whole.equal (round_at s g b) b))
+      (forallb (ends_at a g b z0) (once :: (twice :: (p :: [])))))
+    (if Whole.lt (Whole.abs p)
+          (Z.pow (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)
+            (Whole.sub
+              (Whole.sub (Whole.add f.least f.digits) Big_int_Z.unit_big_int)
+              g))
+     then ends_at a g b z0 Big_int_Z.zero_big_int
+     else true)
+
+(** val coarser0 : arithmetic -> bool **)
+
+let coarser0 a =
+  (&&)
+    ((&&)
+      ((&&) (Whole.lt Big_int_Z.zero_big_int a.stored.digits)
+        (Whole.leq a.stored.digits a.accumulator.digits))
+      (Whole.leq a.accumulator.least a.stored.least))
+    (Whole.leq a.stored.top a.accumulator.top)
+
+type held_point = { at_vector : Big_int_Z.big_int list; of_mode : int;
+                    earliest : int; to_points : int list }
+
+type mode = { mode_says : int option list; mode_leads : int list }
+
+type level_evidence = { point_unit : Big_int_Z.big_int;
+                        points : held_point list; modes : mode list }
+
+type joint = { joint_modes : int list; joint_state : int;
+               joint_earliest : int; joint_next : int list }
+
+(** val ended : int option -> int -> bool **)
+
+let ended longest t =
+  match longest with
+  | Some t0 -> Checked.leq t0 (Checked.succ t)
+  | None -> false
+
+(** val ones : int -> int -> Big_int_Z.big_int list **)
+
+let ones k s =
+  map (fun i ->
+    if Checked.equal i s
+    then Big_int_Z.unit_big_int
+    else Big_int_Z.zero_big_int) (seq 0 k)
+
+(** val same0 : Big_int_Z.big_int list -> Big_int_Z.big_int list -> bool **)
+
+let rec same0 x y =
+  match x with
+  | [] -> (match y with
+           | [] -> true
+           | _ :: _ -> false)
+  | a :: x' ->
+    (match y with
+     | [] -> false
+     | b :: y' -> (&&) (Whole.equal a b) (same0 x' y'))
+
+(** val finer :
+    Big_int_Z.big_int -> Big_int_Z.big_int list -> Big_int_Z.big_int list **)
+
+let finer d v =
+  if Whole.equal d Big_int_Z.zero_big_int
+  then v
+  else map
+         (Whole.mul
+           (Z.pow (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int) d)) v
+
+(** val between0 :
+    arithmetic -> Big_int_Z.big_int list -> Big_int_Z.big_int list -> bool **)
+
+let rec between0 a totals sizes =
+  match totals with
+  | [] -> true
+  | a0 :: totals' ->
+    (match sizes with
+     | [] -> false
+     | b :: sizes' ->
+       (&&)
+         (Whole.lt (Whole.add b (Whole.abs a0))
+           (Whole.mul (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)
+             (Z.pow (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)
+               (precision a)))) (between0 a totals' sizes'))
+
+type numbers = Big_int_Z.big_int list * Big_int_Z.big_int
+
+type sized0 = affine_map * Big_int_Z.big_int list list
+
+(** val with_sizes : affine_map -> sized0 **)
+
+let with_sizes f =
+  (f, (magnitudes f.factors.rows))
+
+(** val mapped0 :
+    arithmetic -> sized0 -> bool -> numbers -> numbers option **)
+
+let mapped0 a f positive0 x =
+  let (f0, sizes) = f in
+  let d =
+    Whole.max Big_int_Z.zero_big_int
+      (Whole.sub (Whole.add (snd x) f0.factors.unit0) f0.shifts.unit0)
+  in
+  let g = Whole.add (Whole.sub (snd x) d) f0.factors.unit0 in
+  let v = finer d (fst x) in
+  let more = finer (Whole.sub f0.shifts.unit0 g) (row f0.shifts 0) in
+  let y = firstn f0.fan_out (sums v f0.factors.rows more) in
+  if (&&)
+       ((&&) ((&&) (fine a g) (Checked.equal (length v) f0.fan_in))
+         (Checked.equal (length y) f0.fan_out))
+       (between0 a y (sums (map Whole.abs v) sizes (map Whole.abs more)))
+  then Some
+         ((if positive0
+           then map (fun a0 -> Whole.max a0 Big_int_Z.zero_big_int) y
+           else y), g)
+  else None
+
+(** val decoded0 : arithmetic -> sized0 list -> numbers -> numbers option **)
+
+let rec decoded0 a fs x =
+  match fs with
+  | [] -> Some x
+  | f :: fs' ->
+    (match mapped0 a f true x with
+     | Some y -> decoded0 a fs' y
+     | None -> None)
+
+(** val beside0 : int -> int -> numbers -> numbers **)
+
+let beside0 k s x =
+  let g = Whole.min Big_int_Z.zero_big_int (snd x) in
+  ((app (finer (Whole.neg g) (ones k s))
+     (finer (Whole.sub (snd x) g) (fst x))), g)
+
+(** val answers_right :
+    arithmetic -> ssm_level -> (sized0 * sized0) -> bool -> int -> numbers ->
+    int -> bool **)
+
+let answers_right a l table0 last s x r =
+  match mapped0 a (fst table0) true (beside0 l.reads s x) with
+  | Some u ->
+    (match mapped0 a (snd table0) false u with
+     | Some n ->
+       let (y, g) = n in
+       (&&) (Checked.less r l.table_outer.fan_out)
+         (if last
+          then below (nth r y Big_int_Z.zero_big_int) y r 0
+          else (&&) (Whole.leq g Big_int_Z.zero_big_int)
+                 (same0 y
+                   (finer (Whole.neg g) (ones l.table_outer.fan_out r))))
+     | None -> false)
+  | None -> false
+
+(** val alone :
+    arithmetic -> Big_int_Z.big_int -> Big_int_Z.big_int -> bool **)
+
+let alone a u m =
+  let k =
+    Whole.max Big_int_Z.zero_big_int
+      (Whole.sub (Whole.add (Z.log2 (Whole.abs m)) Big_int_Z.unit_big_int)
+        (precision a))
+  in
+  (&&) (fine a (Whole.add u k))
+    (Whole.equal
+      (Z.modulo m
+        (Z.pow (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int) k))
+      Big_int_Z.zero_big_int)
+
+(** val stepped1 :
+    arithmetic -> Big_int_Z.big_int -> bool -> Big_int_Z.big_int ->
+    Big_int_Z.big_int -> Big_int_Z.big_int -> bool **)
+
+let stepped1 a g exactly0 p b z0 =
+  (||)
+    ((&&)
+      ((&&) exactly0
+        (Whole.lt (Whole.add (Whole.abs p) (Whole.abs b))
+          (Z.pow (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)
+            (precision a)))) (Whole.equal (Whole.add p b) z0))
+    (settles a g p b z0)
+
+(** val moved_to :
+    arithmetic -> Big_int_Z.big_int -> bool -> Big_int_Z.big_int ->
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int list ->
+    Big_int_Z.big_int list -> Big_int_Z.big_int list -> Big_int_Z.big_int
+    list -> bool **)
+
+let rec moved_to a g exactly0 p b z0 v w decays more =
+  match v with
+  | [] -> (match w with
+           | [] -> true
+           | _ :: _ -> false)
+  | x :: v' ->
+    (match w with
+     | [] -> false
+     | y :: w' ->
+       (match decays with
+        | [] -> false
+        | a0 :: decays' ->
+          (match more with
+           | [] -> false
+           | c :: more' ->
+             (&&)
+               (stepped1 a g exactly0 (Whole.mul (Whole.mul a0 x) p)
+                 (Whole.mul c b) (Whole.mul y z0))
+               (moved_to a g exactly0 p b z0 v' w' decays' more'))))
+
+(** val leads_to :
+    arithmetic -> ssm_level -> Big_int_Z.big_int -> int -> Big_int_Z.big_int
+    list -> Big_int_Z.big_int list -> bool **)
+
+let leads_to a l u s v w =
+  let product0 = Whole.add u l.decay.unit0 in
+  let g = Whole.min u (Whole.min product0 l.addend.unit0) in
+  moved_to a g (fine a g)
+    (Z.pow (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)
+      (Whole.sub product0 g))
+    (Z.pow (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)
+      (Whole.sub l.addend.unit0 g))
+    (Z.pow (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)
+      (Whole.sub u g)) v w (row l.decay (if l.selective then s else 0))
+    (row l.addend s)
+
+(** val point_right :
+    arithmetic -> int option -> bool -> ssm_level -> level_evidence -> sized0
+    list -> (sized0 * sized0) -> held_point -> bool **)
+
+let point_right a longest last l e ds table0 x =
+  (&&) (Checked.equal (length x.at_vector) l.coordinates)
+    (match nth_error e.modes x.of_mode with
+     | Some c ->
+       (match decoded0 a ds (x.at_vector, e.point_unit) with
+        | Some d ->
+          (&&)
+            (forallb (fun s ->
+              match nth_error c.mode_says s with
+              | Some o ->
+                (match o with
+                 | Some r -> answers_right a l table0 last s d r
+                 | None -> true)
+              | None -> true) (seq 0 l.reads))
+            ((||) (ended longest x.earliest)
+              (forallb (fun s ->
+                match nth_error x.to_points s with
+                | Some j ->
+                  (match nth_error c.mode_leads s with
+                   | Some k ->
+                     (match nth_error e.points j with
+                      | Some y ->
+                        (&&)
+                          ((&&) (Checked.equal y.of_mode k)
+                            (Checked.leq y.earliest (Checked.succ x.earliest)))
+                          (leads_to a l e.point_unit s x.at_vector
+                            y.at_vector)
+                      | None -> false)
+                   | None -> false)
+                | None -> false) (seq 0 l.reads)))
+        | None -> false)
+     | None -> false)
+
+(** val tensor_alone : arithmetic -> ssm_level -> tensor -> bool **)
+
+let tensor_alone a l t =
+  forallb (fun s ->
+    forallb (fun k ->
+      alone a t.unit0 (nth k (row t s) Big_int_Z.zero_big_int))
+      (seq 0 l.coordinates)) (seq 0 l.reads)
+
+(** val begins0 : ssm_level -> level_evidence -> held_point -> bool **)
+
+let begins0 l e x =
+  let u = e.point_unit in
+  (&&) ((&&) (Checked.equal x.earliest 0) (Whole.leq u l.initial.unit0))
+    (same0 x.at_vector
+      (finer (Whole.sub l.initial.unit0 u) (row l.initial 0)))
+
+(** val level_right :
+    arithmetic -> int option -> bool -> ssm_level -> level_evidence -> bool **)
+
+let level_right a longest last l e =
+  let ds = map with_sizes l.decoders in
+  let table0 = ((with_sizes l.table_inner), (with_sizes l.table_outer)) in
+  (&&)
+    ((&&)
+      ((&&) (tensor_alone a l l.addend)
+        ((||) (negb l.selective) (tensor_alone a l l.decay)))
+      (match e.points with
+       | [] -> false
+       | x :: _ -> begins0 l e x))
+    (forallb (point_right a longest last l e ds table0) e.points)
+
+(** val levels_right :
+    arithmetic -> int option -> int -> ssm_level list -> level_evidence list
+    -> bool **)
+
+let rec levels_right a longest count1 ls es =
+  match ls with
+  | [] -> false
+  | l :: ls' ->
+    (match ls' with
+     | [] ->
+       (match es with
+        | [] -> false
+        | e :: l0 ->
+          (match l0 with
+           | [] ->
+             (&&) (level_right a longest true l e)
+               (Checked.equal l.table_outer.fan_out count1)
+           | _ :: _ -> false))
+     | l' :: _ ->
+       (match es with
+        | [] -> false
+        | e :: es' ->
+          (&&)
+            ((&&) (level_right a longest false l e)
+              (Checked.equal l.table_outer.fan_out l'.reads))
+            (levels_right a longest count1 ls' es')))
+
+(** val run :
+    level_evidence list -> int list -> int -> (int * int option list) option **)
+
+let rec run es cs s =
+  match es with
+  | [] -> (match cs with
+           | [] -> Some (s, [])
+           | _ :: _ -> None)
+  | e :: es' ->
+    (match cs with
+     | [] -> None
+     | c :: cs' ->
+       (match nth_error e.modes c with
+        | Some x ->
+          (match nth_error x.mode_says s with
+           | Some o ->
+             (match o with
+              | Some r ->
+                (match run es' cs' r with
+                 | Some p ->
+                   let (z0, to0) = p in
+                   Some (z0, ((nth_error x.mode_leads s) :: to0))
+                 | None -> None)
+              | None -> None)
+           | None -> None)
+        | None -> None))
+
+(** val agree : int option list -> int list -> bool **)
+
+let rec agree to0 cs =
+  match to0 with
+  | [] -> (match cs with
+           | [] -> true
+           | _ :: _ -> false)
+  | o :: to' ->
+    (match o with
+     | Some k ->
+       (match cs with
+        | [] -> false
+        | c :: cs' -> (&&) (Checked.equal k c) (agree to' cs'))
+     | None -> false)
+
+(** val joint_right :
+    machine -> int option -> level_evidence list -> joint list -> joint ->
+    int -> bool **)
+
+let joint_right m longest es nodes x a =
+  match run es x.joint_modes a with
+  | Some p ->
+    let (said, to0) = p in
+    (match nth_error m.moves a with
+     | Some states ->
+       (match nth_error states x.joint_state with
+        | Some q ->
+          (&&)
+            (match nth_error m.shows q with
+             | Some c -> Checked.equal c said
+             | None -> false)
+            ((||) (ended longest x.joint_earliest)
+              (match nth_error x.joint_next a with
+               | Some j ->
+                 (match nth_error nodes j with
+                  | Some y ->
+                    (&&)
+                      ((&&) (Checked.equal y.joint_state q)
+                        (Checked.leq y.joint_earliest (Checked.succ
+                          x.joint_earliest))) (agree to0 y.joint_modes)
+                  | None -> false)
+               | None -> false))
+        | None -> false)
+     | None -> false)
+  | None -> false
+
+(** val first_mode : level_evidence -> int option **)
+
+let first_mode e =
+  match e.points with
+  | [] -> None
+  | x :: _ -> Some x.of_mode
+
+(** val check3 :
+    arithmetic -> state_space -> machine -> int option -> level_evidence list
+    -> joint list -> bool **)
+
+let check3 a n m longest es nodes =
+  (&&)
+    ((&&)
+      ((&&)
+        ((&&) (coarser0 a) (levels_right a longest n.logit_count n.levels es))
+        (match n.levels with
+         | [] -> false
+         | l :: _ -> Checked.equal l.reads (length m.moves)))
+      (match nodes with
+       | [] -> false
+       | x :: _ ->
+         (&&)
+           ((&&) (Checked.equal x.joint_state m.start)
+             (Checked.equal x.joint_earliest 0))
+           (agree (map first_mode es) x.joint_modes)))
+    (forallb (fun x ->
+      forallb (joint_right m longest es nodes x) (seq 0 (length m.moves)))
+      nodes)
+
 type reason =
 | Invariantly of part
 | Parted of part list
@@ -6679,3 +7204,10 @@ let accepts_recurrent =
 
 let accepts_gated =
   check2
+
+(** val accepts_state_space :
+    arithmetic -> state_space -> machine -> int option -> level_evidence list
+    -> joint list -> bool **)
+
+let accepts_state_space =
+  check3

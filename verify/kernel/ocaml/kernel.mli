@@ -105,6 +105,8 @@ module Z :
 
   val modulo : Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
 
+  val even : Big_int_Z.big_int -> bool
+
   val div2 : Big_int_Z.big_int -> Big_int_Z.big_int
 
   val log2 : Big_int_Z.big_int -> Big_int_Z.big_int
@@ -1341,6 +1343,116 @@ val beginning : gated -> form0 list
 
 val check2 : arithmetic -> gated -> machine -> gated_node list -> bool
 
+type affine_map = { fan_in : int; fan_out : int; factors : tensor;
+                    shifts : tensor }
+
+type ssm_level = { reads : int; coordinates : int; initial : tensor;
+                   selective : bool; decay : tensor; addend : tensor;
+                   decoders : affine_map list; table_inner : affine_map;
+                   table_outer : affine_map }
+
+type state_space = { levels : ssm_level list; logit_count : int }
+
+val round_at :
+  format -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
+
+val below_top : format -> Big_int_Z.big_int -> Big_int_Z.big_int -> bool
+
+val ends_at :
+  arithmetic -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
+  -> Big_int_Z.big_int -> bool
+
+val settles :
+  arithmetic -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
+  -> Big_int_Z.big_int -> bool
+
+val coarser0 : arithmetic -> bool
+
+type held_point = { at_vector : Big_int_Z.big_int list; of_mode : int;
+                    earliest : int; to_points : int list }
+
+type mode = { mode_says : int option list; mode_leads : int list }
+
+type level_evidence = { point_unit : Big_int_Z.big_int;
+                        points : held_point list; modes : mode list }
+
+type joint = { joint_modes : int list; joint_state : int;
+               joint_earliest : int; joint_next : int list }
+
+val ended : int option -> int -> bool
+
+val ones : int -> int -> Big_int_Z.big_int list
+
+val same0 : Big_int_Z.big_int list -> Big_int_Z.big_int list -> bool
+
+val finer :
+  Big_int_Z.big_int -> Big_int_Z.big_int list -> Big_int_Z.big_int list
+
+val between0 :
+  arithmetic -> Big_int_Z.big_int list -> Big_int_Z.big_int list -> bool
+
+type numbers = Big_int_Z.big_int list * Big_int_Z.big_int
+
+type sized0 = affine_map * Big_int_Z.big_int list list
+
+val with_sizes : affine_map -> sized0
+
+val mapped0 : arithmetic -> sized0 -> bool -> numbers -> numbers option
+
+val decoded0 : arithmetic -> sized0 list -> numbers -> numbers option
+
+val beside0 : int -> int -> numbers -> numbers
+
+val answers_right :
+  arithmetic -> ssm_level -> (sized0 * sized0) -> bool -> int -> numbers ->
+  int -> bool
+
+val alone : arithmetic -> Big_int_Z.big_int -> Big_int_Z.big_int -> bool
+
+val stepped1 :
+  arithmetic -> Big_int_Z.big_int -> bool -> Big_int_Z.big_int ->
+  Big_int_Z.big_int -> Big_int_Z.big_int -> bool
+
+val moved_to :
+  arithmetic -> Big_int_Z.big_int -> bool -> Big_int_Z.big_int ->
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int list ->
+  Big_int_Z.big_int list -> Big_int_Z.big_int list -> Big_int_Z.big_int list
+  -> bool
+
+val leads_to :
+  arithmetic -> ssm_level -> Big_int_Z.big_int -> int -> Big_int_Z.big_int
+  list -> Big_int_Z.big_int list -> bool
+
+val point_right :
+  arithmetic -> int option -> bool -> ssm_level -> level_evidence -> sized0
+  list -> (sized0 * sized0) -> held_point -> bool
+
+val tensor_alone : arithmetic -> ssm_level -> tensor -> bool
+
+val begins0 : ssm_level -> level_evidence -> held_point -> bool
+
+val level_right :
+  arithmetic -> int option -> bool -> ssm_level -> level_evidence -> bool
+
+val levels_right :
+  arithmetic -> int option -> int -> ssm_level list -> level_evidence list ->
+  bool
+
+val run :
+  level_evidence list -> int list -> int -> (int * int option list) option
+
+val agree : int option list -> int list -> bool
+
+val joint_right :
+  machine -> int option -> level_evidence list -> joint list -> joint -> int
+  -> bool
+
+val first_mode : level_evidence -> int option
+
+val check3 :
+  arithmetic -> state_space -> machine -> int option -> level_evidence list
+  -> joint list -> bool
+
 type reason =
 | Invariantly of part
 | Parted of part list
@@ -1358,3 +1470,7 @@ val accepts_transformer :
 val accepts_recurrent : arithmetic -> network -> machine -> node list -> bool
 
 val accepts_gated : arithmetic -> gated -> machine -> gated_node list -> bool
+
+val accepts_state_space :
+  arithmetic -> state_space -> machine -> int option -> level_evidence list
+  -> joint list -> bool

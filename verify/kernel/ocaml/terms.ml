@@ -56,8 +56,33 @@ let gated (n : K.gated) = record [
   "bias_ih", tensor n.K.bias_ih; "bias_hh", tensor n.K.bias_hh;
   "read_weight", tensor n.K.read_weight; "read_bias", tensor n.K.read_bias]
 
+(* With the zeros at the end of each row, which say how wide it is. *)
+let full (t : K.tensor) =
+  record ["unit", whole t.K.unit0 ^ "%Z"; "rows", lines (list whole) t.K.rows ^ "%Z"]
+let affine (f : K.affine_map) = record [
+  "fan_in", int f.K.fan_in; "fan_out", int f.K.fan_out; "factors", full f.K.factors;
+  "shifts", full f.K.shifts]
+let level (l : K.ssm_level) = record [
+  "reads", int l.K.reads; "coordinates", int l.K.coordinates; "initial", full l.K.initial;
+  "selective", bool l.K.selective; "decay", full l.K.decay; "addend", full l.K.addend;
+  "decoders", lines affine l.K.decoders;
+  "table_inner", affine l.K.table_inner; "table_outer", affine l.K.table_outer]
+let state_space (n : K.state_space) = record [
+  "levels", lines level n.K.levels; "logit_count", int n.K.logit_count]
+
 (* Evidence. *)
 let wholes f l = list f l ^ "%Z"
+let point (x : K.held_point) = record [
+  "at_vector", wholes whole x.K.at_vector; "of_mode", int x.K.of_mode;
+  "earliest", int x.K.earliest; "to_points", ints x.K.to_points]
+let mode (x : K.mode) = record [
+  "mode_says", list (option int) x.K.mode_says; "mode_leads", ints x.K.mode_leads]
+let level_evidence (e : K.level_evidence) = record [
+  "point_unit", whole e.K.point_unit ^ "%Z"; "points", lines point e.K.points;
+  "modes", lines mode e.K.modes]
+let joint (x : K.joint) = record [
+  "joint_modes", ints x.K.joint_modes; "joint_state", int x.K.joint_state;
+  "joint_earliest", int x.K.joint_earliest; "joint_next", ints x.K.joint_next]
 let rec tree : _ -> string = function
   | K.Into k -> applied "Into" [int k]
   | K.On (keep, next) -> applied "On" [list bool keep; list tree next]
@@ -151,6 +176,16 @@ let of_gated format m n nodes =
   ^ define "nodes" "list gated_node" (remembered nodes)
   ^ theorem ("Gated.correct " ^ arithmetic format ^ " network_of_file machine_of_file")
       "gated_correct _ _ _ nodes"
+
+let of_state_space format m n longest levels joints =
+  beginning ^ "From Krohn Require Import StateSpace StateSpaceCheck.\nOpen Scope nat_scope.\n\n"
+  ^ define "machine_of_file" "machine" (machine m)
+  ^ define "network_of_file" "state_space" (state_space n)
+  ^ define "levels_of_evidence" "list level_evidence" (lines level_evidence levels)
+  ^ define "joints" "list joint" (lines joint joints)
+  ^ theorem (Printf.sprintf "StateSpace.correct %s network_of_file machine_of_file %s"
+               (arithmetic format) (option int longest))
+      "state_space_correct _ _ _ _ levels_of_evidence joints"
 
 let of_transformer format m n longest p outs decode r e =
   beginning ^ define "machine_of_file" "machine" (machine m)
