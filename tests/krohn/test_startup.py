@@ -77,7 +77,7 @@ def test_running_and_verifying_a_network_need_little_code(tmp_path: Path) -> Non
     limits = (
         (("run", model, "213"), 100),
         (("verify", model, "--kernel", "none"), 146),
-        (("verify", model), 152),  # evidence is searched for the kernel if it is there
+        (("verify", model), 155),  # evidence is searched for the kernel if it is there
     )
     for command, most in limits:
         modules = imported_code(*command)
