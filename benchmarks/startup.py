@@ -1,7 +1,8 @@
 """The cost of a command before its work: CPU time as a multiple of numpy's import.
 
 Every command is a process of its own, in turn with ``python -c "import numpy"`` and
-``python -c "import torch"``; user and system time of the process, medians of a few rounds.
+``python -c "import torch"``; user and system time of the process, medians of a few rounds
+after one that is not counted: it compiles Python to bytecode, as an installation does.
 The machine is S3, for words of up to 8 letters, so that what remains is imports.
 """
 
@@ -29,8 +30,11 @@ def commands(folder: Path) -> dict[str, list[str]]:
         "krohn --help": ["--help"],
         "krohn zoo": ["zoo"],
         "krohn explain": ["explain", "S3", "-T", "8"],
+        "krohn explain S5": ["explain", "S5", "-T", "8"],
         "krohn decompose": ["decompose", "S3"],
         "krohn compile": ["compile", "S3", "-T", "8", "-o", f"{out}.safetensors"],
+        "krohn verify": ["verify", model],
+        "krohn verify --kernel none": ["verify", model, "--kernel", "none"],
         "krohn verify --proof": verify,
         "krohn recheck": ["recheck", model, evidence],
         "krohn draw MACHINE": ["draw", "S3", "-o", f"{out}.svg"],
@@ -38,10 +42,16 @@ def commands(folder: Path) -> dict[str, list[str]]:
     }
 
 
-def spent(arguments: list[str]) -> float:
-    """The CPU seconds of a process that must succeed."""
+def spent(arguments: list[str], bytecode: str) -> float:
+    """The CPU seconds of a process that must succeed; its bytecode is in a folder."""
+    own = {"PYTHONPYCACHEPREFIX": bytecode, "PYTHONDONTWRITEBYTECODE": ""}
     before = os.times()
-    subprocess.run([sys.executable, *arguments], check=True, capture_output=True)
+    subprocess.run(
+        [sys.executable, *arguments],
+        check=True,
+        capture_output=True,
+        env=os.environ | own,
+    )
     after = os.times()
     return (
         after.children_user
@@ -57,9 +67,10 @@ def measured() -> list[Row]:
         todo = {title: ["-c", code] for title, code in PYTHON.items()}
         for title, arguments in commands(Path(name)).items():
             todo[title] = ["-m", "krohn", *arguments]
-        found = [
-            {title: spent(process) for title, process in todo.items()}
-            for _ in range(ROUNDS)
+        bytecode = str(Path(name, "bytecode"))
+        _, *found = [
+            {title: spent(process, bytecode) for title, process in todo.items()}
+            for _ in range(1 + ROUNDS)
         ]
     ratios = {t: median(r[t] / r["import numpy"] for r in found) for t in todo}
     return [
