@@ -159,9 +159,11 @@ def prove(
     try:
         length = file.claim.length
         return prove_own(file, machine, progress, model, claim)
+    except Refused as refused:  # of its claim
+        reason = str(refused)
     except FAILURES as error:
         reason = f"the file cannot be followed ({type(error).__name__}: {error})"
-        return Proof("undecided", reason, length, seconds=time.monotonic() - began)
+    return Proof("undecided", reason, length, seconds=time.monotonic() - began)
 
 
 def prove_own(
