@@ -64,7 +64,8 @@ def _codes(rows: IntArray, sizes: list[int]) -> IntArray:
     weights = [1]
     for size in sizes[:0:-1]:
         weights.append(weights[-1] * size)
-    codes: IntArray = rows @ np.array(weights[::-1], dtype=np.int64)
+    # Rows may have no columns: then they are all alike.
+    codes: IntArray = rows @ np.array(weights[::-1][: len(sizes)], dtype=np.int64)
     return codes
 
 

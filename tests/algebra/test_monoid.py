@@ -11,7 +11,7 @@ from krohn.algebra.automaton import IntArray
 from krohn.algebra.budget import Budget, BudgetExceeded
 from krohn.algebra.errors import MachineError
 from krohn.algebra.monoid import Enumeration, TransformationMonoid, compose
-from krohn.algebra.rows import RowTable
+from krohn.algebra.rows import RowTable, distinct
 
 Row = tuple[int, ...]
 
@@ -217,3 +217,8 @@ def test_rows_are_numbered_in_the_order_of_their_first_occurrence(
             expected[tuple(row)] for row in rows
         ]
     assert (table.rows // 100).tolist() == [list(row) for row in expected]
+
+
+def test_rows_without_columns_are_all_alike() -> None:
+    rows, index = distinct(np.zeros((3, 0), dtype=np.int64))
+    assert (rows.shape, index.tolist()) == ((1, 0), [0, 0, 0])
