@@ -292,7 +292,7 @@ def operation(done: Any) -> str:
 def program(name: str, written: "Program") -> None:
     """A Program after a pass, one channel a line, on standard error."""
     out = console(stderr=True)
-    out.print(f"--- after {name}: {len(written.operations)} channels", bold=True)
+    out.print(f"--- after {name}: {len(written.operations)} channels")
     for channel, each in written.operations.items():
         size = len(written.domains.get(channel, ()))
         suffix = " one-hot" if channel in written.one_hot else ""
