@@ -103,9 +103,7 @@ def compile_program(program: Program, options: Options) -> CompiledNetwork:
         yield Bound()
         return program
 
-    refusal = (
-        f"it would need at least {{}} parameters; {MOST_PARAMETERS:.0e} is the most"
-    )
+    refusal = "it would need at least {} parameters"
     arguments = PROGRAM, build, program.length, options, MOST_PARAMETERS, refusal
     request = Request(*arguments, proved=True)
     search = Search.of([(PROGRAM, branch(request), Bound())])

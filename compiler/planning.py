@@ -51,8 +51,6 @@ EMPTY: Mapping[str, Build] = {}
 MOST_CHOSEN = 24_000_000
 """Of a network that is chosen, its position table apart: it is compiled and proved in a
 GiB. A scan of 41 million parameters took 43 bytes for each."""
-TOO_LARGE = "none above "
-"""How the reason begins why a network is not chosen that is built by name."""
 FEW_WINDOWS = 10
 
 
@@ -152,9 +150,8 @@ class Planning:
         reasons = self.search.reasons
         if len(self.names) == 1:
             return reasons[self.names[0]][0]
-        every = (reason for several in reasons.values() for reason in several)
         named = "; one that is too large is built if --construction names it"
-        larger = named if any(TOO_LARGE in reason for reason in every) else ""
+        larger = named if self.search.is_some_too_large else ""
         return (
             f"no construction of a Transformer can compute {self.wanted} with at most "
             f"{MOST_CHOSEN:,} parameters and a proof of minutes (`krohn explain` gives the "
@@ -278,17 +275,8 @@ def _request(
     build: Build,
     proved: bool,
 ) -> Request:
-    refusal = (
-        f"{name} would need at least {{}} parameters for {machine.name} at length "
-        f"{length}, and "
-    )
-    if most < MOST_PARAMETERS:
-        refusal += (
-            f"{TOO_LARGE}{most:.1e} is chosen; --arch rnn is small, and --construction "
-            f"{name} builds it all the same"
-        )
-    else:
-        refusal += f"{most:.0e} is the most; `krohn explain` shows what else applies"
+    what = f"{machine.name} at length {length}"
+    refusal = f"{name} would need at least {{}} parameters for {what}"
     return Request(name, build, length, options, most, refusal, proved)
 
 

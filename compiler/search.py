@@ -129,6 +129,10 @@ Rank: TypeAlias = tuple[int, ...]
 """Where a branch stands among equals; its parts follow it."""
 
 
+class TooLarge(CompileError):
+    """A network is too large to be chosen, and can be asked for by name."""
+
+
 @dataclass
 class OpenBranch:
     """A branch that has not been followed to its end.
@@ -156,11 +160,13 @@ class Search:
         branches: The open branches, by their rank.
         found: The plans that were priced, by their rank.
         reasons: Why a construction, or a form of it, leads to nothing.
+        is_some_too_large: Whether there is a network that is built only by name.
     """
 
     branches: dict[Rank, OpenBranch]
     found: dict[Rank, Plan] = field(default_factory=dict)
     reasons: dict[str, list[str]] = field(default_factory=dict)
+    is_some_too_large: bool = False
 
     @classmethod
     def of(cls, branches: Iterable[tuple[str, Branch, Bound]]) -> "Search":
@@ -221,6 +227,7 @@ class Search:
         except CompileError as error:
             del self.branches[rank]
             self.reasons.setdefault(branch.name, []).append(str(error))
+            self.is_some_too_large |= isinstance(error, TooLarge)
             return []
         return [rank]
 
@@ -256,7 +263,8 @@ class Request:
         length: T.
         options: Number format and form.
         most: Parameters that its networks may have.
-        refusal: The message, with the number that it needs, if it is more.
+        refusal: What is said, with the number that it needs, if it is more; why that is
+            too much follows.
         proved: Whether networks that are too large to be proved are refused.
     """
 
@@ -353,12 +361,19 @@ def _check_parameters(request: Request, bound: Bound) -> Bound:
     """The bound, of a network that is not too large.
 
     Raises:
-        CompileError: If it is. What is chosen is weighed without its table of positions,
+        TooLarge: If it is too large to be chosen. Its table of positions does not count,
             which only words of that length make large.
+        CompileError: If it is too large to be built.
     """
-    size = bound.parameters
-    if request.most < MOST_PARAMETERS:
-        size -= (request.length + 1) * bound.d_model
-    if size > request.most or bound.parameters > MOST_PARAMETERS:
-        raise CompileError(request.refusal.format(f"{bound.parameters:.1e}"))
+    needs = request.refusal.format(f"{bound.parameters:.1e}")
+    if bound.parameters > MOST_PARAMETERS:
+        raise CompileError(
+            f"{needs}, and {MOST_PARAMETERS:.0e} is the most; use a shorter length, or "
+            "another construction of those that `krohn explain` shows"
+        )
+    if bound.parameters - (request.length + 1) * bound.d_model > request.most:
+        raise TooLarge(
+            f"{needs}, and none above {request.most:.1e} is chosen; --arch rnn is small, "
+            f"and --construction {request.name} builds it all the same"
+        )
     return bound
