@@ -265,9 +265,9 @@ def _pairs_apart(holds: Flags, group: IntArray) -> IntArray:
     """``(tests,)``: the pairs within a group of which a test holds for one word."""
     order = np.argsort(group, kind="stable")
     starts = np.flatnonzero(np.diff(group[order], prepend=-1))
-    held = np.add.reduceat(holds[order].astype(np.int64), starts, axis=0)
+    holding = np.add.reduceat(holds[order].astype(np.int64), starts, axis=0)
     sizes = np.diff(starts, append=len(group))[:, None]
-    return np.asarray((held * (sizes - held)).sum(axis=0))
+    return np.asarray((holding * (sizes - holding)).sum(axis=0))
 
 
 def _decides(group: IntArray, shows: IntArray) -> bool:
