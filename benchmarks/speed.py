@@ -39,6 +39,8 @@ READ = (("FlipFlop", 1_024), ("C2", 1_024), ("S5", 1_024), ("PermReset4", 100))
 TEXTS = ("LCS3,3", "EditDistance8,8:letters=4", "EditDistance20,20")
 TOGETHER = 64
 FILTERS = (
+    ("examples/weather.json", 0.01),
+    ("RanHMM4,3@0", 0.01),
     ("Mess3", 0.01),
     ("RRXOR", None),
     ("EvenProcess", None),
@@ -226,25 +228,26 @@ def texts(name: str) -> Iterator[Row]:
         }
 
 
-def filtered(name: str, within: float | None) -> Row:
-    """How long beliefs along one word take, beside the filter of numpy."""
+def filtered(name: str, within: float | None) -> Iterator[Row]:
+    """How many letters a network of beliefs reads in a second, beside numpy's filter."""
     import krohn
     from krohn.kinds.hidden_markov.commands import HiddenMarkovModels
     from krohn.source_kinds.real_outputs import outputs
 
     model = krohn.compile(name, FILTERED, within=within)
     source = HiddenMarkovModels().of_file(model.file)
-    word = source.sample(1, FILTERED, np.random.default_rng(0))[0]
-    network = best(lambda: outputs(model.file, word))
-    exact = best(lambda: source.filter(word))
-    return {
-        "model": name,
-        "network": model.construction,
-        "letters": FILTERED,
-        "network ms": 1000 * network,
-        "filter ms": 1000 * exact,
-        "times": network / exact,
-    }
+    for count in (1, TOGETHER):
+        words = source.sample(count, FILTERED, np.random.default_rng(0))[0]
+        network = best(partial(outputs, model.file, words))
+        exact = best(partial(source.filter, words))
+        yield {
+            "model": name,
+            "network": model.construction,
+            "words": count,
+            "network, letters/s": count * FILTERED / network,
+            "filter": count * FILTERED / exact,
+            "times": exact / network,
+        }
 
 
 def stored(folder: Path, name: str, length: int) -> Row:
@@ -283,7 +286,7 @@ def main() -> None:
             Table("commands, one thread", list(commands(folder, options.long))),
             Table("letter by letter, one word", [speed(*case) for case in READ]),
             Table("texts", [row for name in TEXTS for row in texts(name)]),
-            Table("beliefs along one word", [filtered(*case) for case in FILTERS]),
+            Table("beliefs", [row for case in FILTERS for row in filtered(*case)]),
             Table("files", [stored(folder, *case) for case in STORED]),
         ]
     publish(tables, options)

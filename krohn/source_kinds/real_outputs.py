@@ -152,17 +152,10 @@ Spelled: TypeAlias = Callable[[npt.NDArray[Any], int], tuple[str, ...]]
 
 
 def outputs(file: ModelFile, words: IntArray, network: Opened = None) -> FloatArray:
-    """``(batch, length, n)``: what the network says.
-
-    One word alone is read without torch, whose import would take longer.
-    """
+    """``(batch, length, n)``: what the network says."""
     longest = file.claim.length
     if longest is not None and words.shape[1] > longest:
         raise KrohnError(f"the file is for words of up to {longest} letters")
-    if network is None and len(words) > 1:
-        from krohn.network.running_file import plain_network
-
-        network = plain_network(file)
     return output_function(file, network)(words).astype(np.float64)
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -25,31 +26,53 @@ class _Packed(Heads[Any]):
         matrix: ``(d, heads · (2k + v))``: makes query, key and value of each head.
         count: How many there are.
         width: k.
+        alike: Whether queries and keys depend on positions alone.
     """
 
     matrix: Any = None
     count: int = 0
     width: int = 0
+    alike: bool = False
+
+    @cached_property
+    def apart(self) -> tuple[Any, Any]:
+        """What makes queries and keys, and what makes values."""
+        return _beside(self.query, self.key), _beside(self.value)
 
 
 def pack_network(net: Net[Any]) -> Net[Any]:
     """A network of arrays as `FastArrays` reads it."""
-    return replace(net, blocks=tuple(map(_pack_block, net.blocks)), out=_row(net.out))
+    letters = net.token[:-1]
+    of_letters = (letters != letters[:1]).any(axis=0)
+    blocks = []
+    for block in net.blocks:
+        blocks.append(_pack_block(block, of_letters))
+        written = [] if block.heads is None else [block.heads.out.any(axis=(0, 1))]
+        written += [layer.weight.any(axis=0) for layer in block.layers[-1:]]
+        of_letters = np.logical_or.reduce([of_letters, *written])
+    return replace(net, blocks=tuple(blocks), out=_row(net.out))
 
 
-def _pack_block(block: Block[Any]) -> Block[Any]:
+def _pack_block(block: Block[Any], of_letters: Any) -> Block[Any]:
+    """A block of a stream in which some dimensions ``(d,)`` depend on letters."""
     heads, mask = block.heads, block.mask
     if heads is not None:
         count, d, width = heads.query.shape
-        sides = heads.query, heads.key, heads.value
-        matrix = np.concatenate(sides, axis=2).swapaxes(0, 1).reshape(d, -1)
-        alike = len(set(heads.sights)) == 1
-        sights = heads.sights[:1] if alike else heads.sights
+        matrix = _beside(heads.query, heads.key, heads.value)
+        one = len(set(heads.sights)) == 1
+        sights = heads.sights[:1] if one else heads.sights
         fields = vars(heads) | {"out": heads.out.reshape(-1, d), "sights": sights}
-        heads = _Packed(**fields, matrix=matrix, count=count, width=width)
+        scoring = heads.query, heads.key
+        alike = not any(side[:, of_letters].any() for side in scoring)
+        heads = _Packed(**fields, matrix=matrix, count=count, width=width, alike=alike)
     if mask is not None and (mask == 1).all():
         mask = None
     return Block(heads, mask, tuple(map(_row, block.layers)))
+
+
+def _beside(*sides: Any) -> Any:
+    """``(d, heads · widths)`` of matrices ``(heads, d, width)``."""
+    return np.concatenate(sides, axis=2).swapaxes(0, 1).reshape(sides[0].shape[1], -1)
 
 
 def _row(layer: Affine[Any]) -> Affine[Any]:
@@ -89,9 +112,9 @@ class FastArrays(Arrays):
 
     The stream is ``(batch · n, d)``. What is done otherwise than by the definitions are
     assumptions, each with a test: one product makes queries, keys and values; those of
-    linear heads are features at once; sums and units are stored in place; what is
-    remembered goes on once only, in the room that it has; what heads take is divided
-    last.
+    linear heads are features at once; scores of positions alone are made for one text;
+    sums and units are stored in place; what is remembered goes on once only, in the room
+    that it has; what heads take is divided last.
 
     Args:
         net: The network.
@@ -125,23 +148,33 @@ class FastArrays(Arrays):
         return np.maximum(x, self.zero, out=x)
 
     def project(self, heads: Any, x: Any) -> Sequence[Any]:
-        """By one product."""
-        made = x.dot(heads.matrix)
-        batch, count, k = self.batch, heads.count, heads.width
-        if len(made) == batch:
-            made = made.reshape(batch, count, 1, made.shape[1] // count)
+        """By one product; where scores are of positions alone, theirs for one text."""
+        batch, k = self.batch, heads.width
+        if heads.alike and batch > 1 and np.isfinite(x).all():
+            scoring, valuing = heads.apart
+            one = x[: len(x) // batch].dot(scoring)
+            made = self._by_heads(one, heads.count, 1)
+            value = self._by_heads(x.dot(valuing), heads.count, batch)
         else:
-            made = made.reshape(batch, -1, count, made.shape[1] // count)
-            made = made.swapaxes(1, 2)
+            made = self._by_heads(x.dot(heads.matrix), heads.count, batch)
+            value = made[..., 2 * k :]
         if type(heads.kind) is Linear:
             made[..., : 2 * k] = self.phi(made[..., : 2 * k])
-        return made[..., :k], made[..., k : 2 * k], made[..., 2 * k :]
+        return made[..., :k], made[..., k : 2 * k], value
+
+    def _by_heads(self, rows: Any, count: int, batch: int) -> Any:
+        """``(batch, heads, n, width)`` of rows ``(batch · n, heads · width)``."""
+        if len(rows) == batch:
+            return rows.reshape(batch, count, 1, rows.shape[1] // count)
+        return rows.reshape(batch, -1, count, rows.shape[1] // count).swapaxes(1, 2)
 
     def remember(
         self, heads: Any, before: Any, key: Any, value: Any
     ) -> tuple[Any, Any, Any]:
         """In the room that there is."""
         room = before or Room(key, value)
+        if len(key) > len(room.keys):  # alike until now
+            room.keys = room.keys.repeat(len(key), 0)
         at = room.filled
         room.filled = end = at + key.shape[2]
         if end > room.size:

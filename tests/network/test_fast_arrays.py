@@ -189,3 +189,55 @@ def test_masks_of_ones_are_left_out() -> None:
         Texts(pack_network(ones), BATCH).read_on(words()),
         whole(ones, DEFINITION, words()),
     )
+
+
+def of_positions(kind: HeadKind) -> Net[FloatArray]:
+    """Two blocks whose queries and keys read dimensions of positions; then one of all."""
+    net = net_of(kind)
+    (block,), token = net.blocks, net.token.copy()
+    assert block.heads is not None
+    token[:, :2] = token[0, :2]  # of letters as of BOS
+    first = block.heads.each(np.copy)
+    first.query[:, 2:], first.key[:, 2:], first.out[..., :2] = 0, 0, 0
+    layers = block.layers[0], block.layers[1].each(np.copy)
+    layers[1].weight[:, :2] = 0
+    one = replace(block, heads=first, layers=layers)
+    return replace(net, token=token, blocks=(one, one, block))
+
+
+def alike(packed: Net[FloatArray]) -> list[bool]:
+    """Whether the heads of each block score positions alone."""
+    return [bool(getattr(block.heads, "alike", False)) for block in packed.blocks]
+
+
+@KINDS
+def test_scores_of_positions_are_made_once_for_all_texts(kind: HeadKind) -> None:
+    net = of_positions(kind)
+    packed = pack_network(net)
+    assert alike(packed) == [True, True, False]
+    right, texts = whole(net, DEFINITION, words()), Texts(packed, BATCH)
+    first = [texts.read(letters) for letters in words()[:, :5].T]
+    close(np.stack(first, axis=1), right[:, :5])
+    close(texts.read_on(words()[:, 5:]), right[:, 5:])
+    assert [len(room.keys) for room in texts.memory] == [1, 1, BATCH]
+    written = net.blocks[0].heads
+    assert written is not None
+    written.out[0, 0, 1] = 1  # the first block writes what the second one reads
+    assert alike(pack_network(net)) == [True, False, False]
+
+
+def test_of_numbers_that_are_not_finite_every_text_has_its_own_scores() -> None:
+    """0 · ∞ is no number."""
+    net, o = of_positions(Softmax()), FastArrays(of_positions(Softmax()), BATCH)
+    heads, fast = net.blocks[0].heads, pack_network(net).blocks[0].heads
+    assert heads is not None
+    assert fast is not None
+    memory: Any = None
+    known: Any = None
+    for at, odd in enumerate([0.0, np.inf, 0.0]):
+        x, new = numbers(BATCH, 1, D), points(words(1), at)
+        x[..., :2], x[1, 0, 3] = x[:1, :, :2], x[1, 0, 3] + odd
+        with np.errstate(all="ignore"):
+            right, memory = look(DEFINITION, View(DEFINITION, heads, new), x, memory)
+            found, known = look(o, View(o, fast, new), x.reshape(-1, D), known)
+        close(found.reshape(right.shape), right)
