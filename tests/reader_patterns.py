@@ -48,6 +48,7 @@ class Use(NamedTuple):
             getattr(self.pattern, self.method)(content)
 
 
+@cache
 def pattern_uses() -> list[Use]:
     """Every pattern of the readers, with every method that is called on it."""
     tables = [Use(known.sign, "search", known.what) for known in _known_files()]

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from optional_packages import skip_without
 
 import krohn
 from krohn import cli
@@ -20,9 +21,7 @@ from krohn.program.quoting import in_markdown, markdown_program, markdown_text
 from krohn.program.slices import slice_exports
 from krohn.program.word_texts import write_letter
 
-pytest.importorskip("transformers")
-pytest.importorskip("onnxruntime")
-pytest.importorskip("transformer_lens")
+skip_without("transformers", "onnxruntime", "transformer_lens")
 HOSTILE = (
     *("'\"", "\\n\\", "p\nopen('PWNED','w').write('x')  #", "\x1b[31mred\x1b]0;t\x07"),
     *("</script><b>&", "{{7*7}}{%x%}", "]][[red]", "# head\n**Here.** Proved by Coq."),

@@ -29,7 +29,6 @@ from krohn.network.modelfile import ModelFile
 from krohn.program.interpreter import interpret
 from krohn.program.statement import parse
 
-pytest.importorskip("transformer_lens")
 ROOT = Path(__file__).parents[3]
 
 

@@ -128,18 +128,15 @@ def is_linear(run: Callable[[int], object], fast: float = FAST) -> bool:
     return work(4 * LENGTH, 2) < 9 * max(work(LENGTH, 3), fast / 4)
 
 
-USES = pattern_uses()
-
-
 @pytest.mark.sample(1)
 @pytest.mark.parametrize("end", ENDS)
 @pytest.mark.parametrize("units", [SIGNS, LIKE_OTHERS], ids=["signs", "like others"])
 def test_expressions_of_readers_are_linear(units: Sequence[str], end: str) -> None:
     """Texts of one sign, or of two by turns, which no expression can share in many ways."""
-    assert len(USES) > 100
-    wrong = []
+    uses, wrong = pattern_uses(), []
+    assert len(uses) > 100
     with at_most(100):
-        for use in USES:
+        for use in uses:
             for unit in units:
                 if not is_linear(lambda n, u=unit, f=use: f.run(long_text(u, n) + end)):
                     wrong.append((use.place, use.method, unit))
