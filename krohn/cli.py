@@ -4,14 +4,15 @@ import os
 import sys
 from contextlib import redirect_stderr, redirect_stdout
 from functools import cache
-from typing import Annotated, Any
+from inspect import getdoc
+from typing import Annotated
 
 import typer
 
 import krohn
 from krohn.algebra.errors import KrohnError
 from krohn.algebra.formats import SUFFIXES
-from krohn.commands.coercion import Command, Group
+from krohn.commands.command import Command, Group, UsageError, split_docstring
 from krohn.commands.options import CANNOT, DONE, json_line
 from krohn.program.extras import name_missing_extra
 from krohn.program.quoting import on_a_line
@@ -20,8 +21,6 @@ from krohn.program.wording import in_a_command
 
 QUIET = "-q"
 INTERRUPTED = 130  # what typer makes of Ctrl-C
-# typer brings its own copy of click or uses the installed one; this is right for both.
-UsageError: Any = typer.BadParameter.__bases__[0]
 
 OWN = {
     "zoo": "krohn.commands.explain:zoo",
@@ -35,7 +34,10 @@ OWN = {
     "schema": "krohn.commands.explain:schema",
 }
 """The commands that are no slice's."""
-FORMS = {"run": "krohn.commands.run:BareExpect"}
+FORMS = {
+    "compile": "krohn.commands.compile:CompileCommand",
+    "run": "krohn.commands.run:BareExpect",
+}
 """The classes of commands that read their arguments in another way."""
 FIRST = ("compile", "verify", "compare")
 """What people come for; the others follow by their names."""
@@ -75,7 +77,9 @@ def application(only: str = "") -> typer.Typer:
     )
     for name in [only] if only in known else known:
         form = find(FORMS[name]) if name in FORMS else Command
-        app.command(name=name, cls=form)(find(known[name]))
+        function = find(known[name])
+        text, examples = split_docstring(getdoc(function) or "")
+        app.command(name, cls=form, help=text, epilog=examples)(function)
     app.callback()(everywhere)
     return app
 
@@ -134,7 +138,9 @@ def _run(arguments: list[str], wants_json: bool) -> int:
     except (typer.Abort, KeyboardInterrupt):
         return _cannot("interrupted; nothing was written", wants_json)
     except UsageError as error:
-        hint = "see `krohn --help`, or `krohn COMMAND --help`"
+        hint = (
+            f"see `krohn {only} --help`" if only in commands() else "see `krohn --help`"
+        )
         return _cannot(f"{error.format_message()} ({hint})", wants_json)
     except KrohnError as error:
         return _cannot(str(error), wants_json)

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from krohn.commands.completion import completion, list_exports
 from krohn.commands.options import Json, emit
 from krohn.commands.progress import progress
 from krohn.program.slices import slice_exports
@@ -16,7 +17,13 @@ if TYPE_CHECKING:
 
 def export(
     file: Annotated[str, typer.Argument(metavar="F", help="A model file.")],
-    to: Annotated[str, typer.Option(help=f"One of {', '.join(slice_exports())}.")],
+    to: Annotated[
+        str,
+        typer.Option(
+            help=f"One of {', '.join(slice_exports())}.",
+            autocompletion=completion(list_exports),
+        ),
+    ],
     output: Annotated[
         Path, typer.Option("-o", "--output", metavar="DIR", help="A new directory.")
     ],
@@ -37,7 +44,12 @@ def export(
     seed: Annotated[int, typer.Option(min=0, help="Seed of the words.")] = 0,
     as_json: Json = False,
 ) -> None:
-    """Write a network for another library, and run what was written beside the original."""
+    """Write a network for another library, and run what was written beside the original.
+
+    Examples:
+        krohn export ab.safetensors --to onnx -o ab-onnx
+        krohn export ab.safetensors --to huggingface -o ab-hf
+    """
     from krohn.architectures.exports.commands import export as exported
 
     with progress() as report:

@@ -218,6 +218,11 @@ SEARCHING = {n for n, each in (CONSTRUCTIONS | ON_REQUEST).items() if each.searc
 LONGEST_SEQUENTIAL = 1024
 
 
+def construction_names() -> tuple[str, ...]:
+    """The names that ``--construction`` takes, those of slices apart."""
+    return ("auto", *CONSTRUCTIONS, *ON_REQUEST)
+
+
 def construct(name: str, machine: Automaton, length: int) -> Program:
     """The Program of a construction, for the outputs of the machine if it has any.
 
@@ -242,7 +247,7 @@ def construction_steps(
     """
     construction = construction_named(name)
     if construction is None:
-        known = ("auto", *CONSTRUCTIONS, *ON_REQUEST)
+        known = construction_names()
         raise CompileError(
             f"there is no construction {name!r}{near(name, known)}; there are "
             f"{', '.join(known)}"

@@ -74,7 +74,12 @@ def batch(
     job_file: JobFile = None,
     as_json: common.Json = False,
 ) -> int:
-    """Compile, prove and run every row of a table; exit with 1 if one does not pass."""
+    """Compile, prove and run every row of a table; exit with 1 if one does not pass.
+
+    Examples:
+        krohn batch machines.csv -o table.html
+        krohn batch folder -T 64 -o table.csv
+    """
     from krohn.algebra.budget import steps_of
     from krohn.algebra.errors import KrohnError
     from krohn.instruments.batch import commands_text

@@ -103,7 +103,12 @@ def compare(
     reading: StartedReading,
     as_json: Json = False,
 ) -> None:
-    """Set a derived network beside networks that are trained on the same task."""
+    """Set a derived network beside networks that are trained on the same task.
+
+    Examples:
+        krohn compare C2 -o c2.html
+        krohn compare FlipFlop --layers 1 --seeds 1 --steps 200 -o flipflop.html
+    """
     _check(output)
     from krohn.instruments.compare.comparison.compare import compare as compared
     from krohn.page.rendering import command

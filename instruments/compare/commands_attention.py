@@ -34,7 +34,13 @@ def attention(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Compare what networks of one function attend to: variation, balance, a picture."""
+    """Compare what networks of one function attend to: variation, balance, a picture.
+
+    Examples:
+        krohn compile Dyck4,2 -T 30 --construction balanced -o a.safetensors
+        krohn compile Dyck4,2 -T 30 --construction balanced --seed 1 -o b.safetensors
+        krohn attention a.safetensors b.safetensors -o attention.svg
+    """
     from krohn.instruments.compare.draw_attention_of_laws import compare_attention
 
     result = compare_attention(files, word, seed, output)

@@ -52,7 +52,12 @@ def texts(
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Write texts of chains of thought to train and to test on, no prompt in both."""
+    """Write texts of chains of thought to train and to test on, no prompt in both.
+
+    Examples:
+        krohn texts EditDistance6,7 -o edits -n 1000
+        krohn texts Arithmetic6,11 -o arithmetic --format feng
+    """
     from krohn.instruments.compare.tasks.text_sets import TextSet, write_texts
 
     count = max(1, train // 10) if test is None else test

@@ -70,6 +70,11 @@ def equivalent(
     """Decide whether two counting programs or machines accept the same words.
 
     Of two model files: whether they are one function, and which tensors are the same.
+
+    Examples:
+        krohn equivalent 'regex:(ab)*' 'regex:(ab)*(ab)*'
+        krohn equivalent crasp:Alternating 'regex:(ab)*' --always
+        krohn equivalent s5.safetensors s5.safetensors
     """
     from krohn.instruments.equivalence.question import (
         USUAL_LENGTH,

@@ -22,7 +22,12 @@ def formal(
     ] = False,
     as_json: Json = False,
 ) -> int:
-    """Write a theorem about a network for the proof assistant Coq, and its proof."""
+    """Write a theorem about a network for the proof assistant Coq, and its proof.
+
+    Examples:
+        krohn formal ab.safetensors -o ab-coq
+        krohn formal ab.safetensors -o ab-proved --prove
+    """
     from krohn.instruments.formal.commands import write
 
     with waiting("proving" if prove else "writing"):

@@ -84,7 +84,12 @@ def learn(
     ] = None,
     as_json: common.Json = False,
 ) -> int:
-    """Learn the machine that a network follows, from its answers alone."""
+    """Learn the machine that a network follows, from its answers alone.
+
+    Examples:
+        krohn learn ab.safetensors
+        krohn learn turnstile.safetensors -o learned.dot
+    """
     from krohn.instruments.learning.learner import check_output, learn as learned, save
 
     check(context, HELD)

@@ -5,6 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
+from krohn.commands.completion import completion
 from krohn.commands.options import DONE, REFUTED, Json, check, emit
 from krohn.commands.progress import progress
 from krohn.instruments.workbench import commands_text
@@ -17,6 +18,13 @@ WORKBENCH = (
         "has no effect with --check, which takes the set as it is",
     ),
 )
+
+
+def _list_circuits() -> list[str]:
+    """The networks of the set."""
+    from krohn.instruments.workbench.models import MODELS
+
+    return [entry.name for entry in MODELS]
 
 
 Words = Annotated[
@@ -41,7 +49,11 @@ def workbench(
     ],
     only: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="Only this network; may be given again."),
+        typer.Option(
+            metavar="NAME",
+            help="Only this network; may be given again.",
+            autocompletion=completion(_list_circuits),
+        ),
     ] = None,
     words: Words = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the words.")] = 0,
@@ -49,7 +61,12 @@ def workbench(
     again: Annotated[bool, typer.Option("--check", help="Verify a set again.")] = False,
     as_json: Json = False,
 ) -> int:
-    """Make a set of networks with known circuits, or check it again."""
+    """Make a set of networks with known circuits, or check it again.
+
+    Examples:
+        krohn workbench set --only parity --only d6
+        krohn workbench set --check
+    """
     check(context, WORKBENCH)
     from krohn import workbench as bench
 
@@ -92,7 +109,12 @@ def score(
     ] = "edges",
     as_json: Json = False,
 ) -> None:
-    """Hold what a method found in a network against its known circuit."""
+    """Hold what a method found in a network against its known circuit.
+
+    Examples:
+        krohn score set/parity/circuit.json edges.csv
+        krohn score set/parity/circuit.json directions.safetensors --of directions
+    """
     from krohn.instruments.workbench import scoring
 
     result = scoring.score(circuit, found, kind)  # type: ignore[arg-type]

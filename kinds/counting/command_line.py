@@ -39,6 +39,10 @@ def crasp(
 
     A search looks for a short one of least nesting. If that cannot be proved, the program
     is the one of a theorem, which is longer; a check that is too large leaves it unproved.
+
+    Examples:
+        krohn crasp 'regex:a*ba*ba*'
+        krohn crasp 'regex:(ab)*' -o alternating.crasp
     """
     from krohn.kinds.counting.commands import save
     from krohn.kinds.counting.commands_short import (

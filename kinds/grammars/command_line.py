@@ -43,7 +43,13 @@ def grammar(
     ] = None,
     as_json: common.Json = False,
 ) -> None:
-    """Say what a grammar is, of words, and what is lost where it is cut at a depth."""
+    """Say what a grammar is, of words, and what is lost where it is cut at a depth.
+
+    Examples:
+        krohn grammar pcfg:Dyck2
+        krohn grammar pcfg:Dyck2 --depth 3 -T 6
+        krohn grammar pcfg:Dyck2 --sample 5
+    """
     from krohn.kinds.grammars import commands_facts as grammars
 
     if length is not None and depth is None:

@@ -69,7 +69,12 @@ def decompile(
     ] = None,
     as_json: common.Json = False,
 ) -> int:
-    """Recover the hidden Markov model of which a network says the law."""
+    """Recover the hidden Markov model of which a network says the law.
+
+    Examples:
+        krohn compile Mess3 -T 16 --within 0.01 -o mess3.safetensors
+        krohn decompile mess3.safetensors -o recovered.json
+    """
     from krohn.kinds.posterior_heads.commands_decompile import (
         check_suffix,
         decompile as decompiled,

@@ -9,8 +9,6 @@ import re
 from pathlib import Path
 from typing import Any
 
-from typer.core import TyperCommand, TyperGroup
-
 NUMBERS = {
     int: re.compile(r"[+-]?[0-9]+"),
     float: re.compile(r"[+-]?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?"),
@@ -75,23 +73,7 @@ class PlainValues:
         return value if large and (most is None or value <= most) else None
 
 
-class Command(TyperCommand):
-    """A command whose plain values are read here."""
-
-    def get_params(self, ctx: Any) -> Any:
-        """Its parameters, ``--help`` among them."""
-        return _read_plain_values(super().get_params(ctx))
-
-
-class Group(TyperGroup):
-    """The commands, with the options that all of them have."""
-
-    def get_params(self, ctx: Any) -> Any:
-        """Its parameters, ``--help`` among them."""
-        return _read_plain_values(super().get_params(ctx))
-
-
-def _read_plain_values(parameters: list[Any]) -> list[Any]:
+def read_plain_values(parameters: list[Any]) -> list[Any]:
     """Replace the reader of typer, in versions that have one of their own."""
     for parameter in parameters:
         if getattr(parameter, "_runtime_param", parameter) is None:

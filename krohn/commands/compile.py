@@ -3,12 +3,13 @@
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
 
 from krohn.algebra.errors import KrohnError
-from krohn.commands import options as common
+from krohn.commands import completion as complete, options as common
+from krohn.commands.command import Command
 from krohn.commands.options import (
     NetworkOptions,
     PatternReading,
@@ -44,7 +45,8 @@ Construction = Annotated[
         "parity-table, parity-sawtooth, chunked, memorising; or pruned: masks of "
         "random matrices; or balanced: the law of the next bracket instead of the "
         "state."
-        f"{_of_slices()}"
+        f"{_of_slices()}",
+        autocompletion=complete.completion(complete.list_constructions),
     ),
 ]
 
@@ -58,29 +60,36 @@ class Networks(NetworkOptions):
         typer.Option("-T", "--length", min=1, help="The longest word (Transformers)."),
     ] = None
     construction: Construction = "auto"
-    arch: Annotated[str, typer.Option(help=f"{one_of_architectures()}.")] = (
-        "transformer"
-    )
+    arch: Annotated[
+        str,
+        typer.Option(
+            help=f"{one_of_architectures()}.",
+            autocompletion=complete.completion(complete.list_architectures),
+        ),
+    ] = "transformer"
     uniform: Annotated[
         bool,
         typer.Option(
             "--uniform",
             help="Weights that do not depend on the length: only the positions grow "
             "with it.",
+            rich_help_panel=common.SHAPE,
         ),
     ] = False
     positions: Annotated[
         str,
         typer.Option(
             help="How look-backs tell positions apart: dyadic, or circle (Proposition "
-            "2): 2 dimensions, and shorter words."
+            "2): 2 dimensions, and shorter words.",
+            rich_help_panel=common.SHAPE,
         ),
     ] = "dyadic"
     attention: Annotated[
         str | None,
         typer.Option(
             help="Heads of a chain of thought: standard (default), linear or sparse. Of a "
-            "balanced generator: random (default), symmetric, uniform."
+            "balanced generator: random (default), symmetric, uniform.",
+            rich_help_panel=common.SPECIAL,
         ),
     ] = None
     addresses: Annotated[
@@ -88,7 +97,8 @@ class Networks(NetworkOptions):
         typer.Option(
             help="How heads find a stated position, in a chain of thought or by p.at: "
             "binary (digits; default), or quadratic: a width that does not grow with "
-            "the length, up to 4,094 positions in float32."
+            "the length, up to 4,094 positions in float32.",
+            rich_help_panel=common.SPECIAL,
         ),
     ] = None
     disguise: Annotated[
@@ -99,11 +109,15 @@ class Networks(NetworkOptions):
             "beside (another circuit works there, too), noise, with commas between them "
             "(docs/architectures/disguise.md). In float64, unless --dtype float32 is "
             "given: then two groups of axes can be told apart.",
+            rich_help_panel=common.SHAPE,
         ),
     ] = None
     strength: Annotated[
         float | None,
-        typer.Option(help="Noise of a disguise, in units of each matrix (1e-6)."),
+        typer.Option(
+            help="Noise of a disguise, in units of each matrix (1e-6).",
+            rich_help_panel=common.SHAPE,
+        ),
     ] = None
     proof: Annotated[
         bool, typer.Option(help="Prove the network before it is written.")
@@ -114,16 +128,24 @@ class Networks(NetworkOptions):
             "--compact",
             help="Store entries that are not zero, and formulas of position tables "
             "(docs/model-format.md).",
+            rich_help_panel=common.SHAPE,
         ),
     ] = False
     passes: Annotated[
-        bool, typer.Option("--passes", help="Print the Program after every pass.")
+        bool,
+        typer.Option(
+            "--passes",
+            help="Print the Program after every pass.",
+            rich_help_panel=common.SHAPE,
+        ),
     ] = False
 
 
 @dataclass(frozen=True)
 class Law:
     """The options that only a balanced generator has; None keeps its default."""
+
+    panel: ClassVar = "Generators of brackets (--construction balanced)"
 
     depth_layer: Annotated[
         str | None,
@@ -134,7 +156,10 @@ class Law:
     ] = None
     seed: Annotated[
         int | None,
-        typer.Option(help="Seed of the scores of a balanced generator, or a disguise."),
+        typer.Option(
+            help="Seed of a disguise, or of the scores of a balanced generator.",
+            rich_help_panel=common.SHAPE,
+        ),
     ] = None
     scale: Annotated[
         float | None,
@@ -147,6 +172,16 @@ class Law:
             help="The probability that a bracket opens: 1/2 (default), 0.4, …",
         ),
     ] = None
+
+
+class CompileCommand(Command):
+    """The command, which names a length that is missing beside all else."""
+
+    def list_missing(self, ctx: Any) -> list[str]:
+        """What is required and not given; most networks are for a length."""
+        missing = super().list_missing(ctx)
+        lengthless = ctx.params["arch"] != "transformer" or ctx.params["length"]
+        return missing if lengthless or not missing else [*missing, "-T/--length"]
 
 
 @expand_option_groups
@@ -162,7 +197,13 @@ def compile(  # noqa: A001  (the command is called so)
     law: Law,
     as_json: common.Json = False,
 ) -> None:
-    """Derive a network for a machine, prove it, and write it to a model file."""
+    """Derive a network for a machine, prove it, and write it to a model file.
+
+    Examples:
+        krohn compile S5 -T 100 -o s5.safetensors
+        krohn compile 'regex:(ab)*' -T 64 --minimise depth -o ab.safetensors
+        krohn compile examples/turnstile.dot -T 64 --dtype bfloat16 -o turnstile.safetensors
+    """
     from krohn.machines import MODEL
 
     if output.suffix not in ("", *MODEL):

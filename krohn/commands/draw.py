@@ -44,7 +44,13 @@ def draw(
     reading: StartedReading,
     as_json: Json = False,
 ) -> None:
-    """Draw a machine, its monoid, a recurrence; of a model its layers or attention."""
+    """Draw a machine, its monoid, a recurrence; of a model its layers or attention.
+
+    Examples:
+        krohn draw examples/turnstile.dot -o turnstile.svg
+        krohn draw turnstile.safetensors -o network.svg
+        krohn draw S4 --eggbox -o eggbox.png
+    """
     from krohn.drawing import check_suffix
     from krohn.machines import MODEL
     from krohn.pictures import draw as drawn

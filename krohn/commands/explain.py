@@ -56,7 +56,13 @@ def explain(
     ] = None,
     as_json: common.Json = False,
 ) -> None:
-    """Say what a machine is, which constructions apply, and which one is chosen."""
+    """Say what a machine is, which constructions apply, and which one is chosen.
+
+    Examples:
+        krohn explain S5
+        krohn explain 'regex:(ab)*' -T 64 --dtype bfloat16
+        krohn explain examples/turnstile.dot -T 64 -o sizes.svg
+    """
     from krohn.compilation import explain as explained
 
     kind, source = reading.source(machine, given_parameters(context))
@@ -83,7 +89,12 @@ def explain(
 
 
 def zoo(as_json: Json = False) -> None:
-    """List the machines that are known by name."""
+    """List the machines that are known by name.
+
+    Examples:
+        krohn zoo
+        krohn zoo --json
+    """
     from krohn.algebra import zoo as animals
 
     rows = []
@@ -113,7 +124,12 @@ def schema(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Print the JSON Schema of what a command prints with --json, or of a file."""
+    """Print the JSON Schema of what a command prints with --json, or of a file.
+
+    Examples:
+        krohn schema
+        krohn schema verify
+    """
     if name is not None:
         print(json.dumps(schemas.schema(name), ensure_ascii=False, indent=1))
         return
@@ -157,7 +173,13 @@ def decompose(
     reading: FileReading,
     as_json: common.Json = False,
 ) -> None:
-    """Take a machine apart into a cascade of small ones, proved to cover it."""
+    """Take a machine apart into a cascade of small ones, proved to cover it.
+
+    Examples:
+        krohn decompose S4
+        krohn decompose S4 --method prime -o s4.svg
+        krohn decompose examples/turnstile.dot -o turnstile.json
+    """
     from krohn import decomposition
     from krohn.show import machine as shown
 

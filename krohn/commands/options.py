@@ -3,16 +3,18 @@
 import json
 import sys
 from collections.abc import Callable, Collection, Mapping
+from copy import copy
 from dataclasses import dataclass, fields, is_dataclass
 from functools import wraps
 from inspect import Parameter, Signature, signature
-from typing import TYPE_CHECKING, Annotated, Any, cast, get_args
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, cast, get_args
 
 import typer
 
 from krohn.algebra.errors import KrohnError
 from krohn.algebra.formats import Complete, Kind
 from krohn.algebra.wording import near
+from krohn.commands import completion as complete
 from krohn.option_rules import Need, refuse, refuse_others
 from krohn.program.quoting import lines_only, on_a_line
 from krohn.source_kinds import find_source_to_compile, machines
@@ -30,6 +32,7 @@ Machine = Annotated[
         metavar="MACHINE",
         help="Zoo name, file (- for standard input), regex:…, formal:…, or another "
         "source by name (krohn zoo).",
+        autocompletion=complete.complete_source,
     ),
 ]
 Json = Annotated[
@@ -46,11 +49,15 @@ Observe = Annotated[
         help="Say what a state shows instead of the state: outputs (the machine's "
         "own), stack-top, balance, boundary, first-chair, occupant, zero, location, "
         "accept.",
+        autocompletion=complete.completion(complete.list_observations),
     ),
 ]
+SHAPE, SPECIAL = "Form of the weights", "Texts, and sources of real numbers"
+"""Names of groups of options in ``--help``."""
 EFFORT = typer.Option(
     metavar="LEVEL",
     help="How much to search: low, normal, high, unlimited, or a number of steps.",
+    autocompletion=complete.completion(complete.list_efforts),
 )
 Effort = Annotated[str, EFFORT]
 
@@ -81,7 +88,10 @@ class FileReading:
     Attributes:
         complete: What is done about missing transitions.
         read_as: What an AT&T file is read as; None for what its labels say.
+        panel: The name of these options in ``--help``; so in other groups.
     """
+
+    panel: ClassVar = "How a machine is read"
 
     complete: Annotated[
         str,
@@ -211,6 +221,8 @@ class Wanted:
         reading: How its file is read.
     """
 
+    panel: ClassVar = "What it is held against"
+
     machine: Annotated[
         str | None,
         typer.Option(
@@ -268,22 +280,33 @@ class NetworkOptions:
     """The networks of a source, in `explain` and in `compile`."""
 
     dtype: Annotated[
-        str, typer.Option(help="float64, float32, bfloat16 or float16.")
+        str,
+        typer.Option(
+            help="float64, float32, bfloat16 or float16.",
+            autocompletion=complete.completion(complete.list_formats),
+        ),
     ] = "float32"
     start: Start = None
     strict: Annotated[
-        bool, typer.Option(help="Plain residuals x + f(x), one hidden layer per MLP.")
+        bool,
+        typer.Option(
+            help="Plain residuals x + f(x), one hidden layer per MLP.",
+            rich_help_panel=SHAPE,
+        ),
     ] = False
     keep: Annotated[
         bool,
         typer.Option(
-            "--keep", help="Each variable keeps its dimensions: none is overwritten."
+            "--keep",
+            help="Each variable keeps its dimensions: none is overwritten.",
+            rich_help_panel=SHAPE,
         ),
     ] = False
     activation: Annotated[
         str,
         typer.Option(
-            help="relu; sine: counters whose width does not grow with the length; or gelu."
+            help="relu; sine: counters whose width does not grow with the length; or gelu.",
+            rich_help_panel=SHAPE,
         ),
     ] = "relu"
     minimise: Annotated[
@@ -293,6 +316,7 @@ class NetworkOptions:
             help="The size to choose by: depth (blocks that attend), layers (all blocks), "
             "width, parameters, latency; or, which is the default, compromise: "
             "parameters times blocks squared.",
+            autocompletion=complete.completion(complete.list_sizes),
         ),
     ] = None
     observe: Observe = None
@@ -303,6 +327,7 @@ class NetworkOptions:
             min=1,
             help="Write the state into the text after every B letters, and read it "
             "back: fewer layers, and a pass for each block.",
+            rich_help_panel=SPECIAL,
         ),
     ] = None
     effort: Effort = "normal"
@@ -313,6 +338,7 @@ class NetworkOptions:
             help="How far an output of a network of real numbers may be off: of hidden "
             "Markov models, kernels, Kalman predictors, posterior heads, and targets of "
             "attention made of functions.",
+            rich_help_panel=SPECIAL,
         ),
     ] = None
     norm: Annotated[
@@ -321,6 +347,7 @@ class NetworkOptions:
             metavar="NORM",
             help="What --within is about, of the kernel of a linear RNN: l1 (outputs, "
             "which is what is proved), l2, hinf or max.",
+            rich_help_panel=SPECIAL,
         ),
     ] = "l1"
 
@@ -328,10 +355,11 @@ class NetworkOptions:
 def expand_option_groups(command: Callable[..., Any]) -> Callable[..., Any]:
     """A command whose parameters of dataclasses are options: one for each field.
 
-    An option is so written once, in its group, and a command takes few parameters.
+    An option is so written once, in its group, and a command takes few parameters. A
+    group whose class has a ``panel`` stands under that name in ``--help``.
     """
     parameters = signature(command).parameters
-    flat = [each for p in parameters.values() for each in _options(p)]
+    flat = [each for p in parameters.values() for each in _options(p, None)]
 
     @wraps(command)
     def call_command(**given: Any) -> Any:
@@ -342,11 +370,23 @@ def expand_option_groups(command: Callable[..., Any]) -> Callable[..., Any]:
     return call_command
 
 
-def _options(parameter: Parameter) -> list[Parameter]:
+def _options(parameter: Parameter, panel: str | None) -> list[Parameter]:
     """The options of a parameter: itself, or those of the fields of its dataclass."""
-    if not is_dataclass(parameter.annotation):
-        return [parameter.replace(kind=Parameter.KEYWORD_ONLY)]
-    return [each for p in _fields(parameter.annotation) for each in _options(p)]
+    group = parameter.annotation
+    if is_dataclass(group):
+        own = getattr(group, "panel", panel)
+        return [each for p in _fields(group) for each in _options(p, own)]
+    if panel:
+        group = _in_panel(group, panel)
+    return [parameter.replace(kind=Parameter.KEYWORD_ONLY, annotation=group)]
+
+
+def _in_panel(annotation: Any, panel: str) -> Any:
+    """An option under the name of a group, unless it has one of its own."""
+    kind, option = get_args(annotation)
+    option = copy(option)  # which other groups may have as well
+    option.rich_help_panel = option.rich_help_panel or panel
+    return Annotated[kind, option]
 
 
 def _value(parameter: Parameter, given: dict[str, Any]) -> Any:

@@ -16,7 +16,7 @@ import typer
 
 from krohn.algebra.errors import KrohnError
 from krohn.commands import options as common
-from krohn.commands.coercion import Command
+from krohn.commands.command import Command
 from krohn.commands.options import (
     DONE,
     REFUTED,
@@ -245,7 +245,13 @@ def run(
     against: Wanted,
     as_json: common.Json = False,
 ) -> int:
-    """Run a model on a word and print what it says after every letter."""
+    """Run a model on a word and print what it says after every letter.
+
+    Examples:
+        krohn run turnstile.safetensors coin push push
+        krohn run ab.safetensors abab --expect accept
+        krohn run s5.safetensors 21345 23451 --json
+    """
     check(context, RUN)
     against.reading.check()
     if printed.stream is not None:

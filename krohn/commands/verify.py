@@ -45,7 +45,13 @@ def verify(
     outputs: Outputs,
     as_json: common.Json = False,
 ) -> int:
-    """Decide whether a model computes a machine: proof, all short words, samples, SMT."""
+    """Decide whether a model computes a machine: proof, all short words, samples, SMT.
+
+    Examples:
+        krohn verify s5.safetensors
+        krohn verify ab.safetensors --proof --exhaustive 10 --sample 1000
+        krohn verify turnstile.safetensors --html turnstile.html --html-effort low
+    """
     from krohn.checks import Checks
     from krohn.verification import subject
 
@@ -131,7 +137,12 @@ def recheck(
     against: Claimed,
     as_json: common.Json = False,
 ) -> int:
-    """Check evidence again by the small checker alone, without the search for it."""
+    """Check evidence again by the small checker alone, without the search for it.
+
+    Examples:
+        krohn verify s5.safetensors --evidence s5.json
+        krohn recheck s5.safetensors s5.json
+    """
     from krohn.evidence import check as checked
     from krohn.verification import subject
 

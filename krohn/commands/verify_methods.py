@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple
 
 import typer
 
@@ -126,6 +126,8 @@ class Methods:
 class EveryWord:
     """How all words up to a length are run: by whom, and what is kept of it."""
 
+    panel: ClassVar = "How all words are run (--exhaustive)"
+
     jobs: Annotated[
         int | None,
         typer.Option(metavar="N", min=1, help="Run all words by N processes."),
@@ -174,6 +176,8 @@ class EveryWord:
 @dataclass(frozen=True)
 class Solver:
     """The questions to z3, for `krohn.instruments.smt.commands`."""
+
+    panel: ClassVar = "Questions to z3"
 
     smt: Annotated[
         int | None,
@@ -283,6 +287,8 @@ class Written(NamedTuple):
 @dataclass(frozen=True)
 class Outputs:
     """The files that are written of a verdict, and what else is said of it."""
+
+    panel: ClassVar = "What is written"
 
     evidence: Annotated[
         Path | None,

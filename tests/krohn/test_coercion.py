@@ -9,7 +9,7 @@ import typer
 from typer.core import TyperCommand
 from typer.testing import CliRunner
 
-from krohn.commands.coercion import Command
+from krohn.commands.command import Command
 
 TEXTS = (
     *(

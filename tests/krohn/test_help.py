@@ -1,0 +1,148 @@
+"""What ``--help`` prints: groups, examples that work, summaries that are not cut."""
+
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+from inspect import cleandoc
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+from slices_here import needs
+
+from krohn import cli
+
+GROUP: Any = typer.main.get_command(cli.application())
+NAMES = sorted(GROUP.commands)
+TOO_LONG = {"compare", "export", "batch", "score"}
+"""Commands whose examples train, or take files that no example makes."""
+
+
+def examples(name: str) -> list[list[str]]:
+    """The arguments of each example of a command, the command's name first."""
+    lines = cleandoc(GROUP.commands[name].epilog).splitlines()
+    typed = [shlex.split(line) for line in lines]
+    assert all(words[0] == "krohn" for words in typed)
+    return [words[1:] for words in typed]
+
+
+def sections(text: str) -> dict[str, list[str]]:
+    """The lines of each section of a help text, that begin an option."""
+    known: dict[str, list[str]] = {}
+    name = ""
+    for line in text.splitlines():
+        if line.endswith(":") and not line.startswith(" "):
+            name = line
+        elif line.startswith("  -"):
+            known.setdefault(name, []).append(line)
+    return known
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_examples_of_a_command_are_commands(name: str) -> None:
+    typed = examples(name)
+    assert len(typed) >= 2
+    assert name in {words[0] for words in typed}
+    for command, *arguments in typed:
+        GROUP.commands[command].make_context(command, arguments)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_options_are_in_groups_that_can_be_looked_through(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.run([name, "--help"]) == 0
+    text = capsys.readouterr().out
+    assert "\nExamples:\n  krohn " in text
+    assert max(len(each) for each in sections(text).values()) <= 16
+
+
+def test_summaries_are_not_cut(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.run(["--help"]) == 0
+    text = " ".join(capsys.readouterr().out.split())
+    for name in NAMES:
+        (summary, *_) = GROUP.commands[name].help.split("\n\n")
+        assert f"{name} {' '.join(summary.split())}" in text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "missing"),
+    [
+        ("compile", "MACHINE and -o/--output and -T/--length"),
+        ("compile C2", "-o/--output and -T/--length"),
+        ("compile C2 -T 4", "-o/--output"),
+        ("compile C2 --arch rnn", "-o/--output"),
+        pytest.param(
+            "export F", "--to and -o/--output", marks=needs("architectures.exports")
+        ),
+        pytest.param(
+            "score", "CIRCUIT and ANSWER", marks=needs("instruments.workbench")
+        ),
+    ],
+)
+def test_all_that_is_missing_is_named_at_once(
+    arguments: str, missing: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    name, *_ = typed = arguments.split()
+    assert cli.run(typed) == 2
+    expected = f"krohn: {name} needs {missing} (see `krohn {name} --help`)\n"
+    assert capsys.readouterr().err == expected
+
+
+@pytest.mark.slow
+def test_the_examples_work_one_after_the_other(tmp_path: Path) -> None:
+    root = Path(__file__).parents[2]
+    shutil.copytree(root / "examples", tmp_path / "examples")
+    for name in [*cli.FIRST[:2], *NAMES]:
+        if name in TOO_LONG:
+            continue
+        for words in examples(name):
+            if "--prove" in words and shutil.which("coqc") is None:
+                continue
+            done = subprocess.run(
+                [sys.executable, "-m", "krohn", *words],
+                cwd=tmp_path,
+                capture_output=True,
+                text=True,
+            )
+            assert done.returncode == 0, (words, done.stderr)
+
+
+@pytest.mark.parametrize(
+    ("typed", "values"),
+    [
+        ("compile C2 --dtype f", {"float64", "float32", "float16"}),
+        ("compile C2 --construction parity-t", {"parity-tree", "parity-table"}),
+        ("compile C2 --minimise d", {"depth"}),
+        ("compile C2 --observe st", {"stack-top"}),
+        ("explain C2 --effort un", {"unlimited"}),
+        ("explain Flip", {"FlipFlop"}),
+        ("explain pyproj", {"pyproject.toml"}),
+        pytest.param("export F --to o", {"onnx"}, marks=needs("architectures.exports")),
+        pytest.param(
+            "workbench set --only d6",
+            {"d6", "d6-disguised"},
+            marks=needs("instruments.workbench"),
+        ),
+    ],
+)
+def test_a_shell_completes_values(
+    typed: str, values: set[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(Path(__file__).parents[2])
+    words = ["krohn", *typed.split()]
+    asked = {
+        "_KROHN_COMPLETE": "complete_bash",
+        "COMP_WORDS": " ".join(words),
+        "COMP_CWORD": str(len(words) - 1),
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", "from krohn.cli import run; run([])"],
+        capture_output=True,
+        text=True,
+        env=os.environ | asked,
+    )
+    assert set(done.stdout.split()) == values
