@@ -92,6 +92,9 @@ class Group(TyperGroup):
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Write the summary of each command, on as many lines as it needs."""
-        of = {name: each.help.split("\n\n")[0] for name, each in self.commands.items()}
+        of = {
+            name: (each.help or "").split("\n\n")[0]
+            for name, each in self.commands.items()
+        }
         with formatter.section("Commands"):
             formatter.write_dl(list(of.items()))
