@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test test-slow walls kernel kernel-wheel formal docs notebooks lint format results clean
+.PHONY: demo test test-slow walls kernel kernel-wheel formal docs notebooks lint format speed results clean
 
 demo: $(READY)
 	@mkdir -p demo
@@ -71,6 +71,11 @@ lint: $(READY)
 format: $(READY)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+# Hot paths beside plain references, in a minute: fails, with a line for each path, where
+# one has become slower by more than a third than results/hot_paths says.
+speed: $(READY)
+	$(BIN)/python benchmarks/hot_paths.py
 
 # Every table of results/, made again; some take hours. `make results TABLES=bounds`
 # makes those of one script, FILES=FOLDER also those of machine files.
