@@ -301,10 +301,9 @@ def of_permutations(source: Sequence[Any], told: MachineReading) -> Table:
             )
         if sorted(images) != list(range(count)):
             raise MachineError(
-                f"permutation {i} is none: it must have each of 0, …, {count - 1} once; "
-                "a list is one permutation for each letter, and any other table a "
-                "function: krohn.automaton(lambda state, letter: table[state][letter], "
-                "start, letters=range(n))"
+                f"the list for letter {i} is not a permutation of 0, …, {count - 1}; give "
+                "any other table as a function: krohn.automaton(lambda state, letter: "
+                "table[state][letter], start, letters=range(n))"
             )
     named = [f"g{i}" for i in range(1, len(maps) + 1)]
     letters = named if told.letters is None else list(told.letters)

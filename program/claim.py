@@ -167,7 +167,7 @@ class Claim:
         kind = "" if self.of_machine else f"{legibly(self.kind)} "
         answers = self._answer_line()
         if self.outputs:
-            answers += f", which show {_count_in_words(self.outputs, 'output')}"
+            answers += f"; `run` prints their {_count_in_words(self.outputs, 'output')}"
         return (
             f"about {kind}{_cut_within(legibly(self.name, ''))}: {listed}",
             f"answers are {answers}; {self.dtype}; digest {self.digest[:SHORT]}…",

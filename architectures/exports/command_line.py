@@ -79,4 +79,4 @@ def _show_export(found: "Export") -> None:
         f"  read back and run on {ran.words:,} words of {ran.length} letters{right}; "
         f"largest deviation of a logit {at_most(ran.deviation)}"
     )
-    print(f"  computed there: {found.arithmetic}")
+    print(f"  arithmetic: {found.arithmetic}")

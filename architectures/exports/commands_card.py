@@ -43,7 +43,7 @@ QUIET = {
 }
 """What libraries are told: to fetch nothing, and to leave nothing behind."""
 USE = """
-This program was run in this directory, and printed what stands behind it:
+This program was run in this directory. The comment shows the output:
 
 {}
 """

@@ -265,7 +265,7 @@ DESTINATION = Destination(
     title="Hugging Face",
     write=write,
     open=open_logits,
-    arithmetic="the same, by Krohn's own code, which the directory carries",
+    arithmetic="Krohn's own code, which the directory carries",
     read=read,
     program="""\
 from transformers import AutoModelForCausalLM, AutoTokenizer

@@ -288,7 +288,7 @@ DESTINATION = Destination(
     title="ONNX Runtime",
     write=write,
     open=open_logits,
-    arithmetic=f"the same operations, of opset {OPSET}, by other kernels",
+    arithmetic=f"ONNX Runtime's own kernels (opset {OPSET})",
     read=read,
     program="""\
 import json, numpy, onnxruntime

@@ -98,10 +98,10 @@ class Layer:
         bias = f"{heads[0].removesuffix('weight')}bias" if heads else ""
         used = {*heads, bias, *([embedding] if embedding else [])}
         if len(heads) != 1 or (odd := rest.keys() - used):
-            beside = f", beside {min(odd)!r}" if len(heads) == 1 else ""
+            more = f"; this one also has {min(odd)!r}" if len(heads) == 1 else ""
             raise KrohnError(
-                "a network that is proved is an embedding or none, one recurrent layer "
-                f"and one linear read-out{beside}"
+                "only networks of one recurrent layer and one linear read-out, with or "
+                f"without an embedding, can be proved{more}"
             )
         table = rest[embedding] if embedding else None
         return cls(own, rest[heads[0]], rest.get(bias), table)

@@ -117,8 +117,7 @@ def tree_of_parities(machine: Automaton, length: int) -> list[ParityNode]:
     tree = as_parity_tree(machine, length, MOST_NODES)
     if tree is None or len(tree) == 1:
         raise CompileError(
-            f"{machine.name} is no tree of 2 to {MOST_NODES} parities: the parity of "
-            "the next letters must choose between two states, and in each of them "
-            "another parity must begin"
+            f"{machine.name} is no binary tree of 2 to {MOST_NODES} parity checks, each "
+            "of which begins where the one above it ends"
         )
     return tree

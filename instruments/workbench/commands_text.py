@@ -29,7 +29,7 @@ def workbench(made: "list[Made]") -> None:
     print_table(table)
     print(
         f"{count(len(made), 'network')}, {sum(each.proved for each in made)} of them "
-        "proved; README.md there says what is what."
+        "proved; its README.md explains the files."
     )
 
 

@@ -80,7 +80,7 @@ def counting_program(
     print(f"counts are nested {depth} deep{no_less}")
     if least.words is not None:
         have = (
-            "each letter is as often in both, and the last one is the same"
+            "both have the same letter counts and the same last letter"
             if least.depth == 2
             else "both end with the same letter"
         )

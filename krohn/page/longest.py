@@ -182,5 +182,5 @@ class _Search:
             most = self.good >= LIMIT
             why = "no longer one was tried" if most else "a longer one is too much work"
             return f"{compiled}; {why}"
-        rest = "" if self._narrow else "; the rest is too much work"
+        rest = "" if self._narrow else "; lengths between were not tried"
         return f"{compiled}; {refused} is refused{rest}"

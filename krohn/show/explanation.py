@@ -284,8 +284,8 @@ def _networks(out: Terminal, facts: dict[str, Any]) -> None:
     """The Pareto front with the chosen network, and what else applies."""
     out.print()
     out.print(
-        f"Networks for words of up to {facts['length']} letters that no other "
-        "network beats in depth, width, parameters and latency together:"
+        f"Pareto-optimal networks for words of up to {facts['length']} letters (depth, "
+        "width, parameters and latency):"
     )
     sizes = " depth", " layers", " width", " parameters", " not zero", " µs"
     table = new_table(" ", "name", *sizes, "how")
@@ -302,8 +302,8 @@ def _networks(out: Terminal, facts: dict[str, Any]) -> None:
     print_table(table, whole=True)
     if others:
         out.print(
-            "In brackets: a row above equals or beats it in all four sizes; ≥ marks a "
-            "lower bound, known without building the network."
+            "In brackets: not Pareto-optimal, because a row above is at least as good in "
+            "all four sizes. ≥: a lower bound; the network was not built."
         )
 
 

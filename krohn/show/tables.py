@@ -86,10 +86,13 @@ def cut_short(out: Terminal, facts: dict[str, Any]) -> None:
     """Print the parts that a search left out, and how to ask for more."""
     if not facts.get("cut_short"):
         return
-    more = "a higher --effort finds no more"
+    more = "A higher --effort finds no more."
     if facts["effort"] is not None:
-        more = f"each search may take {facts['effort']:,} steps; --effort allows more"
-    out.print(f"Cut short: {'; '.join(facts['cut_short'])} ({more}).")
+        more = (
+            f"A better network may exist: each search stopped after {facts['effort']:,} "
+            "steps, and a higher --effort allows more."
+        )
+    out.print(f"A search reached its limit: {'; '.join(facts['cut_short'])}. {more}")
 
 
 def print_attempts(out: Terminal, rows: list[dict[str, Any]], indent: str = "") -> None:

@@ -240,5 +240,5 @@ def _question(task: Task) -> str:
 def _inputs(task: Task) -> str:
     """Which words; those of a machine itself are not called so by who does not know."""
     if isinstance(task.inputs, Default):
-        return "as the thesis draws them for its machines, for others uniform legal letters"
+        return "uniform random legal letters; for machines of Liu (2024) as drawn there"
     return task.inputs.description
