@@ -52,6 +52,8 @@ class Keys(NamedTuple):
         value = np.repeat(value, size)
         later = np.isin(value, keys.later) & (place > 0)
         there = np.flatnonzero(later | (value == keys.bos) & (place == 0))
+        if len(there) == len(place):
+            return Keys(k, place, value)
         return Keys(k.rows(there), place[there], value[there])
 
 
@@ -118,7 +120,7 @@ def bounds(q: Noisy, looking: Looking, keys: Keys, wanted: int) -> FloatArray:
     Raises:
         Refused: If too many scores have to be looked at.
     """
-    chosen = _longest(np.hstack([q.value, q.total]), looking)
+    chosen = _longest(q, looking)
     q, looking = q.rows(chosen), looking.some(chosen)
     right = (keys.value == wanted) | (keys.place == 0)
     terms, off = Terms.of(q.value, keys.k.value), np.zeros((len(chosen), 0))
@@ -242,15 +244,16 @@ def _parts(length: IntArray, width: int) -> list[IntArray]:
 def _classes(rows: FloatArray) -> tuple[IntArray, IntArray]:
     """The first of equal rows, and the class of each row."""
     first, of = alike(rows)
-    if np.array_equal(rows[first][of], rows):
+    if len(first) == len(rows) or np.array_equal(rows[first][of], rows):
         return first, of
     _, first, of = np.unique(rows, axis=0, return_index=True, return_inverse=True)
     return first, of.reshape(-1)
 
 
-def _longest(queries: FloatArray, looking: Looking) -> IntArray:
+def _longest(q: Noisy, looking: Looking) -> IntArray:
     """Of rows that ask the same, with the same candidates, the one that sees most."""
-    first, of = _classes(np.column_stack([queries, looking.low, looking.high]))
+    candidates = looking.low, looking.high
+    first, of = _classes(np.column_stack([q.value, q.total, *candidates]))
     order, last = np.argsort(looking.end, kind="stable"), np.zeros(len(first), np.int64)
     last[of[order]] = order
     return last

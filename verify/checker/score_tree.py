@@ -5,7 +5,7 @@ search that no proof rests on: a bound holds for any boxes that contain them.
 """
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import NamedTuple, TypeVar
 
 import numpy as np
@@ -88,29 +88,37 @@ def in_leaves(entries: FloatArray, place: IntArray) -> IntArray:
     A node is halved by the entry of the widest range.
 
     Args:
-        entries: ``(items, d)``.
+        entries: ``(d, items)``.
         place: ``(items,)``: what a node is halved by where its entries are the same.
     """
-    levels = ((len(place) - 1) // LEAF).bit_length()
+    last = len(place) - 1
+    levels = (last // LEAF).bit_length()
     width = -(-len(place) >> levels)
     order = np.append(np.argsort(place), np.arange(len(place), width << levels))
-    entries = entries[np.minimum(np.arange(len(order)), len(place) - 1)]
     for level in range(levels):
         nodes = order.reshape(2**level, -1)
-        column = np.ptp(entries[nodes], axis=1).argmax(axis=1)
-        by = entries[nodes, column[:, None]].argsort(axis=1, kind="stable")
+        # Entry by entry, and along the longer side, in which numpy is quicker.
+        many = len(nodes) > nodes.shape[1]
+        at, axis = (np.ascontiguousarray(nodes.T), 0) if many else (nodes, 1)
+        ranges = [np.ptp(x.take(at, mode="clip"), axis=axis) for x in entries]
+        widest = np.argmax(ranges, axis=0)[:, None]
+        by = entries[widest, np.minimum(nodes, last)].argsort(axis=1, kind="stable")
         order = np.take_along_axis(nodes, by, axis=1)
     return order.reshape(2**levels, width)
 
 
-def least(items: AnyArray) -> AnyArray:
+def least(items: AnyArray, lesser: np.ufunc = np.minimum) -> AnyArray:
     """``(nodes, …)``: the least of a node, of items ``(leaves, items of each, …)``.
 
     The first node is 1; what stands at 0 means nothing.
+
+    Args:
+        items: What is compared.
+        lesser: Of two numbers; their greater one, if the greatest are wanted.
     """
-    levels = [items.min(axis=1)]
+    levels = [lesser.reduce(items, axis=1)]
     while len(levels[0]) > 1:
-        levels.insert(0, np.minimum(levels[0][::2], levels[0][1::2]))
+        levels.insert(0, lesser(levels[0][::2], levels[0][1::2]))
     return np.concatenate([levels[0], *levels])
 
 
@@ -162,17 +170,18 @@ class Rivals:
         """
         scale = _scale(asking.moving, asked.moving)
         q, k = asking.moving / scale, asked.moving * scale
-        squares = sum(float((x**2).max(axis=0).sum()) for x in (q, k))
+        square_q, square_k = q**2, k**2
+        squares = sum(float(x.max(axis=0).sum()) for x in (square_q, square_k))
         far = np.abs(asking.right).max(axis=(0, 1), initial=0.0)
         far = np.maximum(far, np.abs(asked.whole).max(axis=0))
         size += squares + 4 * float(asking.off.max(axis=0) @ far)
         rounded = own_error(4 * (q.shape[1] + len(far) + 17), size + 1.0).most
-        asking = asking._replace(moving=q, square=(q**2).sum(axis=1))
-        asked = asked._replace(moving=k, square=(k**2).sum(axis=1))
-        spread = q * k.std(axis=0), k * q.std(axis=0)
-        rows = in_leaves(np.column_stack([spread[0], asking.floor]), asking.end)
-        key_columns = np.column_stack([spread[1], asked.fixed, asked.flagged])
-        keys = in_leaves(key_columns, asked.place)
+        asking = asking._replace(moving=q, square=square_q.sum(axis=1))
+        asked = asked._replace(moving=k, square=square_k.sum(axis=1))
+        spread = (q * k.std(axis=0)).T, (k * q.std(axis=0)).T
+        rows = in_leaves(np.vstack([spread[0], asking.floor]), asking.end)
+        key_entries = np.vstack([spread[1], asked.fixed, asked.flagged])
+        keys = in_leaves(key_entries, asked.place)
         last = len(asked.place) - 1
         key_leaves = some(asked, np.minimum(keys, last))
         key_leaves = key_leaves._replace(
@@ -223,9 +232,9 @@ class Rivals:
         of, at = self.asking, self.asked
         return (
             Asking(*map(least, of)),
-            Asking(*(-least(-x) for x in of)),
+            Asking(*(least(x, np.maximum) for x in of)),
             Asked(*map(least, at)),
-            Asked(*(-least(-x) for x in at)),
+            Asked(*(least(x, np.maximum) for x in at)),
         )
 
     def _weigh_pairs(self, pairs: IntArray) -> tuple[IntArray, FloatArray, FloatArray]:
@@ -242,19 +251,20 @@ class Rivals:
         inside &= high.place[at] <= first.high[of]
         pairs = pairs[~(ahead | inside)]
         of, at = pairs.T
-        first, last = some(first, of), some(last, of)
-        low, high = some(low, at), some(high, at)
-        ends = (first.moving, last.moving), (low.moving, high.moving)
-        corners = [x * y for x in ends[0] for y in ends[1]]
-        product = np.maximum.reduce(corners).sum(axis=1)
-        apart = np.maximum(first.moving - high.moving, low.moving - last.moving)
-        near = last.square + high.square - (np.maximum(apart, 0.0) ** 2).sum(axis=1)
-        score = high.fixed + np.minimum(product, near / 2) - first.floor
-        above, below = (
-            high.whole[:, None] - first.right,
-            last.right - low.whole[:, None],
+        ends = (
+            [x.moving[of] for x in (first, last)],
+            [x.moving[at] for x in (low, high)],
         )
-        far = last.off[:, None] * np.maximum(above, below)
+        (q_first, q_last), (k_low, k_high) = ends
+        corners = [x * y for x in ends[0] for y in ends[1]]
+        product = reduce(np.maximum, corners).sum(axis=1)
+        apart = np.maximum(q_first - k_high, k_low - q_last)
+        near = last.square[of] + high.square[at]
+        near -= (np.maximum(apart, 0.0) ** 2).sum(axis=1)
+        score = high.fixed[at] + np.minimum(product, near / 2) - first.floor[of]
+        above = high.whole[at][:, None] - first.right[of]
+        below = last.right[of] - low.whole[at][:, None]
+        far = last.off[of][:, None] * np.maximum(above, below)
         gained = far.sum(axis=2).max(axis=1, initial=0.0)
         return pairs, most_exp(score + gained + 2 * self.rounded), gained
 
@@ -267,12 +277,15 @@ class Rivals:
             chosen = np.flatnonzero((gained <= LITTLE) == little)
             for at in np.array_split(chosen, len(chosen) // most + 1):
                 of, keys = leaves[at].T
-                q, k = some(self.asking, of), some(self.asked, keys)
-                noise = gained[at][:, None, None] if little else _noise(q, k)
-                scores = q.moving @ k.moving.transpose(0, 2, 1) + k.fixed[:, None]
-                scores = scores - q.floor[:, :, None] + noise + 2 * self.rounded
-                place, flagged = k.place[:, None], k.flagged[:, None] > 0
-                low, high, end = (x[:, :, None] for x in (q.low, q.high, q.end))
+                q, k = self.asking, self.asked
+                noise = gained[at][:, None, None]
+                if not little:
+                    noise = _noise(some(q, of), some(k, keys))
+                scores = q.moving[of] @ k.moving[keys].transpose(0, 2, 1)
+                scores = scores + k.fixed[keys][:, None] - q.floor[of][:, :, None]
+                scores = scores + noise + 2 * self.rounded
+                place, flagged = k.place[keys][:, None], k.flagged[keys][:, None] > 0
+                low, high, end = (x[of][:, :, None] for x in (q.low, q.high, q.end))
                 right = flagged & (low <= place) & (place <= high)
                 rival = ~right & (place <= end)
                 weight = most_exp(np.where(rival, scores, -np.inf))

@@ -122,7 +122,7 @@ def test_every_item_is_in_one_leaf(seed: int, count: int, kinds: int) -> None:
     rng = np.random.default_rng(seed)
     entries = rng.choice([0.0, 0.1, 2.0**60], (count, 2)) * rng.integers(2, size=2)
     entries[: count // 2] = rng.normal(size=2) * kinds
-    leaves = in_leaves(entries, rng.permutation(count))
+    leaves = in_leaves(entries.T, rng.permutation(count))
     assert np.array_equal(np.sort(leaves, axis=None), np.arange(leaves.size))
     assert count <= leaves.size < count + len(leaves)
     assert leaves.shape[1] <= LEAF
