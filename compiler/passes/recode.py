@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -194,9 +195,16 @@ class WidenOutputs:
         return name not in program.vectors and 2 * largest**2 >= 2**self.digits
 
 
+@cache
+def _is_comparing(kind: type[Operation]) -> bool:
+    """What is asked of each channel, and takes long of a protocol."""
+    return hasattr(kind, "key") and hasattr(kind, "query")
+
+
 def _keys_and_queries(program: Program, operation: Operation) -> tuple[str, ...]:
-    if not isinstance(operation, Comparing):
+    if not _is_comparing(type(operation)):
         return ()
+    assert isinstance(operation, Comparing)
     pair = (operation.key, operation.query)
     return tuple(n for n in dict.fromkeys(pair) if n not in program.one_hot)
 
@@ -210,8 +218,9 @@ def _again(program: Program, name: str) -> Operation:
 
 
 def _with_recoded(operation: Operation, names: Mapping[str, str]) -> Operation:
-    if not isinstance(operation, Comparing):
+    if not _is_comparing(type(operation)):
         return operation
+    assert isinstance(operation, Comparing)
     read = {"key": operation.key, "query": operation.query}
     changes: dict[str, Any] = {f: names.get(n, n) for f, n in read.items()}
     return replace(operation, **changes)

@@ -18,6 +18,7 @@ from krohn.compiler.passes import (
 from krohn.program import Map, Operation, Program, Table, Token
 from krohn.program.domains import Values
 from krohn.program.errors import told_as
+from krohn.program.operations.base import Frame
 
 # Domain inference: which values each channel can take.
 
@@ -33,11 +34,12 @@ class InferDomains:
         values: dict[str, Values] = {}
         operations: dict[str, Operation] = {}
         tables: Restricted = {}
+        known: Inferred = {}
         for name, operation in source.operations.items():
             read = tuple(values[n] for n in operation.reads)
             with told_as(CompileError, f"channel {name!r}: "):
                 operations[name] = _restrict(operation, read, tables)
-                values[name] = operations[name].infer(read, source.frame)
+                values[name] = _infer(operations[name], read, source.frame, known)
         narrowed = source.with_operations(operations)
         return replace(narrowed, domains={n: v.domain for n, v in values.items()})
 
@@ -46,15 +48,18 @@ class InferDomains:
         check_order(target)
         check_same_channels(source, target)
         values: dict[str, Values] = {}
+        known: Inferred = {}
         for name, operation in target.operations.items():
-            read = [values[n] for n in operation.reads]
-            values[name] = operation.infer(read, target.frame)
+            read = tuple(values[n] for n in operation.reads)
+            values[name] = _infer(operation, read, target.frame, known)
             if values[name].domain != target.domains[name]:
                 raise PassError(f"the domain of channel {name!r} is not closed")
 
 
 Restricted: TypeAlias = dict[tuple[int, tuple[Values, ...]], Table]
 """The rows left of a table, by its identity, for some values of its inputs."""
+Inferred: TypeAlias = dict[tuple[int, tuple[Values, ...]], Values]
+"""The values of a function, by its identity, for some values of its inputs."""
 
 
 def _restrict(
@@ -65,7 +70,19 @@ def _restrict(
     key = id(operation.function), read
     if key not in tables:
         tables[key] = operation.function.occurring(read)
-    return Map(tables[key], operation.inputs)
+    same = tables[key] is operation.function
+    return operation if same else Map(tables[key], operation.inputs)
+
+
+def _infer(
+    operation: Operation, read: tuple[Values, ...], frame: Frame, known: Inferred
+) -> Values:
+    if not isinstance(operation, Map):
+        return operation.infer(read, frame)
+    key = id(operation.function), read
+    if key not in known:
+        known[key] = operation.infer(read, frame)
+    return known[key]
 
 
 # Sharing: equal channels are computed once.
@@ -136,10 +153,10 @@ class Fuse:
     def apply(self, source: Program) -> Program:
         """Fuse in the order of the channels, so that chains collapse."""
         operations: dict[str, Operation] = {}
+        done = replace(source, operations=operations)
         for name, operation in _with_constants(source).operations.items():
-            operations[name] = _fuse(
-                source.with_operations(operations), name, operation
-            )
+            operations[name] = operation
+            operations[name] = _fuse(done, name, operation)
         return source.with_operations(operations)
 
     def check(self, source: Program, target: Program) -> None:
@@ -160,6 +177,7 @@ def _with_constants(program: Program) -> Program:
 
 
 def _fuse(done: Program, name: str, operation: Operation) -> Operation:
+    """An operation over the inputs of those that it reads, if that is no larger."""
     if not isinstance(operation, Map) or not isinstance(operation.function, Table):
         return operation
     atoms = _atoms(done, operation.inputs)
@@ -170,9 +188,7 @@ def _fuse(done: Program, name: str, operation: Operation) -> Operation:
         return operation
     grid = np.array(list(product(*(done.domains[a] for a in atoms))), dtype=np.int64)
     known = dict(zip(atoms, grid.T, strict=True))
-    whole = done.with_operations({**done.operations, name: operation})
-    values = evaluate_cone(whole, name, known)
-    return Map(Table(grid, values), atoms)
+    return Map(Table(grid, evaluate_cone(done, name, known)), atoms)
 
 
 def _atoms(program: Program, inputs: tuple[str, ...]) -> tuple[str, ...]:

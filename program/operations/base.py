@@ -122,10 +122,11 @@ class Operation(ABC):
         changes: dict[str, Any] = {}
         for name, kind in _fields(type(self)):
             value = getattr(self, name)
-            if kind is str:
-                changes[name] = names.get(value, value)
-            elif kind == tuple[str, ...]:
-                changes[name] = tuple(names.get(n, n) for n in value)
+            if kind is str and value in names:
+                changes[name] = names[value]
+            elif kind is not str and kind == tuple[str, ...]:
+                renamed = tuple(names.get(n, n) for n in value)
+                changes |= {} if renamed == value else {name: renamed}
         return replace(self, **changes) if changes else self
 
     @classmethod
