@@ -2,8 +2,9 @@
 
 from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import islice, pairwise, product
+from math import prod
 
 import numpy as np
 
@@ -172,6 +173,15 @@ def diagram(rows: IntArray, values: IntArray) -> Diagram:
     return made
 
 
+@lru_cache(maxsize=512)
+def _diagram_of(table: Table, wanted: Values | None) -> Diagram:
+    """The diagram of a table, or of the question whether its value is a wanted one."""
+    values = table.values
+    if wanted is not None:
+        values = np.isin(values, list(wanted)).astype(np.int64)
+    return diagram(table.rows, values)
+
+
 # Decision paths: how a table of tables is decided, for one MLP to do it at once.
 #
 # A Map that reads Maps which the same MLP must compute is *opened*: its value is decided
@@ -248,9 +258,14 @@ class Opener:
     def few(self, name: str, most: int) -> bool:
         """Whether there are at most so many paths."""
         known = self._composition(name)
-        if known is None:
-            return self.paths(name, most) is not None
-        return known[0] <= most
+        if known is not None:
+            return known[0] <= most
+        count = 0
+        for given, _ in self._spelt(name):
+            count += prod(len(runs) for _, runs in self._runs_of(given))
+            if count > most:
+                return False
+        return True
 
     def _composition(self, name: str) -> tuple[int, frozenset[str]] | None:
         """How many paths a composition of maps has, and the leaves that they ask.
@@ -289,10 +304,13 @@ class Opener:
     def each(self, name: str) -> Iterator[Path]:
         """The paths of a channel, one after the other."""
         for given, value in self._spelt(name):
-            asked = [n for n in given if n != self._token]
-            runs = [self._runs(n, given[n]) for n in asked]
-            for chosen in product(*runs):
-                yield Path(dict(zip(asked, chosen, strict=True)), value)
+            runs = dict(self._runs_of(given))
+            for chosen in product(*runs.values()):
+                yield Path(dict(zip(runs, chosen, strict=True)), value)
+
+    def _runs_of(self, given: Given) -> Iterator[tuple[str, list[Values]]]:
+        """The leaves that are asked, with the intervals that lead a way."""
+        return ((n, self._runs(n, v)) for n, v in given.items() if n != self._token)
 
     def _spelt(self, name: str) -> Iterator[tuple[Given, int | str]]:
         """The decided value of each path, a leaf value by value where it cannot be copied.
@@ -398,10 +416,7 @@ class Opener:
         if (name, wanted) not in self._diagrams:
             function = self._map(name).function
             assert isinstance(function, Table)
-            values = function.values
-            if wanted is not None:
-                values = np.isin(values, list(wanted)).astype(np.int64)
-            self._diagrams[name, wanted] = diagram(function.rows, values)
+            self._diagrams[name, wanted] = _diagram_of(function, wanted)
         return self._diagrams[name, wanted]
 
 

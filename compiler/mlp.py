@@ -1,9 +1,9 @@
 """The MLP of a block from the Maps that it computes (Lemmas 10, 11, 14)."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import partial, reduce
+from functools import reduce
 
 import numpy as np
 
@@ -110,6 +110,7 @@ class BlockMlp:
     scale: float = 1.0
     written: dict[int, Expression] = field(default_factory=dict)
     _distances: dict[tuple[str, Values], Expression] = field(default_factory=dict)
+    _known_numbers: dict[str, list[float]] = field(default_factory=dict)
 
     @property
     def program(self) -> Program:
@@ -188,6 +189,12 @@ class BlockMlp:
         outputs = [self.written.get(dimension, Expression()) for dimension in range(d)]
         return layers(self.hidden.stages, d, outputs)
 
+    def _numbers(self, name: str) -> list[float]:
+        """What stands in the stream for each value of a channel."""
+        if name not in self._known_numbers:
+            self._known_numbers[name] = self.program.numbers(name).tolist()
+        return self._known_numbers[name]
+
     def _span(self, name: str) -> range:
         place = self.layout.places[name]
         return range(place.start, place.stop)
@@ -195,15 +202,21 @@ class BlockMlp:
     def _dimension(self, name: str) -> int:
         return self.layout.places[name].start
 
-    def _step(self, name: str, index: int, rising: bool) -> Expression:
-        """Between a value of this index in the channel's domain and the next: 0, then 1.
+    def _step_along(self, name: str) -> Callable[[int, bool], Expression]:
+        """Steps between a value of a channel, by its index, and the next: 0, then 1.
 
         A falling step is 1, then 0.
         """
-        low, high = self.program.numbers(name)[index : index + 2].tolist()
-        steep = float(sharpness(high - low))
-        twice = {self._dimension(name): 2.0 * steep}
-        return self.hidden.rise(twice, steep * (low + high), rising)
+        dimension, numbers = self._dimension(name), self.program.numbers(name)
+        sharp, values = sharpness(np.diff(numbers)).tolist(), numbers.tolist()
+
+        def step(index: int, rising: bool) -> Expression:
+            (low, high), steep = values[index : index + 2], sharp[index]
+            return self.hidden.rise(
+                {dimension: 2.0 * steep}, steep * (low + high), rising
+            )
+
+        return step
 
     def _distance(self, name: str, values: Values) -> Expression:
         """0 where a channel has one of some values, at least 1 where it has another one.
@@ -222,7 +235,7 @@ class BlockMlp:
             return reduce(lambda e, x: e.add(x, -1.0), chosen, Expression({}, 1.0))
         missed = Expression()
         first, last = domain.index(min(values)), domain.index(max(values))
-        numbers = self.program.numbers(name).tolist()
+        numbers = self._numbers(name)
         if first > 0:
             before = numbers[first], numbers[first - 1]
             missed.add(self.hidden.beyond(dimension, *before))
@@ -250,7 +263,7 @@ class BlockMlp:
             along = {self._dimension(name): 1.0}
             numbers = self.program.numbers(name).tolist()
             return self.hidden.saturating(along, numbers, codes)
-        return self.hidden.steps(codes, partial(self._step, name))
+        return self.hidden.steps(codes, self._step_along(name))
 
     def _along(self, name: str, form: Linear) -> list[Expression]:
         """A table of a sum of channels: steps along the sum."""
@@ -281,6 +294,7 @@ class BlockMlp:
         width = code_matrix(self.program, name, [0]).shape[1]
         base = np.zeros(width) if usual is None else self._code(name, usual)
         outputs = [Expression({}, amount) for amount in base]
+        changes = dict[int, list[float]]()
         for path in paths:
             if isinstance(path.value, str):
                 outputs[0].add(self._gate(path.given, path.value))
@@ -289,10 +303,12 @@ class BlockMlp:
                 for leaf, values in path.given.items():
                     inside.add(self._distance(leaf, values), -2.0)
                 unit = self.hidden.conjunction(inside)
-                change = self._code(name, path.value) - base
-                for output, amount in zip(outputs, change, strict=True):
+                if path.value not in changes:
+                    code = self._code(name, path.value)
+                    changes[path.value] = (code - base).tolist()
+                for output, amount in zip(outputs, changes[path.value], strict=True):
                     if amount:
-                        output.add(unit, float(amount))
+                        output.add(unit, amount)
         return self.hidden.lift(outputs, 2)
 
     def _sum(self, names: tuple[str, ...]) -> Expression:

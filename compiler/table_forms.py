@@ -16,6 +16,7 @@ from krohn.compiler.positions import circle_reader
 from krohn.compiler.units import Expression, Stage, combination, sharpness
 from krohn.network.precision import FloatArray
 from krohn.program import Flagged, Map, Match, Operation, Program, Table, is_embedded
+from krohn.program.domains import joint
 
 # Tables of several integers that see only one sum of them: steps along that sum.
 #
@@ -96,7 +97,7 @@ def linear(
         return None
     # A step takes two units; decided by paths the table takes one for each.
     opener = Opener(program, frozenset(inputs))
-    return sum_form if opener.paths(name, 2 * sum_form.steps) is None else None
+    return None if opener.few(name, 2 * sum_form.steps) else sum_form
 
 
 def _of_a_sum(
@@ -128,7 +129,7 @@ def _joint_table(program: Program, name: str, inputs: tuple[str, ...]) -> Map | 
         return None
     if not _hold_integers(program, inputs):
         return None
-    rows = np.array(list(product(*domains)), dtype=np.int64)
+    rows = joint([np.array(domain, dtype=np.int64) for domain in domains])
     columns = dict(zip(inputs, rows.T, strict=True))
     try:
         values = evaluate_cone(program, name, columns)

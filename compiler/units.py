@@ -76,10 +76,10 @@ class Stage:
 def combination(units: list[Expression], codes: FloatArray) -> list[Expression]:
     """The sum of units weighted by the rows of ``codes``, one for each column."""
     outputs = [Expression() for _ in range(codes.shape[1])]
-    for unit, code in zip(units, codes, strict=True):
+    for unit, code in zip(units, codes.tolist(), strict=True):
         for output, amount in zip(outputs, code, strict=True):
             if amount:
-                output.add(unit, float(amount))
+                output.add(unit, amount)
     return outputs
 
 
@@ -235,12 +235,12 @@ class HiddenLayers:
         """Rising steps above the middle and falling ones below it, which is nearer."""
         middle = (len(codes) - 1) // 2
         outputs = [Expression({}, code) for code in codes[middle]]
-        for index, change in enumerate(np.diff(codes, axis=0)):
+        for index, change in enumerate(np.diff(codes, axis=0).tolist()):
             rising = index >= middle
             for output, amount in zip(outputs, change, strict=True):
                 if amount:
                     sign = 1.0 if rising else -1.0
-                    output.add(step(index, rising), sign * float(amount))
+                    output.add(step(index, rising), sign * amount)
         return self.lift(outputs, 1)
 
     def saturating(
@@ -257,17 +257,17 @@ class HiddenLayers:
             codes: ``(values, dimensions)``: the code of the result for each.
         """
         outputs = [Expression({}, last) for last in codes[-1]]
-        for index, change in enumerate(np.diff(codes, axis=0)):
-            if change.any():
-                low, high = values[index : index + 2]
-                steep = float(sharpness(high - low))
+        sharp = sharpness(np.diff(values)).tolist()
+        for index, change in enumerate(np.diff(codes, axis=0).tolist()):
+            if any(change):
+                (low, high), steep = values[index : index + 2], sharp[index]
                 ramp = steep * (low + high) / 2 - 0.25
                 inside = {place: steep * weight for place, weight in along.items()}
                 passed = self.recognise.unit(Expression(inside, -ramp))
                 below = self.combine.unit(Expression({}, 1.0).add(passed, -2.0))
                 for output, amount in zip(outputs, change, strict=True):
                     if amount:
-                        output.add(below, -float(amount))
+                        output.add(below, -amount)
         return self.lift(outputs, 2)
 
     def lift(self, outputs: list[Expression], layers: int) -> list[Expression]:
