@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -62,12 +62,20 @@ class Component:
     @cached_property
     def group(self) -> PermutationGroup:
         """The group that the bijective letters generate."""
-        return PermutationGroup(self.machine.transitions[self.permutes])
+        group = PermutationGroup(self.machine.transitions[self.permutes])
+        return _shared_group(group.degree, group.generators.tobytes())
 
     @property
     def is_permutation_reset(self) -> bool:
         """Whether every letter is a bijection or constant (thesis, Definition 7)."""
         return bool((self.permutes | self.resets).all())
+
+
+@lru_cache(maxsize=64)
+def _shared_group(degree: int, generators: bytes) -> PermutationGroup:
+    """A group of some generators: what is found out of it is known in every cascade."""
+    rows = np.frombuffer(generators, dtype=np.int64).reshape(-1, degree)
+    return PermutationGroup(rows)
 
 
 @dataclass(frozen=True, eq=False)

@@ -173,11 +173,14 @@ def _labels(inner: IntArray) -> Iterator[IntArray]:
     letters, size = inner.shape
     todo: list[tuple[dict[int, int], dict[int, int]]] = [({}, {0: 0})]
     budget = Budget(MOST_STEPS)
+    moves = [
+        (a, q, int(inner[a, q])) for a, q in np.argwhere(inner != OUTSIDE).tolist()
+    ]
     for _ in range(MOST_GUESSES):
         if not todo or budget.is_exhausted:
             return
         adds, label = todo.pop()
-        if not _spread(inner, adds, label, budget):
+        if not _spread(inner, moves, adds, label, budget):
             continue
         if len(label) == size:
             yield np.array([adds.get(a, 0) for a in range(letters)])
@@ -188,12 +191,23 @@ def _labels(inner: IntArray) -> Iterator[IntArray]:
 
 
 def _spread(
-    inner: IntArray, adds: dict[int, int], label: dict[int, int], budget: Budget
+    inner: IntArray,
+    moves: list[tuple[int, int, int]],
+    adds: dict[int, int],
+    label: dict[int, int],
+    budget: Budget,
 ) -> bool:
     """Label the states to which known letters lead; whether there is no contradiction.
 
     Two states must not have one label, and a letter's number is known once it joins
     two states with labels. Nothing is labelled once the budget is spent.
+
+    Args:
+        inner: ``(letters, states)``: where letters lead.
+        moves: The same as letter, state and where it leads, but for what leads outside.
+        adds: The numbers of letters.
+        label: The labels of states.
+        budget: The work that may be done.
     """
     size, changed = inner.shape[1], True
     while changed:
@@ -201,18 +215,17 @@ def _spread(
         budget.spend(0, calls=1 + inner.size // ENTRIES_A_STEP)
         if budget.is_exhausted:
             return False
-        for a, row in enumerate(inner.tolist()):
-            for q, target in enumerate(row):
-                if target == OUTSIDE or q not in label:
-                    continue
-                if a in adds and target not in label:
-                    label[target] = (label[q] + adds[a]) % size
-                    changed = True
-                if target in label:
-                    step = (label[target] - label[q]) % size
-                    changed |= a not in adds
-                    if adds.setdefault(a, step) != step:
-                        return False
+        for a, q, target in moves:
+            if q not in label:
+                continue
+            if a in adds and target not in label:
+                label[target] = (label[q] + adds[a]) % size
+                changed = True
+            if target in label:
+                step = (label[target] - label[q]) % size
+                changed |= a not in adds
+                if adds.setdefault(a, step) != step:
+                    return False
     return len(set(label.values())) == len(label)
 
 

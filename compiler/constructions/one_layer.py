@@ -196,13 +196,13 @@ def content(machine: Automaton, length: int) -> Program:
         alike = (rows == act).all(axis=1)
         operations |= _count_channels(f"letter{i}", alike, len(powers), period, length)
         outputs.append(f"letter{i}.class")
+        if len(images) * len(powers) > LARGEST_TABLE:
+            raise CompileError(f"too many counts decide the state of {machine.name}")
         images = {
             (*counts, n): int(power[q])
             for counts, q in images.items()
             for n, power in enumerate(powers)
         }
-        if len(images) > LARGEST_TABLE:
-            raise CompileError(f"too many counts decide the state of {machine.name}")
     if not outputs:
         raise CompileError(f"no letter of {machine.name} does anything")
     decode = {
