@@ -33,16 +33,18 @@ def bound_noise(mlp: Mlp, channel: Channel) -> FloatArray:
     sums = [program.channels[n] for n in evidence["sums"]]
     sources = maps.sources(sums, dims)
     statement = None if sums else maps.state(sources, channel)
-    if known := statement in mlp.shown:
-        cases = every([program.channels[n] for n in sources.names]).some(dims[:0])
-    else:
-        cases = read_cases(program, sources.names, channel, evidence)
+    later = channel.place(channel.later)
+    if statement in mlp.shown:
+        bos = np.array([channel.bos])
+        off = maps.distance_at_bos(sources, dims, channel.code(bos))
+        noise = per_value(channel, bos, off)
+        noise[later] = np.maximum(noise[later], mlp.shown[statement])
+        return noise
+    cases = read_cases(program, sources.names, channel, evidence)
     results = np.append(cases.values, channel.bos)
     off, of = maps.distance(sources, cases, dims, channel.code(results))
-    noise, later = per_value(channel, results[of], off), channel.place(channel.later)
-    if known:
-        noise[later] = np.maximum(noise[later], mlp.shown[statement])
-    elif statement is not None:
+    noise = per_value(channel, results[of], off)
+    if statement is not None:
         some = of < len(cases.each)
         after = per_value(channel, results[of[some]], off[some])
         mlp.shown[statement] = after[later]
@@ -200,14 +202,30 @@ class Maps:
             distances.append(self._off(kept, out, needed[-1], target[of[part]]))
         return np.concatenate(distances), of
 
+    def distance_at_bos(
+        self, sources: Sources, dims: IntArray, target: FloatArray
+    ) -> FloatArray:
+        """``(1,)``: the distance at BOS alone, where each source has one value."""
+        mlp, everywhere = self.mlp, np.arange(len(self.mlp.mask))
+        if not mlp.at_bos:
+            needed = below(mlp.layers, everywhere)
+            named = list(range(len(sources.each)))
+            rows = np.array([[len(s.x.value) - 1] for s in sources.each])
+            kept = sources.at(named, rows, everywhere, kept=True).where(mlp.mask)
+            out = self._through(sources.at(named, rows, needed[0]), needed, kept)
+            mlp.at_bos.append(self._after(kept, out, everywhere))
+        return _distances(mlp.at_bos[0].columns(dims), target)
+
     def _off(
         self, kept: Noisy, out: Noisy, dims: IntArray, target: FloatArray
     ) -> FloatArray:
         """``(rows,)``: how far what is kept and what is added are from targets."""
+        return _distances(self._after(kept, out, dims), target)
+
+    def _after(self, kept: Noisy, out: Noisy, dims: IntArray) -> Noisy:
+        """What is kept and what is added, with what free dimensions hold besides."""
         free = (self.mlp.stream.free * self.mlp.mask)[dims]
-        both = Noisy(kept.value, kept.slopes, kept.rest + free, kept.form).plus(out)
-        off = abs(Interval.of(both.value) - target) + both.total
-        return np.asarray(off.high.max(axis=1))
+        return Noisy(kept.value, kept.slopes, kept.rest + free, kept.form).plus(out)
 
     def _steps(self, sources: Sources, needed: list[IntArray], count: float) -> bool:
         """Whether noise cancels in rows: in steps along sums of several integers.
@@ -288,3 +306,9 @@ class Maps:
                 sums.store_with_bias(bias).apply_activations(names).affine(above, after)
             )
         return join_rows(blocks), of
+
+
+def _distances(found: Noisy, target: FloatArray) -> FloatArray:
+    """``(rows,)``: how far numbers can be from targets."""
+    off = abs(Interval.of(found.value) - target) + found.total
+    return np.asarray(off.high.max(axis=1))

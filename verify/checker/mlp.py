@@ -10,6 +10,7 @@ from krohn.program.domains import BoolArray, IntArray
 from krohn.program.errors import demand
 from krohn.program.operations.map import Map
 from krohn.program.statement import Channel
+from krohn.verify.checker.affine_arithmetic import Noisy
 from krohn.verify.checker.arithmetic import FARTHEST, STORED, fits
 from krohn.verify.checker.model_file import FloatArray, StrArray
 from krohn.verify.checker.registry import rule
@@ -31,6 +32,7 @@ class Mlp:
         apart: What `maps` has found of its inputs.
         single: The parts of that which are no sums.
         shown: The noise of maps of this network, by all that it depends on.
+        at_bos: What stands in all dimensions after it at BOS, once `maps` has found it.
     """
 
     layers: Layers
@@ -41,6 +43,7 @@ class Mlp:
     apart: dict[tuple[str, ...], Any] = field(init=False, default_factory=dict)
     single: dict[tuple[str, ...], Any] = field(init=False, default_factory=dict)
     shown: dict[Any, FloatArray] = field(default_factory=dict)
+    at_bos: list[Noisy] = field(init=False, default_factory=list)
 
     def bound_noise(self, channel: Channel) -> FloatArray:
         """``(values,)``: the noise of each value of a channel that is written here."""
