@@ -20,6 +20,8 @@ LARGEST = 2**31
 """All numbers of a Program are less: sums of a few fit 64 bits, products of two too."""
 LARGEST_MATRIX = 256
 """The most rows of a matrix."""
+FEW = 1_000
+"""Up to so many values are searched for one by one."""
 MOST = 4_000_000
 """How many values, or joint values of some channels, are listed at once."""
 
@@ -189,6 +191,14 @@ def locate_values(domain: IntArray, values: IntArray) -> tuple[IntArray, BoolArr
     """Where values stand in an ascending domain, if they do, and whether they do."""
     at = np.minimum(np.searchsorted(domain, values), len(domain) - 1)
     return at, domain[at] == values
+
+
+def among(values: IntArray, ascending: IntArray) -> BoolArray:
+    """Which values are among others; for few of them in a tenth of `np.isin`'s time."""
+    if len(values) > FEW:
+        return np.isin(values, ascending)
+    first = ascending.searchsorted(values)
+    return np.asarray(ascending.searchsorted(values, "right") > first)
 
 
 def sums(some: IntArray, others: IntArray) -> IntArray:

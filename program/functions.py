@@ -17,6 +17,7 @@ from krohn.program.domains import (
     IntArray,
     PossibleValues,
     Values,
+    among,
     beside,
     distinct_values,
     locate_values,
@@ -161,7 +162,7 @@ class Table:
             Refused: If one that can occur is not there, or one is there twice.
         """
         inputs = zip(self.rows.T, read, strict=True)
-        later = np.all([np.isin(x, v.later) for x, v in inputs], axis=0)
+        later = np.all([among(x, v.later) for x, v in inputs], axis=0)
         start = np.all(self.rows == [v.bos for v in read], axis=1)
         kept = later | start
         number = self.rows[kept] @ factors([v.domain for v in read])
@@ -181,7 +182,7 @@ class Table:
         if not (self.rows == bos).all(axis=1).any():
             return bos
         inputs = list(zip(self.rows.T, read, strict=True))
-        known = np.all([np.isin(x, v.later) for x, v in inputs], axis=0)
+        known = np.all([among(x, v.later) for x, v in inputs], axis=0)
         at = np.stack([np.searchsorted(v.later, x[known]) for x, v in inputs], axis=1)
         weights = factors([np.arange(len(v.later)) for v in read])
         number = distinct_values(at @ weights)
@@ -194,7 +195,7 @@ class Table:
         bos = np.flatnonzero((self.rows == [v.bos for v in read]).all(axis=1))
         demand(len(bos) == 1, "a table has not one row for the values at BOS")
         inputs = zip(self.rows.T, read, strict=True)
-        later = np.all([np.isin(x, v.later) for x, v in inputs], axis=0)
+        later = np.all([among(x, v.later) for x, v in inputs], axis=0)
         start, values = int(self.values[bos[0]]), self.values[later]
         most = _highest(self.rows[later], values, start, read)
         return Values(start, distinct_values(values), most=most)
