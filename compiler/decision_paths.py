@@ -1,10 +1,11 @@
 """Decision paths: how a table of tables is decided, for one MLP to do it at once."""
 
 from collections.abc import Container, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from itertools import islice, pairwise, product
 from math import prod
+from typing import NamedTuple
 
 import numpy as np
 
@@ -194,8 +195,7 @@ def _diagram_of(table: Table, wanted: Values | None) -> Diagram:
 Given = Mapping[str, frozenset[int]]
 
 
-@dataclass(frozen=True)
-class Path:
+class Path(NamedTuple):
     """One way in which a value is decided.
 
     Attributes:
@@ -211,8 +211,7 @@ NO = -1
 """Where the diagram of a question ends if the answer is no."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Goal:
+class _Goal(NamedTuple):
     """A channel whose value, or whether it is one of those wanted, is to be decided.
 
     Attributes:
@@ -390,7 +389,7 @@ class Opener:
         for to, wanted in node.branches:
             if goal.wanted is None or to != NO:
                 asked = self._goal(operation.inputs[node.column], wanted)
-                yield asked, replace(goal, at=to)
+                yield asked, goal._replace(at=to)
 
     def _goal(self, name: str, wanted: Values | None = None) -> "_Goal":
         """To know a channel, or that it has one of some values."""

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import reduce
+from typing import NamedTuple
 
 import numpy as np
 
@@ -90,6 +91,20 @@ def needs_depth(plan: Schedule, name: str) -> bool:
     return any(leaf not in program.one_hot for leaf in asked)
 
 
+class Spacing(NamedTuple):
+    """How the values of a channel lie in the stream.
+
+    Attributes:
+        places: The place of each value in the domain.
+        numbers: What stands for each.
+        sharp: By which power of two each and the next are moved 1 or more apart.
+    """
+
+    places: dict[int, int]
+    numbers: list[float]
+    sharp: list[float]
+
+
 # ReLU tables: the MLP of a block from the Maps that it computes (Lemmas 10, 11, 14).
 
 
@@ -110,7 +125,7 @@ class BlockMlp:
     scale: float = 1.0
     written: dict[int, Expression] = field(default_factory=dict)
     _distances: dict[tuple[str, Values], Expression] = field(default_factory=dict)
-    _known_numbers: dict[str, list[float]] = field(default_factory=dict)
+    _spacings: dict[str, Spacing] = field(default_factory=dict)
 
     @property
     def program(self) -> Program:
@@ -189,11 +204,15 @@ class BlockMlp:
         outputs = [self.written.get(dimension, Expression()) for dimension in range(d)]
         return layers(self.hidden.stages, d, outputs)
 
-    def _numbers(self, name: str) -> list[float]:
-        """What stands in the stream for each value of a channel."""
-        if name not in self._known_numbers:
-            self._known_numbers[name] = self.program.numbers(name).tolist()
-        return self._known_numbers[name]
+    def _spacing(self, name: str) -> Spacing:
+        """How the values of a channel lie in the stream."""
+        if name not in self._spacings:
+            program = self.program
+            places = {value: i for i, value in enumerate(program.domains[name])}
+            numbers = program.numbers(name)
+            sharp = sharpness(np.diff(numbers)).tolist()
+            self._spacings[name] = Spacing(places, numbers.tolist(), sharp)
+        return self._spacings[name]
 
     def _span(self, name: str) -> range:
         place = self.layout.places[name]
@@ -207,11 +226,10 @@ class BlockMlp:
 
         A falling step is 1, then 0.
         """
-        dimension, numbers = self._dimension(name), self.program.numbers(name)
-        sharp, values = sharpness(np.diff(numbers)).tolist(), numbers.tolist()
+        dimension, (_, numbers, sharp) = self._dimension(name), self._spacing(name)
 
         def step(index: int, rising: bool) -> Expression:
-            (low, high), steep = values[index : index + 2], sharp[index]
+            (low, high), steep = numbers[index : index + 2], sharp[index]
             return self.hidden.rise(
                 {dimension: 2.0 * steep}, steep * (low + high), rising
             )
@@ -229,19 +247,18 @@ class BlockMlp:
         return self._distances[name, values]
 
     def _make_distance(self, name: str, values: Values) -> Expression:
-        domain, dimension = self.program.domains[name], self._dimension(name)
+        dimension = self._dimension(name)
         if name in self.program.one_hot:
             chosen = [self.hidden.pass_on(dimension + v) for v in sorted(values)]
             return reduce(lambda e, x: e.add(x, -1.0), chosen, Expression({}, 1.0))
-        missed = Expression()
-        first, last = domain.index(min(values)), domain.index(max(values))
-        numbers = self._numbers(name)
+        missed, (places, numbers, sharp) = Expression(), self._spacing(name)
+        first, last = places[min(values)], places[max(values)]
         if first > 0:
-            before = numbers[first], numbers[first - 1]
-            missed.add(self.hidden.beyond(dimension, *before))
-        if last + 1 < len(domain):
-            after = numbers[last], numbers[last + 1]
-            missed.add(self.hidden.beyond(dimension, *after))
+            ends = numbers[first], numbers[first - 1]
+            missed.add(self.hidden.beyond(dimension, *ends, sharp[first - 1]))
+        if last + 1 < len(numbers):
+            ends = numbers[last], numbers[last + 1]
+            missed.add(self.hidden.beyond(dimension, *ends, sharp[last]))
         return missed
 
     def _single(

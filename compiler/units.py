@@ -213,9 +213,11 @@ class HiddenLayers:
         along = {dimension: sign * weight for dimension, weight in twice.items()}
         return step(self.recognise, along, sign * middle)
 
-    def beyond(self, dimension: int, inside: float, outside: float) -> Expression:
+    def beyond(
+        self, dimension: int, inside: float, outside: float, sharp: float
+    ) -> Expression:
         """Exactly 0 up to 1/4 before the midpoint, at least 1 from ``outside`` on."""
-        slope = 2.0 * float(sharpness(abs(outside - inside)))
+        slope = 2.0 * sharp
         slope = slope if outside > inside else -slope
         middle = slope * (inside + outside) / 2
         return self.recognise.unit(Expression({dimension: slope}, 0.5 - middle))

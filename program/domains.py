@@ -62,6 +62,11 @@ class Values:
         """All values, ascending."""
         return tuple(distinct_values(np.append(self.later, self.bos)).tolist())
 
+    @cached_property
+    def anywhere(self) -> "Values":
+        """The values of a channel that fetches it: later ones, or that at BOS."""
+        return Values(self.bos, distinct_values(np.append(self.later, self.bos)))
+
     def within(self, low: int, high: int) -> bool:
         """Whether all values lie in ``low..high``."""
         least = min(self.bos, int(self.later[0]))

@@ -16,7 +16,6 @@ from krohn.program.domains import (
     IntArray,
     PossibleValues,
     Values,
-    distinct_values,
 )
 from krohn.program.errors import demand
 
@@ -207,9 +206,7 @@ class LookBack(Operation):
 
     def infer(self, read: Sequence[Values], frame: Frame) -> Values:
         """The values of its source; at later positions also the value at BOS."""
-        return Values(
-            read[0].bos, distinct_values(np.append(read[0].later, read[0].bos))
-        )
+        return read[0].anywhere
 
 
 @dataclass(frozen=True, slots=True)

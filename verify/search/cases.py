@@ -10,7 +10,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from krohn.program.domains import BoolArray, IntArray, Matrices, distinct_values
+from krohn.program.domains import (
+    BoolArray,
+    IntArray,
+    Matrices,
+    among,
+    distinct_values,
+)
 from krohn.program.errors import demand
 from krohn.program.piecewise import Piecewise
 from krohn.program.statement import Channel, Statement, cone
@@ -21,6 +27,7 @@ from krohn.verify.checker.passed_sums import adds_up
 
 MOST_CASES, MOST_ROWS, MOST_QUESTIONS = 200_000, 2_000_000, 500_000
 DEEPEST = 250  # Python's stack
+FEW_ENTRIES = 2_000
 
 
 def needs_cases(mlp: Mlp, channel: Channel) -> bool:
@@ -286,17 +293,25 @@ def _nodes(
         value leads to; those of the last input are the answers, the first is node 0.
     """
     columns = zip(channel.table.rows.T, read, strict=True)
-    later = np.all([np.isin(column, c.later) for column, c in columns], axis=0)
+    later = np.all([among(column, c.later) for column, c in columns], axis=0)
     # Rows ascend, and all that join later values are there (Lemma 1).
     below = answers[np.searchsorted(channel.later, channel.table.values[later])]
     levels: list[IntArray] = []
     for c in reversed(read):
-        nodes, number = np.unique(
-            below.reshape(-1, len(c.later)), axis=0, return_inverse=True
-        )
+        nodes, below = _distinct_rows(below.reshape(-1, len(c.later)))
         levels.insert(0, nodes)
-        below = number.reshape(-1)
     return levels
+
+
+def _distinct_rows(rows: IntArray) -> tuple[IntArray, IntArray]:
+    """The different rows, ascending, and the place of each row among them."""
+    if rows.size > FEW_ENTRIES:
+        found, place = np.unique(rows, axis=0, return_inverse=True)
+        return found, place.reshape(-1)
+    each = list(map(tuple, rows.tolist()))  # numpy takes longer to begin
+    ordered = sorted(set(each))
+    places = {row: i for i, row in enumerate(ordered)}
+    return np.array(ordered), np.array([places[row] for row in each])
 
 
 def distinct(numbers: IntArray) -> tuple[IntArray, IntArray]:
