@@ -91,6 +91,18 @@ def _dimensions(channels: Iterable[Channel]) -> IntArray:
     return np.array([d for c in channels for d in c.span], np.int64)
 
 
+def sources_alone(
+    stream: Stream, sums: Iterable[Channel]
+) -> tuple[Channel, list[Channel], list[Channel]]:
+    """The letter, the channels that are tables of it, and others that are in no sum."""
+    added = {n for s in sums for n in s.inputs}
+    live = [stream.program.channels[n] for n in stream.noise if n not in added]
+    token = next(iter(stream.program.channels.values()))
+    tied = [c for c in live if c.op == "table" and c.inputs == (token.name,)]
+    names = {c.name for c in tied}
+    return token, tied, [c for c in live if c.name not in names]
+
+
 @dataclass(frozen=True)
 class Sources:
     """The sources of an MLP: the letter, the other channels, or sums of two of these.
@@ -128,10 +140,7 @@ class Sources:
             sums: The sums.
             known: Sources of this MLP that are no sums, by their channels; grows.
         """
-        added = {n for s in sums for n in s.inputs}
-        live = [stream.program.channels[n] for n in stream.noise if n not in added]
-        token = next(iter(stream.program.channels.values()))
-        tied = [c for c in live if c.op == "table" and c.inputs == (token.name,)]
+        token, tied, others = sources_alone(stream, sums)
 
         def blank(channel: Channel) -> FloatArray:
             return np.zeros((len(channel.later) + 1, len(stream.owner)))
@@ -139,7 +148,6 @@ class Sources:
         # Tables of the letter have one row for each letter, and one for BOS.
         letters = {c.name: c.table.values for c in tied}
         groups = [(token, tied, letters)]
-        others = (c for c in live if c not in tied)
         groups += [(c, [c], {c.name: np.append(c.later, c.bos)}) for c in others]
         owner, each = np.full(len(stream.owner), -1), list[Source]()
 

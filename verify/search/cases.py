@@ -21,6 +21,7 @@ from krohn.program.errors import demand
 from krohn.program.piecewise import Piecewise
 from krohn.program.statement import Channel, Statement, cone
 from krohn.verify.checker.cases import function_of
+from krohn.verify.checker.contributions import sources_alone
 from krohn.verify.checker.maps import Maps
 from krohn.verify.checker.mlp import Mlp, below
 from krohn.verify.checker.passed_sums import adds_up
@@ -51,7 +52,8 @@ def find_cases(
         Refused: If none are found, or there are too many.
     """
     sums = _sums(mlp, channel)
-    names = Maps(mlp).sources(sums, np.array(channel.span)).names
+    token, _, others = sources_alone(mlp.stream, sums)
+    names = [c.name for c in (token, *others, *sums)]
     program, known = mlp.stream.program, {} if known is None else known
     operations, read = function_of(program, channel.name, names)
     values = (program.channels[n].later.tobytes() for n in (channel.name, *read))

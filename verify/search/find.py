@@ -92,11 +92,12 @@ def search(
         WrongWord: With a shortest word, if the stated Program, or an exact recurrent
             network, is another one.
     """
-    common = dict[str, Any]()
+    common, program = dict[str, Any](), None
     assert model.claim.architecture is not None
     if kind_of(model.claim.architecture).program:
-        common["cases"] = _cases(model)
-    (*others, last), reasons = _alternatives(model, machine), list[str]()
+        program = _stated_program(model)
+        common["cases"] = {} if program is None else _cases(model, program)
+    (*others, last), reasons = _alternatives(model, machine, program), list[str]()
     if not others:
         evidence = {**common, **last}
         step = partial(watch, evidence) if watch else None
@@ -115,28 +116,37 @@ def search(
     return min(proofs, key=lambda one: one[1].error)
 
 
-def _cases(model: Model) -> dict[str, Any]:
-    """The cases that decide the maps of MLPs, channel by channel, as evidence has them.
+DAMAGED = Refused, KeyError, IndexError, TypeError, ValueError
+"""What a damaged file leads to. Where nothing is found nothing is said, and the checker
+says what is wrong."""
 
-    Where nothing is found nothing is said, and the checker says what is wrong, of a
-    damaged file too.
-    """
+
+def _stated_program(model: Model) -> Statement | None:
+    """The Program of a file, whatever it is about; None if it cannot be read."""
+    try:
+        letters = model.network(Transformer).vocabulary - 1
+        return read_program(model, letters, matrices=True, vectors=True)
+    except DAMAGED:
+        return None
+
+
+def _cases(model: Model, program: Statement) -> dict[str, Any]:
+    """The cases that decide the maps of MLPs, channel by channel, as evidence has them."""
     cases, known = dict[str, Any](), dict[Any, Any]()
     try:
-        for mlp, channel in _outputs_of_mlps(model):
+        for mlp, channel in _outputs_of_mlps(model, program):
             from_cases = _find_cases(mlp, channel, known)
             if from_cases is not None:
                 cases[channel.name] = from_cases
-    except (Refused, KeyError, IndexError, TypeError, ValueError):
+    except DAMAGED:
         pass
     return cases
 
 
-def _outputs_of_mlps(model: Model) -> Iterator[tuple["Mlp", Channel]]:
-    shape = model.network(Transformer)
-    letters = shape.vocabulary - 1
-    program = read_program(model, letters, matrices=True, vectors=True)
-    for block in range(len(shape.blocks)):
+def _outputs_of_mlps(
+    model: Model, program: Statement
+) -> Iterator[tuple["Mlp", Channel]]:
+    for block in range(len(model.network(Transformer).blocks)):
         stream = _stream(model, program, 2 * block + 1)
         mlp = mlp_of(model, stream, block, {}, {})
         for channel in born(stream, 2 * block + 2):
@@ -159,8 +169,15 @@ def _stream(model: Model, program: Statement, snapshot: int) -> Stream:
     return Stream(program, model.format, none, owner, noise, np.zeros(width))
 
 
-def _alternatives(model: Model, machine: Machine | None) -> list[dict[str, Any]]:
+def _alternatives(
+    model: Model, machine: Machine | None, program: Statement | None
+) -> list[dict[str, Any]]:
     """What a slice finds for its reader beside cases: any of these may be evidence.
+
+    Args:
+        model: The model.
+        machine: As for `search`.
+        program: The Program of the file, if it has one that can be read.
 
     Raises:
         Refused: If there is nothing.
@@ -168,7 +185,7 @@ def _alternatives(model: Model, machine: Machine | None) -> list[dict[str, Any]]
     """
     reader = reader_of(model)
     if reader == "transformer" and model.claim.of_machine:
-        return refinement.of_model(model, machine or model.machine)
+        return refinement.of_model(model, machine or model.machine, known=program)
     reader = rule_module(program_rule(model) if reader == "transformer" else reader)
     place = slices.find_in_slices("finders", reader)
     return [{}] if place is None else slices.find(place)(model, machine)

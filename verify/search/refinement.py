@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from krohn.program.domains import LARGEST
+from krohn.program.domains import LARGEST, Matrices
 from krohn.program.errors import Refused
 from krohn.program.functions import FUNCTIONS
 from krohn.program.statement import Channel, Statement
@@ -69,7 +69,10 @@ def find(program: Statement, machine: Machine) -> dict[str, Any]:
 
 
 def of_model(
-    model: Model, machine: Machine, vectors: bool = False
+    model: Model,
+    machine: Machine,
+    vectors: bool = False,
+    known: Statement | None = None,
 ) -> list[dict[str, Any]]:
     """The evidence that the Program of a file computes a machine; as `find` does.
 
@@ -77,9 +80,20 @@ def of_model(
         model: The file.
         machine: The machine.
         vectors: Whether its outputs may be laid out as vectors.
+        known: Its Program, if that was read.
     """
-    program = read_program(model, len(machine.transitions), vectors=vectors)
-    return [{"program": find(program, machine)}]
+    letters = len(machine.transitions)
+    if known is None or known.bos != letters or not _is_plain(known):
+        known = read_program(model, letters, vectors=vectors)
+    return [{"program": find(known, machine)}]
+
+
+def _is_plain(program: Statement) -> bool:
+    """Whether all channels hold whole numbers, laid out as such."""
+    return not any(
+        c.says_vectors or isinstance(c.values, Matrices)
+        for c in program.channels.values()
+    )
 
 
 class Search:
