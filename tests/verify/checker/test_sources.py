@@ -7,8 +7,10 @@ from krohn.verify.search import find
 
 def test_what_is_no_sum_is_one_source_beside_every_sum() -> None:
     model = krohn.compile("regex:(a)*caaa|c", 12, "departures", proof=False)
-    shared = 0
-    for mlp, _ in find._outputs_of_mlps(find.model_of(model.file)):
+    shared, opened = 0, find.model_of(model.file)
+    program = find._stated_program(opened)
+    assert program is not None
+    for mlp, _ in find._outputs_of_mlps(opened, program):
         stream = mlp.stream
         plain = {s.name: s for s in Maps(mlp).apart(()).each}
         for added in stream.program.channels.values():
