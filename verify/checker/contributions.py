@@ -120,7 +120,9 @@ class Sources:
     layers: Layers
     activations: list[StrArray]
     owner: IntArray
-    _spans: dict[int, "Spans"] = field(init=False, default_factory=dict)
+    _spans: dict[int, tuple["Spans", IntArray]] = field(
+        init=False, default_factory=dict
+    )
     _stated: dict[tuple[int, bytes], Any] = field(init=False, default_factory=dict)
 
     @staticmethod
@@ -216,19 +218,25 @@ class Sources:
         """
         width = self.layers[-2][0].shape[1]
         if len(self.each[source].x.value) * width > CELLS:
-            return self._compute_spans(source, units)
-        if source not in self._spans:
-            self._spans[source] = self._compute_spans(source, np.arange(width))
-        ends, bounds, grid = self._spans[source]
-        return Spans(ends[..., units], bounds[..., units], grid)
+            (ends, bounds, grid), at = self._compute_spans(source, units)
+        else:
+            if source not in self._spans:
+                self._spans[source] = self._compute_spans(source, np.arange(width))
+            (ends, bounds, grid), at = self._spans[source]
+            at = at[units]
+        return Spans(ends[..., at], bounds[..., at], grid)
 
-    def _compute_spans(self, source: int, units: IntArray) -> "Spans":
+    def _compute_spans(self, source: int, units: IntArray) -> tuple["Spans", IntArray]:
+        """Bounds for the units that a source adds to, and zeros; which of these each has.
+
+        A source adds to few units, so that one column for each would be mostly zeros.
+        """
         reads, weight = self.depends[len(self.layers) - 2], self.layers[-2][0]
         one = reads[:, source] if source >= 0 else np.ones(len(reads), bool)
         own = np.flatnonzero(one & (reads.sum(axis=1) == (source >= 0)))
         x = self.run(source, self.layers[:-2], own)
         weight = weight[np.ix_(own, units)]
-        read = np.flatnonzero(weight.any(axis=0))  # by others nothing is added
+        read = np.flatnonzero(weight.any(axis=0))
         sums = x.products(weight[:, read], grid=0)
         off, around = sums.total, Interval.of(sums.value).wider(sums.total)
         low, high = (
@@ -237,10 +245,12 @@ class Sources:
         own_ends = np.stack([low, high, sums.size, sums.terms, ~sums.known])
         every = widest(own_ends[:, :-1], np.zeros(1, np.int64))
         bounds = middles(np.hstack([own_ends, every]))
-        ends = np.zeros((5, len(x.value), len(units)))
-        both = np.zeros((len(bounds), 5, len(units)))
-        ends[..., read], both[..., read] = own_ends, bounds
-        return Spans(ends, both, finest(x.value))
+        ends = np.zeros((5, len(x.value), len(read) + 1))
+        both = np.zeros((len(bounds), 5, len(read) + 1))
+        ends[..., :-1], both[..., :-1] = own_ends, bounds
+        at = np.full(len(units), len(read))
+        at[read] = np.arange(len(read))
+        return Spans(ends, both, finest(x.value)), at
 
     def run(self, source: int, layers: Layers, units: IntArray) -> Noisy:
         """``(values, units)``: units that depend on a source alone; on none for -1."""
