@@ -117,6 +117,25 @@ def schedule(program: Program, most_paths: int = 0, strict: bool = False) -> Sch
     return Schedule(program, kept, (last + 1) // 2)
 
 
+READS_A_STEP = 40
+STEPS_A_CHANNEL = 30
+
+
+def scheduling_steps(program: Program) -> int:
+    """About how much work it is to schedule and price a Program, in steps of a `Budget`.
+
+    Of each Map it is asked from which channels it is decided: down to the heads before
+    it, through what other Maps read there.
+    """
+    ranks, read, seen = attention_ranks(program), dict[int, int](), 0
+    for name, operation in program.operations.items():
+        if not operation.is_attention:
+            rank = ranks[name]
+            read[rank] = read.get(rank, 0) + len(operation.reads)
+            seen += read[rank]
+    return STEPS_A_CHANNEL * len(ranks) + seen // READS_A_STEP
+
+
 def _times(
     program: Program, limit: PathLimit, strict: bool, soonest: Mapping[Group, int]
 ) -> dict[str, int]:

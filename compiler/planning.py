@@ -48,9 +48,9 @@ from krohn.program import Program, Vectors
 Build: TypeAlias = Callable[[int], Steps[Program]]
 """The Program of a construction for a length."""
 EMPTY: Mapping[str, Build] = {}
-MOST_CHOSEN = 24_000_000
+MOST_CHOSEN = 40_000_000
 """Of a network that is chosen, its position table apart: it is compiled and proved in a
-GiB. A scan of 41 million parameters took 43 bytes for each."""
+GiB. Scans of 24 to 50 million parameters took 22 to 26 bytes for each."""
 FEW_WINDOWS = 10
 
 
@@ -108,22 +108,30 @@ class Planning:
         asked = minimise != COMPROMISE
         return frozenset(n for n in self.names if asked or radix_of(n) is None)
 
-    def front(self) -> list[Plan]:
+    def front(self, budget: Budget) -> list[Plan]:
         """The plans that no other one beats in depth, width, parameters and latency.
 
         Of every construction it is known afterwards whether it serves the machine.
+
+        Args:
+            budget: How much work pricing may take; it notes what that leaves out.
         """
-        search = self.search
+        search, left = self.search, budget.steps
         while True:
             known = [plan.cost for plan in search.found.values()]
-            ahead = [
-                (sizes(branch.bound, COMPROMISE), rank)
-                for rank, branch in search.branches.items()
+            open_branches = [
+                branch
+                for branch in search.branches.values()
                 if not (branch.is_begun and no_better(branch.bound, known))
             ]
+            ahead = [branch for branch in open_branches if branch.ahead <= left]
             if not ahead:
+                for branch in open_branches:
+                    budget.leave_out(f"networks of {branch.name} were not compared")
                 return front(search.found.values())
-            search.advance(min(ahead)[1])
+            nearest = min(ahead, key=lambda b: (sizes(b.bound, COMPROMISE), b.rank))
+            left -= nearest.ahead
+            search.advance(nearest.rank)
 
     def candidates(self, minimise: str | None = None) -> list[Candidate]:
         """The state of every construction, best first.

@@ -1,6 +1,6 @@
 """Best-first search among networks by a size, and the stages of each candidate."""
 
-from collections.abc import Callable, Container, Iterable, Iterator
+from collections.abc import Callable, Container, Generator, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from heapq import heapify, heappop, heappush
 from typing import Any, TypeAlias
@@ -19,7 +19,7 @@ from krohn.compiler.cost import (
     cost_steps,
     latency,
 )
-from krohn.compiler.layout import Layout, Schedule
+from krohn.compiler.layout import Layout, Schedule, scheduling_steps
 from krohn.compiler.pipeline import (
     Options,
     make_layout,
@@ -121,8 +121,9 @@ def front(plans: Iterable[Plan]) -> list[Plan]:
 # bound is never above the prices that follow it. So losers are mostly never laid out.
 
 
-Branch: TypeAlias = "Steps[Plan | list[Branch]]"
-"""Bounds, and at the end a plan, or the branches into which it parts."""
+Branch: TypeAlias = "Generator[Bound | int, None, Plan | list[Branch]]"
+"""Bounds, and at the end a plan, or the branches into which it parts. A number is the work
+to the next bound, in steps of a `Budget`."""
 
 Key = Callable[[Bound], tuple[float, ...]]
 Rank: TypeAlias = tuple[int, ...]
@@ -143,6 +144,7 @@ class OpenBranch:
         steps: The rest of it.
         bound: What is known of all that it can lead to.
         is_begun: Whether a step was taken.
+        ahead: The work to its next bound, as far as it is known.
     """
 
     name: str
@@ -150,6 +152,7 @@ class OpenBranch:
     steps: Branch
     bound: Bound
     is_begun: bool = False
+    ahead: int = 0
 
 
 @dataclass
@@ -220,7 +223,7 @@ class Search:
         branch = self.branches[rank]
         branch.is_begun = True
         try:
-            branch.bound = branch.bound.and_also(next(branch.steps))
+            found = next(branch.steps)
         except StopIteration as end:
             del self.branches[rank]
             return self._finish(branch, end.value)
@@ -229,6 +232,10 @@ class Search:
             self.reasons.setdefault(branch.name, []).append(str(error))
             self.is_some_too_large |= isinstance(error, TooLarge)
             return []
+        if isinstance(found, Bound):
+            branch.bound, branch.ahead = branch.bound.and_also(found), 0
+        else:
+            branch.ahead = found
         return [rank]
 
     def _finish(self, branch: OpenBranch, end: Any) -> list[Rank]:
@@ -319,6 +326,7 @@ def _branch_by_schedule(
     yield _check_parameters(
         request, bound_before_schedule(optimised, positions(optimised, every[0]))
     )
+    yield scheduling_steps(optimised)
     parts: list[Branch] = []
     seen: list[object] = []
     for options in every:

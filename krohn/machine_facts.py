@@ -61,7 +61,7 @@ def machine_facts(machine: Automaton, asked: CompileOptions) -> dict[str, Any]:
         claim.prove_network,
         _allowance(PROOFS * budget.steps, length),
     )
-    offered = construction_table(ways, asked.minimise, choice)
+    offered = construction_table(ways, asked.minimise, choice, budget)
     return {
         **_facts(machine, part),
         **_theory(every),

@@ -4,6 +4,7 @@ from collections.abc import Container
 from dataclasses import asdict
 from typing import Any
 
+from krohn.algebra.budget import Budget
 from krohn.compiled_model import (
     Choice,
     nonzero,
@@ -19,6 +20,7 @@ from krohn.compiler.search import (
     SIZES_TO_MINIMISE,
     Plan,
     find_size_to_minimise,
+    sizes,
 )
 
 Network = tuple[str, Cost | None]
@@ -26,7 +28,7 @@ Network = tuple[str, Cost | None]
 
 
 def construction_table(
-    planning: Planning, minimise: str | None, choice: Choice[Any, Any]
+    planning: Planning, minimise: str | None, choice: Choice[Any, Any], budget: Budget
 ) -> dict[str, Any]:
     """The table of constructions and the Pareto front.
 
@@ -34,6 +36,7 @@ def construction_table(
         planning: All ways to compute the machine.
         minimise: What the choice goes by; None for the compromise.
         choice: The choice by this.
+        budget: How much work it may be to price the others.
 
     Returns:
         ``front``: the networks that no other one beats, with the chosen one and those
@@ -49,7 +52,7 @@ def construction_table(
     """
     minimise = find_size_to_minimise(minimise)
     chosen: Network | None = choice.way and (choice.way.construction, choice.way.cost)
-    plans = {(p.construction, p.cost): p for p in planning.front()}
+    plans = {(p.construction, p.cost): p for p in planning.front(budget)}
     proved = dict.fromkeys(((t.construction, t.cost) for t in choice.tried), False)
     if chosen is not None and choice.found is not None:
         proved[chosen] = True
@@ -123,13 +126,14 @@ def _alternatives(planning: Planning, choice: Choice[Any, Any]) -> list[dict[str
     if choice.way is None or choice.way.cost is None:
         return []
     failed, chosen = {(t.construction, t.cost) for t in choice.tried}, choice.way.cost
+    priced = planning.search.found.values()
+    plans = [p for p in priced if (p.construction, p.cost) not in failed]
     rows = []
     for size in FRONT:
-        ways = planning.best_first(size)
-        plan = next((p for p in ways if (p.construction, p.cost) not in failed), None)
+        plan = min(plans, key=lambda p: sizes(p.cost, size), default=None)
         if plan is not None and getattr(plan.cost, size) < getattr(chosen, size):
-            sizes = {name: getattr(plan.cost, name) for name in ("layers", *FRONT)}
-            rows.append({"minimise": size, "name": plan.construction, **sizes})
+            shown = {name: getattr(plan.cost, name) for name in ("layers", *FRONT)}
+            rows.append({"minimise": size, "name": plan.construction, **shown})
     return rows
 
 
@@ -192,11 +196,13 @@ def _left_out(cost: Cost, others: list[Candidate]) -> str:
 def _rival(cost: Cost, rival: Candidate, minimise: str) -> str:
     """The sizes of the next best construction, as a reason."""
     first, *others = SIZES_TO_MINIMISE[minimise]
-    sizes = rival.cost or rival.bound
+    least_of_it = rival.cost or rival.bound
     least = "" if rival.cost else "at least "
-    reason = f"; {rival.name} has {least}{_amount(getattr(sizes, first))}"
-    if rival.cost and getattr(sizes, first) == getattr(cost, first):
-        unlike = (_label(n) for n in others if getattr(sizes, n) != getattr(cost, n))
+    reason = f"; {rival.name} has {least}{_amount(getattr(least_of_it, first))}"
+    if rival.cost and getattr(least_of_it, first) == getattr(cost, first):
+        unlike = (
+            _label(n) for n in others if getattr(least_of_it, n) != getattr(cost, n)
+        )
         reason += " and " + next((f"more {n}" for n in unlike), "the same sizes")
     return reason
 

@@ -12,6 +12,7 @@ from hypothesis import given, settings, strategies as st
 import krohn
 from krohn.algebra import zoo
 from krohn.algebra.automaton import Automaton, Semiautomaton
+from krohn.algebra.budget import Budget
 from krohn.algebra.errors import KrohnError
 from krohn.compiler import CompileError
 from krohn.compiler.constructions.registry import construct, radix_of
@@ -102,7 +103,7 @@ def test_the_front_is_that_of_all(name: str) -> None:
     }
     known = planning(machine, 12, OPTIONS)
     next(known.best_first())
-    found = [tuple(getattr(p.cost, n) for n in FRONT) for p in known.front()]
+    found = [tuple(getattr(p.cost, n) for n in FRONT) for p in known.front(Budget())]
     assert sorted(found) == sorted(values - beaten)
 
 
@@ -115,6 +116,15 @@ def test_what_cannot_win_is_not_laid_out() -> None:
         w for w in known.search.branches.values() if w.name == "sequential"
     )
     assert sequential.bound.depth == 99
+
+
+def test_what_takes_too_long_is_not_compared() -> None:
+    known, budget = planning(zoo.machine("S5"), 100, OPTIONS), Budget(4_000)
+    best = next(known.best_first())
+    front = known.front(budget)
+    assert best.construction in [plan.construction for plan in front]
+    assert "networks of scan10 were not compared" in budget.cut
+    assert "scan10" not in [plan.construction for plan in front]
 
 
 def test_no_plan_no_front() -> None:

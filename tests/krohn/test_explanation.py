@@ -336,7 +336,7 @@ def test_the_front_is_drawn(tmp_path: Path) -> None:
 
 
 @pytest.mark.sample(1)
-@pytest.mark.parametrize("states", [243, 400])
+@pytest.mark.parametrize("states", [280, 400])
 def test_a_machine_that_is_too_large_is_offered_an_rnn(states: int) -> None:
     rng = np.random.default_rng(0)
     large = machine_of([rng.permutation(states) for _ in range(2)])
