@@ -36,8 +36,20 @@ WIDE = ((6, 64, 64), (6, 64, 4), (6, 4, 4), (55, 60, 60), (243, 2, 2))
 PATTERNS = (("regex:bcac(a)*|ba", 128), ("regex:(ab|ba)*", 512))
 COUNTING, LONG_COUNTING = "regex:(ab)*c", "regex:(ab)*c(de)*f(gh)*i(jk)*"
 READ = (("FlipFlop", 1_024), ("C2", 1_024), ("S5", 1_024), ("PermReset4", 100))
+FORWARD = (
+    ("FlipFlop", 64, 1),
+    ("FlipFlop", 64, 64),
+    ("C2", 64, 1),
+    ("S5", 64, 1),
+    ("S5", 64, 64),
+    ("S5", 256, 1),
+    ("S5", 1_024, 1),
+)
+"""Machines, letters, and how many words are read at once."""
 TEXTS = ("LCS3,3", "EditDistance8,8:letters=4", "EditDistance20,20")
 TOGETHER = 64
+WARM = 10
+"""Passes after which a network knows which of its heads copy."""
 FILTERS = (
     ("examples/weather.json", 0.01),
     ("RanHMM4,3@0", 0.01),
@@ -193,6 +205,50 @@ def speed(name: str, length: int) -> Row:
     }
 
 
+def forward(name: str, length: int, count: int) -> Row:
+    """How long torch takes for whole words: a pass, without copies, and plain torch."""
+    import torch
+    from plain_torch import PlainTransformer
+
+    import krohn
+    from krohn.network.model import Model
+
+    compiled = krohn.compile(name, length, proof=False)
+    weighing = Model(compiled.file)
+    plain = PlainTransformer(weighing)
+    torch.set_num_threads(1)
+    made = torch.Generator().manual_seed(0)
+    words = torch.randint(len(weighing.letters), (count, length), generator=made)
+    ways = compiled.network, weighing.network, plain.whole
+    with torch.inference_mode():
+        said = [way(words).argmax(-1) for way in ways for _ in range(WARM)]
+        if not all(torch.equal(said[0], each) for each in said):
+            raise SystemExit("two runtimes give two answers")
+        ours, weighed, theirs = in_turn([partial(way, words) for way in ways])
+    return {
+        "machine": name,
+        "letters": length,
+        "words": count,
+        "network(words), ms": 1000 * ours,
+        "without copies": 1000 * weighed,
+        "plain torch": 1000 * theirs,
+        "times": theirs / ours,
+        "times without copies": theirs / weighed,
+    }
+
+
+def in_turn(runs: Sequence[Callable[[], object]]) -> list[float]:
+    """The CPU seconds of each, the least of nine turns of a tenth of a second."""
+    taken = [best(run) for run in runs]
+    for _ in range(9):
+        for i, run in enumerate(runs):
+            again, began = max(1, int(0.1 / taken[i])), process_time()
+            for _ in range(again):
+                run()
+            taken[i] = min(taken[i], (process_time() - began) / again)
+    return taken
+
+
 def texts(name: str) -> Iterator[Row]:
     """How many tokens of texts are written in a second, alone and many at once.
 
@@ -285,6 +341,7 @@ def main() -> None:
         tables = [
             Table("commands, one thread", list(commands(folder, options.long))),
             Table("letter by letter, one word", [speed(*case) for case in READ]),
+            Table("forward", [forward(*case) for case in FORWARD]),
             Table("texts", [row for name in TEXTS for row in texts(name)]),
             Table("beliefs", [row for case in FILTERS for row in filtered(*case)]),
             Table("files", [stored(folder, *case) for case in STORED]),

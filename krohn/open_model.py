@@ -22,6 +22,7 @@ from krohn.intervention import (
 )
 from krohn.network import ModelFileError, model as base
 from krohn.network.architecture import kind_of
+from krohn.network.copies import CopyingHeads
 from krohn.network.forward_pass import Hook, Hooks
 from krohn.network.model import VariablePlace, Word, Words
 from krohn.network.modelfile import ModelFile
@@ -50,6 +51,11 @@ class Text(NamedTuple):
 
 class Model(base.Model):
     """A network from a model file, which can be watched and changed while it runs."""
+
+    def __init__(self, file: ModelFile) -> None:
+        super().__init__(file)
+        if isinstance(self.network, Transformer):
+            self.network.copies = CopyingHeads(file)
 
     @staticmethod
     def _alphabets(file: ModelFile) -> base.Alphabets:

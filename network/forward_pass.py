@@ -179,12 +179,28 @@ def _precision() -> str | None:
         return None
 
 
+def _is_set_already() -> bool:
+    """Whether all is off: to turn it off, and on again, takes as long as a short pass.
+
+    Settings of GPUs do not matter where none is in use. What another thread will put back
+    is as good as on.
+    """
+    cuda: Any = torch.cuda
+    return not (
+        _running.threads
+        or cuda.is_initialized()
+        or any(map(torch.is_autocast_enabled, DEVICES))
+        or _precision() != FULL
+    )
+
+
 def in_full(method: Callable[P, R]) -> Callable[P, R]:
     """The method, with full precision; a graph that is being traced has no settings."""
 
     @wraps(method)
     def run(*args: P.args, **kwargs: P.kwargs) -> R:
-        if getattr(_within, "full", False) or torch.compiler.is_compiling():
+        within = getattr(_within, "full", False) or torch.compiler.is_compiling()
+        if within or _is_set_already():
             return method(*args, **kwargs)
         with full_precision():
             return method(*args, **kwargs)

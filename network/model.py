@@ -210,8 +210,11 @@ def check_tokens(tokens: Tensor, letters: Sequence[str], device: torch.device) -
         raise ModelFileError(
             f"the tokens are on {tokens.device}, the network is on {device}"
         )
-    strange = (tokens < 0) | (tokens >= len(letters))
-    if strange.any():
+    if not tokens.numel():
+        return
+    least, most = tokens.aminmax()
+    if least.item() < 0 or most.item() >= len(letters):
+        strange = (tokens < 0) | (tokens >= len(letters))
         row, at = (int(i) for i in strange.nonzero()[0])
         token = int(tokens[row, at])
         bos = ", the start symbol, which the network puts in front itself,"
@@ -300,7 +303,11 @@ class Model(nn.Module):
             ModelFileError: If something is no letter, or the words are longer than the
                 model has positions for.
         """
-        tokens = self.side_by_side(words).tokens
+        if isinstance(words, Tensor):
+            check_tokens(words, self.letters, self.device)
+            tokens = words
+        else:
+            tokens = self.side_by_side(words).tokens
         self.check_length(tokens.shape[1])
         return self.network(tokens)  # type: ignore[no-any-return]
 

@@ -3,9 +3,12 @@
 They hold the parameters; what is computed of them says `krohn.network.meaning.forward`.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import partial
-from typing import Any
+from itertools import chain
+from operator import is_
+from typing import TYPE_CHECKING, Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 import torch
 from torch import Tensor, nn
@@ -15,6 +18,7 @@ from krohn.network.cache import ONE, Cache, Grow, Tree, grow_cache
 from krohn.network.forward_pass import Hooks, in_full
 from krohn.network.meaning.attention import View, pattern
 from krohn.network.meaning.branches import branch, start
+from krohn.network.meaning.fast_tensors import net_tensors, whole
 from krohn.network.meaning.forward import check, look, mlp, places, read_out, through
 from krohn.network.meaning.hooked import Hooked
 from krohn.network.meaning.net import (
@@ -25,9 +29,12 @@ from krohn.network.meaning.net import (
     Heads,
     Net,
 )
-from krohn.network.meaning.tensors import CAREFUL, FAST, points, whole, with_bos
+from krohn.network.meaning.tensors import CAREFUL, FAST, points, with_bos
 from krohn.program.architectures.transformer import Transformer as Declared
 from krohn.program.attention import Linear
+
+if TYPE_CHECKING:
+    from krohn.network.copies import CopyingHeads
 
 
 class Mlp(nn.Module):
@@ -101,7 +108,12 @@ class Transformer(nn.Module):
 
     Position 0 holds the symbol BOS, the last row of the token embedding; `forward` puts
     it there. There is no layer norm and no dropout.
+
+    Attributes:
+        copies: Says of words which heads copy by position; None if nobody knows.
     """
+
+    copies: "CopyingHeads | None" = None
 
     def __init__(
         self, architecture: Mapping[str, Any], tensors: Mapping[str, Tensor]
@@ -128,10 +140,16 @@ class Transformer(nn.Module):
     @property
     def net(self) -> Net[Tensor]:
         """The network as data, of the parameters as they are now."""
-        both = zip(self.attention, self.mlp, strict=True)
-        blocks = tuple([_block(attention, mlp) for attention, mlp in both])
-        out: Affine[Tensor] = Affine(self.weight, self.bias)
-        return Net(self.token, self.position, blocks, out)
+        return self._data.net
+
+    @property
+    def _data(self) -> "_Data":
+        if torch.compiler.is_compiling():
+            return _Data.of(self)
+        known = _DATA.get(self)
+        if known is None or not known.is_made_of_the_same():
+            known = _DATA[self] = _Data.of(self)
+        return known
 
     @property
     def _heads(self) -> list[Attention]:
@@ -183,10 +201,12 @@ class Transformer(nn.Module):
     @in_full
     def forward(self, tokens: Tensor) -> Tensor:
         """Logits ``(batch, time, states)`` for letter indices ``(batch, time)``."""
-        parts = (*self.attention, *self.mlp)
-        if any(part._forward_hooks or part._forward_pre_hooks for part in parts):
+        data, copies = self._data, self.copies
+        if any(part._forward_hooks or part._forward_pre_hooks for part in data.parts):
             return self._in_calls(tokens)
-        return whole(self.net, tokens)
+        if copies is None:
+            return whole(data.net, tokens)
+        return whole(data.net, tokens, copies.of_words)
 
     def _in_calls(self, tokens: Tensor) -> Tensor:
         """The same, by calls of all parts, for hooks of torch on these.
@@ -268,6 +288,60 @@ class Transformer(nn.Module):
         hidden = (4 * len(layer.bias) for layer in layers)
         width, outputs = self.weight.shape
         return 4 * width + kept + max(*heads, *hidden, 6 * outputs)
+
+
+class _Data(NamedTuple):
+    """A network as data, which takes as long to put together as some of its operations.
+
+    Attributes:
+        net: The network.
+        parts: The modules of attention, and of MLPs.
+        holders: The dicts of modules and parameters that it is made of.
+        held: What these hold; none if a tensor is not among them, and made anew each time.
+        said: The kinds of heads, and the functions of units.
+    """
+
+    net: Net[Tensor]
+    parts: tuple[Any, ...]
+    holders: list[dict[str, Any]]
+    held: list[Any]
+    said: list[Any]
+
+    @classmethod
+    def of(cls, network: Transformer) -> "_Data":
+        """A network as it is now."""
+        parts = (*network.attention, *network.mlp)
+        both = zip(network.attention, network.mlp, strict=True)
+        blocks = tuple([_block(attention, mlp) for attention, mlp in both])
+        out: Affine[Tensor] = Affine(network.weight, network.bias)
+        net = Net(network.token, network.position, blocks, out)
+        modules = list(network.modules())
+        holders = [x for m in modules for x in (m._modules, m._parameters)]
+        held = _values(holders)
+        whole = {*map(id, net_tensors(net))} <= {*map(id, held)}
+        return cls(net, parts, holders, held if whole else [], [*map(_said, parts)])
+
+    def is_made_of_the_same(self) -> bool:
+        """Whether the network is still that of the data."""
+        held = _values(self.holders)
+        return (
+            len(held) == len(self.held)
+            and all(map(is_, held, self.held))
+            and [*map(_said, self.parts)] == self.said
+        )
+
+
+_DATA: WeakKeyDictionary[Transformer, _Data] = WeakKeyDictionary()
+
+
+def _values(holders: Iterable[dict[str, Any]]) -> list[Any]:
+    return list(chain.from_iterable(map(dict.values, holders)))
+
+
+def _said(part: nn.Module) -> Any:
+    """What a part of a network says beside its tensors."""
+    said = part.__dict__
+    return said.get("runs"), said.get("kind"), said.get("sights")
 
 
 def _own(module: Any, name: str) -> Tensor:

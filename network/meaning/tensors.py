@@ -16,7 +16,6 @@ from torch.nn import functional as F
 
 from krohn.network.meaning.attention import PROJECT, SCORES, Points, View, pattern
 from krohn.network.meaning.engine import Engine, operation
-from krohn.network.meaning.forward import read_out, through
 from krohn.network.meaning.net import Heads, Net
 from krohn.program.attention import Linear, Softmax, Sparse
 
@@ -182,8 +181,12 @@ def not_finite(x: Tensor) -> Tensor:
 
 
 def is_traced() -> bool:
-    """Whether a graph is made of the pass, in which no number is known yet."""
-    if torch.compiler.is_compiling():
+    """Whether a graph is made of the pass, in which no number is known yet.
+
+    Nor is one in transformed functions, as of `torch.vmap`.
+    """
+    transforms: Any = torch._C._functorch
+    if torch.compiler.is_compiling() or transforms.maybe_current_level() is not None:
         return True
     cuda: Any = torch.cuda
     if cuda.is_initialized() and cuda.is_current_stream_capturing():
@@ -196,10 +199,11 @@ def known_finite(x: Tensor) -> bool | None:
     """Whether all numbers are finite, or not surely; None before a graph runs."""
     if is_traced():
         return None
+    dtype = x.dtype if x.dtype.itemsize >= 4 else torch.float32
     try:
         # One pass over the numbers. What adds up to infinity only costs time.
-        return isfinite(float(x.detach().sum(dtype=torch.float64)))
-    except RuntimeError:  # the numbers of many tensors at once, as of `torch.vmap`
+        return isfinite(x.sum(dtype=dtype).item())
+    except RuntimeError:  # on a device that has no numbers
         return None
 
 
@@ -295,14 +299,7 @@ def points(tokens: Tensor, path: Callable[[], Tensor] | None = None) -> Points:
 
 def with_bos(net: Net[Tensor], words: Tensor) -> Tensor:
     """``(batch, time)`` letters to ``(batch, time + 1)`` tokens: BOS in front."""
-    bos = words.new_full((words.shape[0], 1), len(net.token) - 1)
-    return torch.cat([bos, words], dim=1)
-
-
-def whole(net: Net[Tensor], words: Tensor) -> Tensor:
-    """Logits ``(batch, time, classes)`` of words ``(batch, time)``, read at once."""
-    given = points(with_bos(net, words))
-    return with_care(lambda o: read_out(net, o, through(net, o, given)[0][:, 1:]))
+    return torch.constant_pad_nd(words, (1, 0), net.token.shape[0] - 1)
 
 
 def with_care(run: Callable[[Tensors], Tensor]) -> Tensor:

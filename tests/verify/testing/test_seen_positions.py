@@ -15,7 +15,7 @@ from krohn.instruments.attack.rounding import (
     network,
 )
 from krohn.kinds.dynamic_programs.commands import ChainsOfThought
-from krohn.network.meaning import arrays, tensors
+from krohn.network.meaning import arrays, fast_tensors, tensors
 from krohn.network.meaning.arrays import Arrays
 from krohn.network.meaning.net import Net
 from krohn.network.model import Model
@@ -88,7 +88,7 @@ def test_who_runs_heads_sees_what_the_mask_says(
         torches = network(flat).net
         bad = Arithmetic(file.precision, np.random.default_rng(0))
         return [
-            tensors.whole(torches, torch.from_numpy(words)).numpy(),
+            fast_tensors.whole(torches, torch.from_numpy(words)).numpy(),
             arrays.whole(net, Arrays(), words),
             bad.run(torches, torch.from_numpy(words))[1].numpy(),
         ]
