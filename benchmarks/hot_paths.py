@@ -43,6 +43,7 @@ from krohn.source_kinds.real_outputs import outputs
 from krohn.verify.kernel.asking import find_kernel
 from krohn.verify.proof import prove
 from krohn.verify.testing.exhaustive import exhaustive
+from krohn.verify.testing.sharded import keep_memory
 
 COMMITTED = RESULTS / "hot_paths" / "hot-paths.csv"
 SLOWER = 4 / 3
@@ -233,9 +234,9 @@ def writing(batch: int) -> Sides:
 
 
 def every_word() -> Sides:
-    """All words of 10 letters; a plain pass runs 2,048 words of that length."""
+    """All words of 10 letters; a plain pass runs 512 words of that length."""
     network, machine = Model(compiled("C3", 10).file), krohn.zoo("C3")
-    words = torch.randint(3, (2_048, 10), generator=torch.Generator().manual_seed(0))
+    words = torch.randint(3, (512, 10), generator=torch.Generator().manual_seed(0))
     plain = torch.inference_mode()(partial(PlainTransformer(network).whole, words))
     return Sides(partial(exhaustive, network, machine, 10), plain)
 
@@ -271,11 +272,11 @@ PATHS = (
     HotPath("krohn zoo", NUMPY, partial(command, "zoo")),
     HotPath("a word through S5, T = 64", ATTENTION, partial(passing, 1, WORD)),
     HotPath("64 words through S5, T = 64", ATTENTION, partial(passing, BATCH, WORD)),
-    HotPath("a word through S5, T = 256", ATTENTION, partial(passing, 1, 256)),
+    HotPath("a word through S5, T = 1,024", ATTENTION, partial(passing, 1, 1_024)),
     HotPath("a text of EditDistance8,8", CACHE, partial(writing, 1)),
     HotPath("64 texts of EditDistance8,8", CACHE, partial(writing, BATCH)),
     HotPath(
-        "all words of C3 up to 10 letters", "2,048 of them by plain torch", every_word
+        "all words of C3 up to 10 letters", "512 of them by plain torch", every_word
     ),
     HotPath("enumerate T_5", "a closure of tuples in Python", enumerating),
     HotPath("holonomy of T_6", "a closure of T_5 in Python", partial(lifting, 6)),
@@ -343,6 +344,7 @@ def main() -> None:
         if not options.paths or any(part in path.name for part in options.paths)
     ]
     torch.set_num_threads(1)
+    keep_memory()
     committed = {} if options.csv is not None else committed_ratios()
     with one_thread():
         rows = list(measured(chosen, committed))

@@ -42,7 +42,7 @@ class ShardWork:
         """
         if own:
             torch.set_num_threads(1)
-            _keep_memory()
+            keep_memory()
         pairs = [(Model(file), machine) for file, machine in self.job.pairs]
         # A quarter is left to the holes between what is allocated.
         budget = (self.memory - resident()) * 3 // 4
@@ -65,7 +65,7 @@ def resident() -> int:
     return pages * os.sysconf("SC_PAGE_SIZE")
 
 
-def _keep_memory() -> None:
+def keep_memory() -> None:
     """Do not give freed memory back after every pass, where the C library is glibc.
 
     Measured: processes that return and ask again for the same pages, side by side, take
