@@ -463,7 +463,10 @@ MISTAKES: dict[str, tuple[Callable[[], Automaton], str]] = {
         lambda: krohn.automaton([[1, 0], [0, 1, 2]]),
         "permutation 1 is of 3 points, permutation 0 of 2",
     ),
-    "no permutation": (lambda: krohn.automaton([[0, 0]]), "not a permutation of 0, …, 1"),
+    "no permutation": (
+        lambda: krohn.automaton([[0, 0]]),
+        "not a permutation of 0, …, 1",
+    ),
     "too few letters": (
         lambda: krohn.automaton([[1, 0], [0, 1]], letters="a"),
         "1 letters for 2 permutations",
