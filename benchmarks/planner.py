@@ -4,6 +4,7 @@ Regular expressions are drawn by the numbers 0, 1, 2, … for words of up to 512
 each `krohn explain` and `krohn compile` must name one construction with one depth and one
 number of parameters. And machines are compiled in limits of memory: each file has the same
 bytes, or the command ends with a message and writes none. Every command is a process.
+With --files, KISS2 and DOT files in a folder are among these machines.
 """
 
 import hashlib
@@ -13,8 +14,7 @@ import random
 import resource
 import subprocess
 import sys
-from collections.abc import Sequence
-from functools import partial
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
@@ -29,6 +29,11 @@ MACHINES = (
     *("C2", "C6", "S3", "S4", "S5", "A5", "Q8", "D4", "FlipFlop", "FFL2", "Grid4"),
     *("Grid9", "Dyck2,1", "Dyck4,2", "Memory5", "PermReset3", "GoldenMean", "Adder"),
 )
+FIRST_CONFINED = 1000
+"""Of the expressions that are compiled in limits of memory."""
+LARGE = 42, 44
+ENDINGS, MOST_FILES = ("*.dot", "*.kiss2"), 20
+REFUSED = "refused"
 
 
 def word(source: random.Random, letters: str) -> str:
@@ -63,7 +68,7 @@ class Ended(NamedTuple):
     Attributes:
         code: Its exit code.
         result: What it printed as JSON; empty if that is none.
-        memory: The most memory that it had, in GiB.
+        memory: The most memory that it had, in MiB.
         seconds: Of CPU.
     """
 
@@ -97,7 +102,7 @@ def run(arguments: Sequence[str], limit: float | None = None) -> Ended:
     except ValueError:
         result = {}
     spent = used.ru_utime + used.ru_stime
-    return Ended(process.returncode, result, used.ru_maxrss / 2**20, spent)
+    return Ended(process.returncode, result, used.ru_maxrss / 2**10, spent)
 
 
 def compare(number: int) -> Row:
@@ -121,47 +126,114 @@ def compare(number: int) -> Row:
         "parameters": made[2],
         "one network": chosen == [made] and explained.result["proved"] is True,
         "not proved before": len(told.get("tried", [])),
-        "explain GiB": explained.memory,
-        "compile GiB": written.memory,
+        "explain MiB": explained.memory,
+        "compile MiB": written.memory,
         "explain CPU s": explained.seconds,
         "compile CPU s": written.seconds,
     }
 
 
-def summarise(rows: Sequence[Row]) -> Row:
-    """How many agree, and the most that any of them took."""
+def summarise(rows: Sequence[Row]) -> list[Row]:
+    """For each construction that is written, and for all: how many agree, and the most."""
+    kinds = dict[str, list[Row]]()
+    for row in rows:
+        kinds.setdefault(row["compile"], []).append(row)
+    every = {"all": list(rows)} if rows else {}
+    return [_summary(*kind) for kind in (dict(sorted(kinds.items())) | every).items()]
+
+
+def _summary(name: str, rows: Sequence[Row]) -> Row:
     both = "explain", "compile"
     return {
+        "construction": name,
         "expressions": len(rows),
         "one network": sum(row["one network"] for row in rows),
-        **{f"{n}: most GiB": max(row[f"{n} GiB"] for row in rows) for n in both},
-        **{f"{n}: most CPU s": max(row[f"{n} CPU s"] for row in rows) for n in both},
+        "most states": max(row["states"] for row in rows),
+        "most parameters": max(row["parameters"] for row in rows),
+        **{f"{n} MiB": max(row[f"{n} MiB"] for row in rows) for n in both},
+        **{f"{n} CPU s": max(row[f"{n} CPU s"] for row in rows) for n in both},
     }
 
 
-def digest_within(source: str, length: int, limit: float) -> str:
+def digest_within(source: str, limit: float) -> str:
     """The digest of the file that is written in a limit of memory; how it ended if none."""
     with TemporaryDirectory() as home:
         path = Path(home, "m.safetensors")
-        asked = ["compile", source, "-T", str(length), "-o", str(path)]
+        asked = ["compile", source, "-T", str(LENGTH), "-o", str(path)]
+        # Files of machines may leave transitions out.
+        asked += ["--complete", "sink"] if Path(source).is_file() else []
         ended = run(asked, limit)
         left = path.read_bytes() if path.exists() else b""
     if ended.code:
         clean = ended.code == 2 and "error" in ended.result and not left
-        return "refused" if clean else f"broken ({ended.code})"
+        return REFUSED if clean else f"broken ({ended.code})"
     return hashlib.sha256(left).hexdigest()[:12]
 
 
-def confine(length: int, source: str) -> Row:
-    """The files of a machine in each limit of memory."""
-    found = {limit: digest_within(source, length, limit) for limit in LIMITS}
-    written = {name for name in found.values() if len(name) == 12}
-    return {
-        "machine": source,
-        **{f"{limit} GB": found[limit] for limit in LIMITS},
-        "one file or none": len(written) <= 1
-        and all(len(name) == 12 or name == "refused" for name in found.values()),
+def confine(source: str) -> Row:
+    """The file of a machine in each limit of memory."""
+    return {"machine": source} | {f"{n:g} GB": digest_within(source, n) for n in LIMITS}
+
+
+def compare_limits(rows: Sequence[Row]) -> list[Row]:
+    """How the commands ended in each limit, and whether files are those without one."""
+    *_, largest = columns = [f"{limit:g} GB" for limit in LIMITS]
+    return [
+        {
+            "limit": column,
+            "machines": len(rows),
+            "as in the largest": sum(row[column] == row[largest] for row in rows),
+            "refused": sum(row[column] == REFUSED != row[largest] for row in rows),
+            "otherwise": sum(
+                row[column] not in (row[largest], REFUSED) for row in rows
+            ),
+        }
+        for column in columns
+    ]
+
+
+def draw_machine(states: int, folder: Path) -> str:
+    """The file of a machine of random functions, whose network takes most of a GiB."""
+    source, letters = random.Random(states), "abc"
+    told = {
+        "format": "krohn-machine",
+        "version": 1,
+        "letters": list(letters),
+        "states": list(map(str, range(states))),
+        "start": "0",
+        "transitions": [source.choices(range(states), k=states) for _ in letters],
     }
+    path = folder / f"random-{states}.json"
+    path.write_text(json.dumps(told))
+    return str(path)
+
+
+def machines(count: int, files: Path | None, folder: Path) -> list[str]:
+    """So many machines: by name, two drawn ones, files, and regular expressions."""
+    drawn = [draw_machine(states, folder) for states in LARGE]
+    found = [p for ending in ENDINGS for p in sorted((files or folder).rglob(ending))]
+    named = [*MACHINES, *drawn, *map(str, found[:MOST_FILES])]
+    return [*named, *map(pattern, range(FIRST_CONFINED, FIRST_CONFINED + count))][
+        :count
+    ]
+
+
+def kept(
+    work: Callable[[Any], Row], jobs: Sequence[Any], path: Path | None
+) -> list[Row]:
+    """The row of every job, each kept in a file: what is there is not measured again."""
+    lines = path.read_text().splitlines() if path and path.exists() else []
+    known = {str(job): row for job, row in map(json.loads, lines)}
+
+    def work_once(job: Any) -> Row:
+        if str(job) not in known:
+            known[str(job)] = work(job)
+            if path is not None:
+                with path.open("a") as file:
+                    file.write(json.dumps([job, known[str(job)]]) + "\n")
+        return known[str(job)]
+
+    return each(work_once, jobs)
 
 
 def main() -> None:
@@ -170,18 +242,22 @@ def main() -> None:
     options.add_argument("--first", type=int, default=0, help="the first expression")
     options.add_argument("--count", type=int, default=175, help="how many expressions")
     options.add_argument("--confined", type=int, default=60, help="how many machines")
-    options.add_argument("--processes", type=int, default=1)
+    options.add_argument("--files", type=Path, help="a folder with files of machines")
+    options.add_argument(
+        "--kept", type=Path, help="a file that keeps rows between runs"
+    )
     asked = options.parse_args()
     numbers = range(asked.first, asked.first + asked.count)
-    rows = each(compare, numbers, asked.processes)
-    sources = [*MACHINES, *map(pattern, range(1000, 1000 + asked.confined))]
-    sources = sources[: asked.confined]
-    confined = each(partial(confine, LENGTH), sources, asked.processes)
+    rows = kept(compare, numbers, asked.kept)
+    with TemporaryDirectory() as home:
+        sources = machines(asked.confined, asked.files, Path(home))
+        confined = kept(confine, sources, asked.kept)
+    unlike = [row for row in rows if not row["one network"]]
     publish(
         [
-            Table("explain and compile", [summarise(rows)] if rows else []),
-            Table("each expression", rows),
-            Table("files in limits of memory", confined),
+            Table("explain and compile", summarise(rows)),
+            Table("expressions of which they differ", unlike),
+            Table("files in limits of memory", compare_limits(confined)),
         ],
         asked,
     )

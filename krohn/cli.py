@@ -152,8 +152,8 @@ def _run(arguments: list[str], wants_json: bool) -> int:
         return CANNOT
     except MemoryError:
         return _cannot(
-            "out of memory; ask for shorter words, fewer of them at once, or "
-            "a smaller network",
+            "out of memory; ask for shorter words, fewer of them at once, or a smaller "
+            "network, as --minimise parameters and --arch rnn give it",
             wants_json,
         )
     except OSError as error:

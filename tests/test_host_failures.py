@@ -1,6 +1,8 @@
 """A failure of the computer is no property of a network: it ends the command."""
 
 import ast
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -93,3 +95,24 @@ def test_a_file_that_cannot_be_followed_is_undecided_but_not_for_want_of_memory(
     search_without(MemoryError())
     with pytest.raises(MemoryError):
         proof.prove(file, krohn.zoo("C2"))
+
+
+PRODUCT_WITHOUT_ROOM = """
+import resource
+import numpy as np
+import krohn.network.precision
+few = np.ones((300, 300))
+with open("/proc/self/statm") as told:
+    pages = int(told.read().split()[0])
+most = pages * resource.getpagesize() + 2**21
+resource.setrlimit(resource.RLIMIT_AS, (most, most))
+few @ few
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_a_first_product_in_little_memory_does_not_end_the_process() -> None:
+    """OpenBLAS does, with exit code 1, where it gets no buffer."""
+    command = [sys.executable, "-c", PRODUCT_WITHOUT_ROOM]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stderr) == (0, "")
