@@ -1,5 +1,6 @@
 """Optional packages: which extra of Krohn brings each, and what is said without it."""
 
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -58,11 +59,23 @@ def _extra(package: str, who: str) -> str | None:
 
 
 def install(extra: str) -> str:
-    """The command that installs an extra of Krohn, from a checkout or an index.
+    """The command that installs an extra of Krohn, from where Krohn came.
 
     Args:
         extra: Its name in ``pyproject.toml``.
     """
+    return f"pip install '{_origin()}[{extra}]'"
+
+
+def _origin() -> str:
+    """A checkout, the wheel or folder that pip has installed, or the name in an index."""
     root = Path(__file__).resolve().parents[1]
-    checkout = (root / "pyproject.toml").is_file()
-    return f"pip install '{root if checkout else 'krohn'}[{extra}]'"
+    if (root / "pyproject.toml").is_file():
+        return str(root)
+    try:
+        from importlib.metadata import distribution
+
+        came_from = json.loads(distribution("krohn").read_text("direct_url.json") or "{}")
+        return str(came_from["url"]).removeprefix("file://")
+    except (ImportError, ValueError, KeyError):
+        return "krohn"

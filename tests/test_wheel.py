@@ -48,6 +48,8 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (wheel,) = home.glob("*.whl")
     assert wheel.name.startswith(f"krohn-{krohn.__version__}-")
     zipfile.ZipFile(wheel).extractall(home / "installed")
+    # It is for every system, and so without the kernel, which a checkout may have built.
+    assert not [*(home / "installed").rglob("krohn-kernel")]
     return home / "installed"
 
 

@@ -1,32 +1,16 @@
 """What ``--help`` prints: groups, examples that work, summaries that are not cut."""
 
 import os
-import shlex
 import shutil
 import subprocess
 import sys
-from inspect import cleandoc
 from pathlib import Path
-from typing import Any
 
 import pytest
-import typer
+from help_examples import GROUP, NAMES, TOO_LONG, examples
 from slices_here import needs
 
 from krohn import cli
-
-GROUP: Any = typer.main.get_command(cli.application())
-NAMES = sorted(GROUP.commands)
-TOO_LONG = {"compare", "export", "batch", "score"}
-"""Commands whose examples train, or take files that no example makes."""
-
-
-def examples(name: str) -> list[list[str]]:
-    """The arguments of each example of a command, the command's name first."""
-    lines = cleandoc(GROUP.commands[name].epilog).splitlines()
-    typed = [shlex.split(line) for line in lines]
-    assert all(words[0] == "krohn" for words in typed)
-    return [words[1:] for words in typed]
 
 
 def sections(text: str) -> dict[str, list[str]]:

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+from help_examples import NAMES, examples
 from hidden_packages import all_but_light, python, run
 
 import krohn
@@ -133,3 +134,18 @@ def test_a_command_names_the_extra_that_it_lacks(
         who = command if "export" not in command else f"an export to {extra}"
         says = f"krohn: {who} needs {package}: {install(extra)}\n"
         assert done == (2, "", says)
+
+
+def test_each_example_of_help_works_or_names_its_extra(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (home / "examples").symlink_to(EXAMPLE.parent)
+    monkeypatch.chdir(home)
+    typed = [words for name in NAMES for words in examples(name)]
+    wanted = {words[words.index("-o") + 1] for words in typed if "-o" in words}
+    missing = {"machines.csv", "folder", "set", "edges.csv", "directions.safetensors"}
+    for words, (code, _, said) in zip(typed, run(all_but_light(), *typed), strict=True):
+        needs_file = (wanted | missing) & {part for w in words for part in w.split("/")}
+        extra = next((e for e in EXTRAS if install(e) in said), None)
+        assert code == 0 or extra or needs_file, (words, said)
+        assert "Traceback" not in said

@@ -1,5 +1,6 @@
 """Optional packages, and the extras that bring them."""
 
+import importlib.metadata
 import sys
 import tomllib
 from importlib import import_module
@@ -75,8 +76,13 @@ def test_from_a_checkout_the_checkout_is_installed() -> None:
     assert install("compare") == f"pip install '{ROOT}[compare]'"
 
 
-def test_elsewhere_the_package_is(
+def test_elsewhere_it_is_what_pip_has_installed(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(extras, "__file__", str(tmp_path / "program" / "extras.py"))
-    assert install("compare") == "pip install 'krohn[compare]'"
+    wheel = f"{tmp_path}/krohn-0.3.0-py3-none-any.whl"
+    for origin, name in ((f'{{"url": "file://{wheel}"}}', wheel), (None, "krohn")):
+        monkeypatch.setattr(
+            importlib.metadata.PathDistribution, "read_text", lambda *_, text=origin: text
+        )
+        assert install("compare") == f"pip install '{name}[compare]'"
