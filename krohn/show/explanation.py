@@ -268,6 +268,8 @@ def explanation(facts: dict[str, Any]) -> None:
     out.print(f"{_choice(facts)}: {facts['why']}.{_proof_sentence(facts)}")
     if facts["also"]:
         out.print(f"Also, not tried: {'; '.join(map(_alternative, facts['also']))}.")
+    for line in _work(facts):
+        out.print(line)
     cut_short(out, facts)
     width = facts["rnn_width"]
     if width:
@@ -330,6 +332,21 @@ def _proof_sentence(facts: dict[str, Any]) -> str:
     if not facts["chosen"]:
         return ""
     return " It is proved." if facts["proved"] else f" {UNTRIED}"
+
+
+def _work(facts: dict[str, Any]) -> Iterator[str]:
+    """The work of a proof of the chosen network, and of a search, in one unit."""
+    from krohn.compiler.cost import proof_steps
+
+    most = "any number" if facts["effort"] is None else f"up to {facts['effort']:,}"
+    for row in facts["front"]:
+        if row["chosen"]:
+            heads = row["depth"] * row["heads"]
+            steps = proof_steps(row["parameters"], heads, facts["length"])
+            yield (
+                f"Work: a proof of it is estimated at {steps:,.0f} steps; each search may "
+                f"take {most} (--effort). A step is some microseconds."
+            )
 
 
 def _sizes(row: dict[str, Any]) -> list[str]:
