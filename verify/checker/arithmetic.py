@@ -30,7 +30,8 @@ FARTHEST_EXPONENT, GROWN = 32.0, 2.0**47
 """The exponent of a row's largest score, which should be 0, may be off by so much; and
 what that makes of its weight and, at most, of all others: more than e^32."""
 OWN_FUNCTIONS = 2.0**-47
-"""More than functions of numpy are off by: exponentials, logarithms, roots, tangents."""
+"""More than functions of numpy are off by: exponentials, logarithms, roots, tangents,
+sines and cosines."""
 TINY = 2.0**-1000
 """More than sums of this checker lose below the normal range."""
 LARGEST_FLOAT32 = 2.0**128 - 2.0**104

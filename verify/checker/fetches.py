@@ -188,7 +188,7 @@ def _by_nodes(
     q = heads.queries(
         channel, dict(zip(operation.asks, rows.asked, strict=True)), rows.t
     )
-    if largest_error(q, k)[0] > 1 and len(rows.t) * len(k.value) <= MOST:
+    if len(rows.t) * len(k.value) <= MOST and largest_error(q, k)[0] > 1:
         # Bounds of all scores are too rough where far ones are large.
         return _one_by_one(heads, channel, rows, keys, k, value)
     low, high, default = operation.candidates(rows.end, rows.asked)

@@ -15,7 +15,8 @@ from krohn.program.domains import (
 )
 from krohn.program.errors import demand
 from krohn.verify.checker.affine_arithmetic import Noisy, alike
-from krohn.verify.checker.arithmetic import Interval, enclose_sum
+from krohn.verify.checker.arithmetic import Interval, enclose_sum, own_error
+from krohn.verify.checker.rotations import heaviest_by_distance
 from krohn.verify.checker.score_tree import Asked, Asking, Rivals, some
 from krohn.verify.checker.scores import (
     CELLS,
@@ -174,17 +175,56 @@ def _leak(
         ways, whole = k[on[np.where(there, looking.low, 0)]][:, None], k
         if looking.default:
             ways = np.hstack([ways, np.broadcast_to(k[bos], ways.shape)])
-    seen = looking.end, looking.low, looking.high
-    asking = Asking(terms.moving, floor, floor, *seen, off, ways)
-    key_parts = terms.fixed, terms.fixed, keys.place, right.astype(np.int64), whole
-    rivals = Rivals.of(asking, some(Asked(terms.keys, *key_parts), rest), light, size)
+    by_distance = right.all() and not looking.default
+    found = (
+        _by_distance(terms, looking, off, keys, floor, size) if by_distance else None
+    )
+    if found is None or not found[0] <= light:
+        seen = looking.end, looking.low, looking.high
+        asking = Asking(terms.moving, floor, floor, *seen, off, ways)
+        key_parts = terms.fixed, terms.fixed, keys.place, right.astype(np.int64), whole
+        asked = some(Asked(terms.keys, *key_parts), rest)
+        rivals = Rivals.of(asking, asked, light, size)
+        found = rivals.heaviest(), rivals.rounded
+    heaviest, rounded = found
     ahead = np.where(there & (looking.low > 0), sink - first, NEVER)
     if off.size:
         ahead += (off * np.abs(ways[:, 0] - k[bos])).sum(axis=1)
     parts = Interval.of(np.maximum([ahead.max(), before], FAINT))
-    weight = (parts + 4 * rivals.rounded).through(np.exp).sum()
-    weight += enclose_sum(rivals.heaviest(), 2 * len(k))
+    weight = (parts + 4 * rounded).through(np.exp).sum()
+    weight += enclose_sum(heaviest, 2 * len(k))
     return weight.through(np.log).most if weight.most < np.inf else np.inf
+
+
+def _by_distance(
+    terms: Terms,
+    looking: Looking,
+    off: FloatArray,
+    keys: Keys,
+    floor: FloatArray,
+    size: float,
+) -> tuple[float, float] | None:
+    """What rivals weigh where each row asks for a position as far back (Theorem R6).
+
+    Returns:
+        That, and how far a score is off as it is computed here; None if rows do not ask
+        so, or scores are not known by distances.
+    """
+    length, (low, end) = len(keys.place) - 1, (looking.low, looking.end)
+    back = int((end - low).max())
+    alike = np.array_equal(low, np.maximum(end - back, 0))
+    each = np.array_equal(keys.place, np.arange(length + 1))
+    if not (alike and each and np.array_equal(low, looking.high)):
+        return None
+    far = 2 * np.abs(keys.k.value).max(axis=0)
+    gained = 0.0
+    if off.size:
+        gained = enclose_sum(float(off.max(axis=0) @ far), off.shape[1]).most
+    rounded = own_error(4 * (terms.keys.shape[1] + len(far) + 17), size + gained).most
+    ahead = terms.fixed[1:].max() - floor + (gained + 4 * rounded)
+    arguments = terms.moving, terms.keys[1:], end - back, ahead, size
+    heaviest = heaviest_by_distance(*arguments)
+    return None if heaviest is None else (heaviest, rounded)
 
 
 def compare_candidates(
