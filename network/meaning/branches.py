@@ -52,14 +52,25 @@ class Branches(Tensors):
         self.past: Both | None = None
 
     def embed(self, net: Net[Tensor], points: Points) -> Tensor:
-        """With what is given; narrow formats have no pieces of a softmax to add up."""
-        x: Tensor = super().embed(net, points)
+        """With what is given; narrow formats have no pieces of a softmax to add up.
+
+        Tables are not added to in place.
+        """
+        x = net.token[points.tokens] + net.position[points.index]
         if self.given is not None:
             return x + self.given[:, None]
         if x.dtype.itemsize < 4 and self.cache.parts:
             self.alike = False
             return x.expand(len(self.cache.parts[0]), -1, -1)
         return x
+
+    def add(self, x: Tensor, y: Tensor) -> Tensor:
+        """In place: nobody else needs what is added to the stream."""
+        return y.add_(x)
+
+    def relu(self, x: Tensor) -> Tensor:
+        """In place."""
+        return torch.relu_(x)
 
     def affine(self, x: Tensor, layer: Affine[Tensor]) -> Tensor:
         """The affine map, rounded as the forward pass rounds it: a product is stored."""

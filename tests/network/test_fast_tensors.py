@@ -6,10 +6,12 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from every_engine import of_torch
 from random_networks import random_transformer
 from torch import Tensor, nn
 
 import krohn
+from krohn.network.cache import Tree
 from krohn.network.copies import WORDS, CopyingHeads
 from krohn.network.meaning import arrays
 from krohn.network.meaning.arrays import Arrays
@@ -220,3 +222,18 @@ def test_what_hooks_see_is_what_heads_weigh(gathered: list[bool]) -> None:
     _, seen = model.run_with_cache(given)
     assert seen["blocks.0.attention.pattern"].shape == (len(given), 1, T + 1, T + 1)
     assert len(gathered) == before
+
+
+@pytest.mark.parametrize("kind", ["softmax", "linear", "relu", "sparse"])
+def test_what_is_stored_in_place_is_no_tensor_of_the_network(kind: str) -> None:
+    given = random_transformer(3, ahead=False, kinds=[kind])
+    net = of_torch(given)
+    before = [tensor.clone() for tensor in net.parameters()]
+    letters = torch.from_numpy(given.words)
+    net(letters)
+    cache = net.start(len(letters))
+    for letter in letters.T[:3]:
+        _, cache = net.step(letter, cache)
+    branches = given.architecture["vocabulary"] - 1
+    net.branch(torch.arange(branches), cache, Tree(branches, 2))
+    assert all(map(torch.equal, before, net.parameters()))

@@ -165,7 +165,7 @@ class _Walk:
         logits, grow = self.network.branch(way.tokens, entered.cache, way.tree)
         now = above.states[row : row + entered.rows]
         answers = way.answers[now]
-        logits = logits.expand(*answers.shape, -1).contiguous()
+        logits = logits.expand(*answers.shape, -1)
         wrong = differs(logits, answers)
         if wrong is not None and self._alone(logits, way.tree):
             self.stack.append((above, row, first))
