@@ -38,9 +38,9 @@ from krohn.verify.testing.examination import (
     black_box,
     examine as examine_answers,
 )
-from krohn.verify.testing.exhaustive import words_below
 from krohn.verify.testing.shortest_failing import minimise
 from krohn.verify.testing.simulation_result import BUDGET
+from krohn.verify.testing.word_counts import check_word_count, words_below
 
 # Examining a network that Krohn knows from outside only: trained, or written by hand.
 
@@ -196,6 +196,7 @@ class Trained:
         longest = checks.length or (exhaustive if not sample else None)
         few = EXHAUSTIVE_WORDS if not sample else 0
         if exhaustive:
+            check_word_count(len(self.machine.letters), exhaustive)
             few = words_below(len(self.machine.letters), exhaustive)
         return examine(
             self.network,

@@ -61,6 +61,10 @@ def _decide(target: Target, checks: Checks) -> Report:
     if (beyond := _beyond(target, words.exhaustive)) is not None:
         reason = f"the model is for words of up to {beyond} letters"
         return Report("out-of-range", method, reason, beyond, 0)
+    if words.exhaustive:
+        from krohn.verify.testing.word_counts import check_word_count
+
+        check_word_count(len(target.machine.letters), words.exhaustive)
     apart = None if target.shown is None else target.shown.word_within(target.length)
     if apart is not None:
         return _report_difference(target, apart, checks)
@@ -174,10 +178,11 @@ def _search(target: Target, method: str, done: Proof, seed: int) -> Report:
 
 def _affordable(target: Target, seed: int) -> Words:
     """All short words and long hard ones: what can be said without a proof."""
-    from krohn.verify.testing.examination import SAMPLES, affordable
+    from krohn.verify.testing.examination import EXHAUSTIVE_WORDS, SAMPLES
+    from krohn.verify.testing.word_counts import affordable
 
     length = target.length or DEFAULT_SAMPLE_LENGTH
-    every = affordable(target.letters, length)
+    every = affordable(target.letters, length, EXHAUSTIVE_WORDS)
     longest = min(length, LONGEST_SAMPLE)
     rest = max(4, min(SAMPLES, SCORES // longest**2)) if every < length else None
     return Words(every, rest, seed, longest)

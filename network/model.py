@@ -425,25 +425,31 @@ class Model(nn.Module):
         """
         return places(self.file, self._directions)
 
-    def read(self, channel: str, tokens: Tensor) -> Tensor:
+    def read(
+        self, channel: str, words: Tensor | Words | Word | Sequence[Word]
+    ) -> Tensor:
         """The value of a channel at every position, read from the residual stream.
 
         Args:
             channel: A name from `places`.
-            tokens: ``(batch, time)`` letter indices.
+            words: As `forward` takes them.
 
         Returns:
             ``(batch, time + 1)`` integers at the snapshot where the channel first
-            stands; position 0 is BOS. Of matrices and vectors, their entries.
+            stands; position 0 is BOS. Of matrices and vectors, their entries. Values
+            behind the end of a shorter word mean nothing.
 
         Raises:
-            ModelFileError: If there is no such channel.
+            ModelFileError: If there is no such channel, something is no letter, or a
+                word is too long.
         """
         place = self.places().get(channel)
         if place is None or not isinstance(self.network, Transformer):
             raise ModelFileError(
                 f"there is no channel {channel!r}; `places()` lists all of them"
             )
+        tokens = self.side_by_side(words).tokens
+        self.check_length(tokens.shape[1])
         return place.read(self.network.snapshots(tokens)[place.snapshots[0]])
 
 

@@ -75,7 +75,9 @@ def _origin() -> str:
     try:
         from importlib.metadata import distribution
 
-        came_from = json.loads(distribution("krohn").read_text("direct_url.json") or "{}")
+        came_from = json.loads(
+            distribution("krohn").read_text("direct_url.json") or "{}"
+        )
         return str(came_from["url"]).removeprefix("file://")
     except (ImportError, ValueError, KeyError):
         return "krohn"

@@ -38,9 +38,9 @@ from krohn.verify.testing.examination import (
     EXHAUSTIVE_WORDS,
     SAMPLES,
     BlackBox,
-    affordable,
 )
 from krohn.verify.testing.simulation_result import BUDGET
+from krohn.verify.testing.word_counts import affordable
 
 # The result of learning a machine.
 

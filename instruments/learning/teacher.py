@@ -16,9 +16,9 @@ from krohn.program.word_texts import join_letters
 from krohn.report import Progress
 from krohn.verify.testing.counterexample import Counterexample, Simulator, at_once, pair
 from krohn.verify.testing.examination import examine
-from krohn.verify.testing.exhaustive import words_below
 from krohn.verify.testing.sampling import first_failure, sample
 from krohn.verify.testing.shortest_failing import Minimal, minimise as minimise_word
+from krohn.verify.testing.word_counts import words_below
 
 if TYPE_CHECKING:
     from krohn.instruments.learning.lstar import Answers, Guess

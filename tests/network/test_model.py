@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -60,6 +61,21 @@ def test_unknown_channels_are_refused(parts: Build, place: Build) -> None:
     model = krohn.load(place(parts("C3", "scan", 4).pack()))
     with pytest.raises(ModelFileError, match="no channel 'nothing'"):
         model.read("nothing", torch.tensor([[0]]))
+
+
+def test_a_channel_is_read_for_words_as_for_their_tokens(tmp_path: Path) -> None:
+    krohn.compile("FlipFlop", 8, proof=False).save(file := tmp_path / "f.safetensors")
+    net = krohn.load(file)
+    a, b = net.letters[:2]
+    words = [[a, b], [b, a]]
+    tokens = net.encode(words).tokens
+    name = next(iter(net.places()))
+    assert torch.equal(net.read(name, words), net.read(name, tokens))
+    assert torch.equal(net.read(name, words[0]), net.read(name, tokens[:1]))
+    with pytest.raises(krohn.KrohnError, match="not a letter"):
+        net.read(name, ["nothing"])
+    with pytest.raises(krohn.KrohnError, match="up to 8 letters"):
+        net.read(name, [a] * 9)
 
 
 def test_places_say_what_they_hold(parts: Build, place: Build) -> None:

@@ -83,6 +83,8 @@ def test_elsewhere_it_is_what_pip_has_installed(
     wheel = f"{tmp_path}/krohn-0.3.0-py3-none-any.whl"
     for origin, name in ((f'{{"url": "file://{wheel}"}}', wheel), (None, "krohn")):
         monkeypatch.setattr(
-            importlib.metadata.PathDistribution, "read_text", lambda *_, text=origin: text
+            importlib.metadata.PathDistribution,
+            "read_text",
+            lambda *_, text=origin: text,
         )
         assert install("compare") == f"pip install '{name}[compare]'"

@@ -11,10 +11,10 @@ from torch import Tensor, nn
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.minimisation import Shows, output_classes
 from krohn.verify.testing.counterexample import CheckError, Simulator
-from krohn.verify.testing.exhaustive import words_below
 from krohn.verify.testing.sampling import sample
 from krohn.verify.testing.shortest_failing import run_all
 from krohn.verify.testing.simulation_result import Progress, Simulation
+from krohn.verify.testing.word_counts import affordable
 
 # Any function from words to answers, looked at from outside only.
 
@@ -172,14 +172,6 @@ class Examination:
             if not run.every
         ]
         return ", and ".join([*every, *rest])
-
-
-def affordable(letters: int, length: int, words: int = EXHAUSTIVE_WORDS) -> int:
-    """The greatest length up to a given one, at least 1, of which all words are few."""
-    longest = 1
-    while longest < length and words_below(letters, longest + 1) <= words:
-        longest += 1
-    return longest
 
 
 def examine(

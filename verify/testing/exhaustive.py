@@ -11,6 +11,7 @@ from krohn.network.cache import Cache, Grow, Tree
 from krohn.network.model import Model, Network
 from krohn.verify.testing.counterexample import Counterexample, Pair, differs, pair
 from krohn.verify.testing.simulation_result import Progress, Simulation
+from krohn.verify.testing.word_counts import words_below
 
 # Words as the nodes of a tree of prefixes: their states, memories and next passes.
 
@@ -303,14 +304,6 @@ def exhaustive(
                 progress(walk.words, total)
         counterexample = walk.counterexample()
         return Simulation(walk.words, length, counterexample, every=not below)
-
-
-def words_below(letters: int, generations: int) -> int:
-    """How many words go on from one, by 1 to so many letters."""
-    if letters == 1 or generations < 1:
-        return max(generations, 0)
-    every: int = letters ** (generations + 1) - letters
-    return every // (letters - 1)
 
 
 def _affordable(judge: Pair, network: Network, length: int, budget: int) -> int:

@@ -15,8 +15,9 @@ from krohn.jobs.worker_pool import add_record, records
 from krohn.network.model import Model
 from krohn.network.modelfile import ModelFile
 from krohn.verify.testing.counterexample import CheckError, Counterexample
-from krohn.verify.testing.exhaustive import BUDGET, exhaustive, words_below
+from krohn.verify.testing.exhaustive import BUDGET, exhaustive
 from krohn.verify.testing.simulation_result import Progress
+from krohn.verify.testing.word_counts import words_below
 
 # All words up to a length, cut into shards that can be run apart and counted once.
 #

@@ -9,9 +9,10 @@ import numpy as np
 from krohn.algebra.automaton import Automaton, IntArray
 from krohn.network.model import Model
 from krohn.verify.testing.counterexample import Counterexample, Simulator, at_once, pair
-from krohn.verify.testing.exhaustive import exhaustive, words_below
+from krohn.verify.testing.exhaustive import exhaustive
 from krohn.verify.testing.sampling import first_failure
 from krohn.verify.testing.simulation_result import BUDGET, Progress, Simulation
+from krohn.verify.testing.word_counts import words_below
 
 # Every word up to a length by plain passes, for networks known from outside only.
 #

@@ -18,9 +18,10 @@ from krohn.network.model import Model
 from krohn.network.modelfile import ModelFile
 from krohn.verify.testing import shards as cut
 from krohn.verify.testing.counterexample import CheckError
-from krohn.verify.testing.exhaustive import exhaustive, words_below
+from krohn.verify.testing.exhaustive import exhaustive
 from krohn.verify.testing.sharded import AHEAD, ShardWork, run_shards, share, tally
 from krohn.verify.testing.shards import Job, JobJournal, Outcome, Shard, job
+from krohn.verify.testing.word_counts import words_below
 
 MEMORY = 2**40
 T = 9
