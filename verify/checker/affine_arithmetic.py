@@ -243,13 +243,16 @@ def exact(value: FloatArray, form: Format, noises: int = 0) -> Noisy:
 
 def join_rows(parts: Sequence[Noisy]) -> Noisy:
     """Rows of several arrays, one below the other."""
+    if len(parts) == 1:
+        return parts[0]
     most = max(len(part.slopes) for part in parts)
     slopes = [
         np.pad(x.slopes, ((0, most - len(x.slopes)), (0, 0), (0, 0))) for x in parts
     ]
-    value, rest = (
-        np.concatenate(x) for x in zip(*((y.value, y.rest) for y in parts), strict=True)
-    )
+    value = np.concatenate([part.value for part in parts])
+    rest = np.broadcast_to(0.0, value.shape)  # takes no memory
+    if any(part.rest.any() for part in parts):
+        rest = np.concatenate([part.rest for part in parts])
     return Noisy(value, np.concatenate(slopes, axis=1), rest, parts[0].form)
 
 

@@ -122,7 +122,8 @@ def bounds(q: Noisy, looking: Looking, keys: Keys, wanted: int) -> FloatArray:
         Refused: If too many scores have to be looked at.
     """
     chosen = _longest(q, looking)
-    q, looking = q.rows(chosen), looking.some(chosen)
+    if len(chosen) < len(q.value):
+        q, looking = q.rows(chosen), looking.some(chosen)
     right = (keys.value == wanted) | (keys.place == 0)
     terms, off = Terms.of(q.value, keys.k.value), np.zeros((len(chosen), 0))
     if looking.one and q.total.any() and not keys.k.total.any():
@@ -170,16 +171,16 @@ def _leak(
     sink = terms.at(np.broadcast_to(bos, there.shape))
     floor = np.minimum(first, sink) if looking.default else first
     demand(floor < np.inf, "a head looks for nothing")
-    ways, whole = np.zeros((len(off), 0, 0)), np.zeros((len(k), 0))
-    if off.size:
-        ways, whole = k[on[np.where(there, looking.low, 0)]][:, None], k
-        if looking.default:
-            ways = np.hstack([ways, np.broadcast_to(k[bos], ways.shape)])
     by_distance = right.all() and not looking.default
     found = (
         _by_distance(terms, looking, off, keys, floor, size) if by_distance else None
     )
     if found is None or not found[0] <= light:
+        ways, whole = np.zeros((len(off), 0, 0)), np.zeros((len(k), 0))
+        if off.size:
+            ways, whole = k[on[np.where(there, looking.low, 0)]][:, None], k
+            if looking.default:
+                ways = np.hstack([ways, np.broadcast_to(k[bos], ways.shape)])
         seen = looking.end, looking.low, looking.high
         asking = Asking(terms.moving, floor, floor, *seen, off, ways)
         key_parts = terms.fixed, terms.fixed, keys.place, right.astype(np.int64), whole
@@ -189,7 +190,8 @@ def _leak(
     heaviest, rounded = found
     ahead = np.where(there & (looking.low > 0), sink - first, NEVER)
     if off.size:
-        ahead += (off * np.abs(ways[:, 0] - k[bos])).sum(axis=1)
+        at = on[np.where(there, looking.low, 0)]
+        ahead += (off * np.abs(k[at] - k[bos])).sum(axis=1)
     parts = Interval.of(np.maximum([ahead.max(), before], FAINT))
     weight = (parts + 4 * rounded).through(np.exp).sum()
     weight += enclose_sum(heaviest, 2 * len(k))
@@ -292,8 +294,13 @@ def _classes(rows: FloatArray) -> tuple[IntArray, IntArray]:
 
 def _longest(q: Noisy, looking: Looking) -> IntArray:
     """Of rows that ask the same, with the same candidates, the one that sees most."""
-    candidates = looking.low, looking.high
-    first, of = _classes(np.column_stack([q.value, q.total, *candidates]))
+    parts = [q.value, q.total, looking.low[:, None], looking.high[:, None]]
+    marks = sum(
+        part @ np.cos(np.arange(part.shape[1]) + i) for i, part in enumerate(parts)
+    )
+    if len(np.unique(marks)) == len(q.value):  # rows with different marks are different
+        return np.arange(len(q.value))
+    first, of = _classes(np.hstack(parts))
     order, last = np.argsort(looking.end, kind="stable"), np.zeros(len(first), np.int64)
     last[of[order]] = order
     return last

@@ -109,7 +109,7 @@ def largest_error(q: Noisy, k: Noisy) -> tuple[float, float]:
     """
     form, entries = q.form, k.value.shape[1]
     ends = [np.abs(x.value) + x.total for x in (q, k)]
-    lengths = [enclose_sum((x**2).sum(axis=1), entries).root() for x in ends]
+    lengths = [enclose_sum(_sum_squares(x), entries).root() for x in ends]
     (most_q, off_q), (most_k, off_k) = (
         (x.max(axis=0), y.total.max(axis=0)) for x, y in zip(ends, (q, k), strict=True)
     )
@@ -130,6 +130,12 @@ def largest_error(q: Noisy, k: Noisy) -> tuple[float, float]:
         error += store_error(form, size + error)
     error += 8 * form.sum_unit * (size + error)
     return error.most, size.most
+
+
+def _sum_squares(rows: FloatArray) -> FloatArray:
+    """``(rows,)``, some rows at a time."""
+    parts = np.array_split(rows, rows.size // CELLS + 1)
+    return np.concatenate([(part**2).sum(axis=1) for part in parts])
 
 
 def _grid(numbers: FloatArray) -> int:
