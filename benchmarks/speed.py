@@ -212,7 +212,9 @@ def forward(name: str, length: int, count: int) -> Row:
 
     import krohn
     from krohn.network.model import Model
+    from krohn.verify.testing.sharded import keep_memory
 
+    keep_memory()
     compiled = krohn.compile(name, length, proof=False)
     weighing = Model(compiled.file)
     plain = PlainTransformer(weighing)
