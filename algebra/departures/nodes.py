@@ -14,6 +14,8 @@ from krohn.algebra.minimisation import reachable
 
 MOST_PAIRS = 4_000
 MOST_NODES = 160
+MOST_ENTRIES = 10_000_000
+"""Of the states and values that letters lead to, looked at before they are listed."""
 NEVER = -1
 
 Flags: TypeAlias = npt.NDArray[np.bool_]
@@ -88,6 +90,10 @@ def _product(machine: Automaton, beside: tuple[Part, ...]) -> tuple[IntArray, In
     known = np.array([start])
     frontier = known
     while len(frontier):
+        if len(frontier) * tables[0].shape[0] * len(tables) > MOST_ENTRIES:
+            raise MachineError(
+                f"{machine.name} has too many letters to look for components that are left"
+            )
         after = np.stack([t[:, frontier[:, i]] for i, t in enumerate(tables)], axis=-1)
         merged = np.unique(
             np.concatenate([known, after.reshape(-1, len(tables))]), axis=0

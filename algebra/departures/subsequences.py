@@ -17,6 +17,8 @@ from krohn.algebra.automaton import Automaton, IntArray
 MOST_ROWS = 20_000
 MOST_TESTS = 16
 MOST_CANDIDATES = 3_000
+MOST_ENTRIES = 100_000_000
+"""Of any array of truth values, looked at before it is made."""
 
 Test = tuple[int, ...]
 """Sets of letters by number: is there a subsequence with a letter of each, in order?"""
@@ -57,10 +59,14 @@ def subsequences(machine: Automaton, longest: int) -> Subsequences | None:
         The shortest tests that were found; None if no tests decide, if there are too
         many to choose from, or if they tell too many words apart.
     """
-    single, more = _sets(machine)
+    letters, states = machine.transitions.shape
     room = int(np.floor(MOST_CANDIDATES ** (1 / longest))) - 1
+    if letters * max(states**2, MOST_CANDIDATES * longest) > MOST_ENTRIES:
+        return None
+    single = _letters_alike(machine)
     if not 0 < len(single) <= room or len(np.unique(_output_of_state(machine))) == 1:
         return None
+    more = _letters_upwards(machine, single)
     rooms = dict.fromkeys((len(single), min(room, len(single) + len(more))))
     sets = [np.concatenate([single, more[: size - len(single)]]) for size in rooms]
     tried = [_decisive(machine, these, longest) for these in sets]
@@ -92,25 +98,30 @@ def _output_of_state(machine: Automaton) -> IntArray:
     return np.arange(len(machine.states))
 
 
-def _sets(machine: Automaton) -> tuple[Flags, Flags]:
-    """Letters that act alike, unless they do nothing; and letters that lead upwards.
+def _letters_alike(machine: Automaton) -> Flags:
+    """``(sets, letters)``: letters that act alike, unless they do nothing."""
+    table = machine.transitions
+    acts, of = np.unique(table, axis=0, return_inverse=True)
+    moving = np.flatnonzero((acts != np.arange(table.shape[1])).any(axis=1))
+    return np.asarray(of.reshape(-1) == moving[:, None])
 
-    The second kind: for states p and q, the letters that take p to q or to a state
-    that q can still reach.
+
+def _letters_upwards(machine: Automaton, known: Flags) -> Flags:
+    """``(sets, letters)``: other sets than known ones, of letters that lead upwards.
+
+    For states p and q, the letters that take p to q or to a state that q can still reach.
     """
     table = machine.transitions
     states = np.arange(table.shape[1])
-    acts = np.unique(table, axis=0)
-    acts = acts[(acts != states).any(axis=1)]
-    single = (table[None] == acts[:, None]).all(axis=-1)
     reach = np.eye(len(states), dtype=bool)
     for _ in states:
         reach |= reach[table].any(axis=0)
     up = reach[:, table] & (table != states)  # (q, letters, p)
     sets = np.unique(np.moveaxis(up, 1, 2).reshape(-1, len(table)), axis=0)
-    known = (sets[:, None] == single[None]).all(axis=-1).any(axis=1)
-    sets = sets[sets.any(axis=1) & ~known]
-    return single, sets[np.argsort(sets.sum(axis=1), kind="stable")]
+    before = {row.tobytes() for row in known}
+    new = [bool(row.any()) and row.tobytes() not in before for row in sets]
+    sets = sets[new]
+    return np.asarray(sets[np.argsort(sets.sum(axis=1), kind="stable")])
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,15 +149,15 @@ class _Reached:
         return word[::-1]
 
 
-def _steps(sets: Flags, tests: list[Test]) -> tuple[IntArray, IntArray]:
+def _steps(sets: Flags, tests: list[Test]) -> tuple[Flags, IntArray]:
     """How a letter moves tests on, and how many places each has.
 
     Returns:
-        ``(letters, tests, places + 1)``: 1 where a letter is in the set of a place; 0
+        ``(letters, tests, places + 1)``: whether a letter is in the set of a place; not
         beyond the last one. ``(tests,)``.
     """
     lengths = np.array([len(t) for t in tests], dtype=np.int64)
-    step = np.zeros((sets.shape[1], len(tests), lengths.max(initial=0) + 1), np.int64)
+    step = np.zeros((sets.shape[1], len(tests), lengths.max(initial=0) + 1), np.bool_)
     for i, test in enumerate(tests):
         step[:, i, : len(test)] = sets[list(test)].T
     return step, lengths

@@ -1,9 +1,10 @@
 """Channels that say the states of the parts beside a machine."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import product
+from math import prod
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from krohn.algebra.automaton import Automaton, IntArray
 from krohn.algebra.departures.nodes import NEVER
 from krohn.algebra.departures.parts import Part
 from krohn.algebra.structure import Counter, as_counter
+from krohn.compiler import CompileError
 from krohn.compiler.constructions.one_layer import counter_channels
 from krohn.compiler.constructions.pointers import latest_before
 from krohn.compiler.cost import check_written
@@ -258,6 +260,7 @@ class PartChannels:
         rows: dict[Row, int] = {}
         for index, value in enumerate(self.values[:, read].tolist()):
             first.setdefault(tuple(value), index)
+        _check_rows(known, columns.shape[1] + 1)
         for shown in product(*(k.means.items() for k in known)):
             index = first.get(tuple(state for _, state in shown), NEVER)
             tail = tuple(v for row, _ in shown for v in row)
@@ -288,12 +291,34 @@ class PartChannels:
             zip(map(tuple, self.values[:, read].tolist()), full.tolist(), strict=True)
         )
         rows: dict[Row, int] = {}
+        _check_rows(known, 1)
         for shown in product(*(k.means.items() for k in known)):
             row = tuple(v for values, _ in shown for v in values)
             rows[row] = max(value_of.get(tuple(s for _, s in shown), 0), 0)
         inputs = tuple(c for k in known for c in k.channels)
         self.operations[name] = Map(table(rows), inputs)
         return name, max(k.depth for k in known)
+
+
+MOST_ROWS = 1_000_000
+
+
+def _check_rows(known: Sequence[StateChannels], each: int) -> None:
+    """Refuse a table of parts that is too large, before a row of it is made.
+
+    Args:
+        known: The parts that it reads.
+        each: How many rows it has for each tuple of their states.
+
+    Raises:
+        CompileError: If it is.
+    """
+    rows = each * prod(len(k.means) for k in known)
+    if rows > MOST_ROWS:
+        raise CompileError(
+            f"a table of what runs beside it would have {rows:,} rows, and "
+            f"{MOST_ROWS:,} is the most"
+        )
 
 
 def _deciding_parts(values: IntArray, shown: IntArray) -> list[int]:

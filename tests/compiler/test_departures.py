@@ -14,6 +14,7 @@ from krohn.algebra.classification.digraph import components
 from krohn.algebra.departures.nodes import Nodes, nodes
 from krohn.algebra.minimisation import minimise
 from krohn.compiler import CompileError
+from krohn.compiler.constructions import part_channels
 from krohn.compiler.constructions.departures import LONGEST_SUM, departures, piecewise
 from krohn.program import PrefixSum, Program
 from krohn.program.interpreter import states
@@ -234,3 +235,11 @@ def test_short_words(length: int) -> None:
         m = chained(rng) if seed % 2 else ordered(rng)
         if components(m.semiautomaton).any():
             check(m, departures(m, length), length)
+
+
+def test_tables_that_are_too_large_are_refused_before_they_are_made(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(part_channels, "MOST_ROWS", 1)
+    with pytest.raises(CompileError, match="rows, and 1 is the most"):
+        departures(regex("(ab|ba)*"), 8)

@@ -7,7 +7,7 @@ import pytest
 from layered_machines import machine, ordered
 
 from krohn import read
-from krohn.algebra.automaton import Automaton, Output
+from krohn.algebra.automaton import Automaton, Output, Semiautomaton
 from krohn.algebra.departures.subsequences import Subsequences, subsequences
 from krohn.algebra.minimisation import minimise
 
@@ -82,3 +82,12 @@ def test_outputs_need_fewer_tests_than_states() -> None:
 def test_the_last_letter_is_no_subsequence() -> None:
     m = machine(np.array([[0, 0], [1, 1]]))
     assert subsequences(m, 4) is None
+
+
+def test_thousands_of_letters_are_not_looked_at() -> None:
+    """The arrays would have more entries than are made; it is seen before they are."""
+    table = np.array([[1, 2, 2], *[[0, 1, 2]] * 20_000])
+    names = tuple(map(str, range(len(table)))), ("0", "1", "2")
+    assert subsequences(Automaton(Semiautomaton(table, *names)), 2) is None
+    few = Automaton(Semiautomaton(table[:3], names[0][:3], names[1]))
+    assert subsequences(few, 2) is not None
