@@ -1,4 +1,4 @@
-"""How long compiling and proving take, apart: medians of three runs.
+"""How long compiling and proving take, apart: CPU seconds, medians of three runs.
 
 With ``--profile N`` the N slowest are run once more under cProfile.
 """
@@ -9,7 +9,7 @@ import pstats
 import sys
 from dataclasses import dataclass
 from statistics import median
-from time import perf_counter
+from time import process_time
 
 from report import Row, Table, each, parser, publish
 
@@ -48,12 +48,12 @@ def measure(job: Job) -> Row:
     model = compiled(job)
     compiling, proving = [], []
     for _ in range(RUNS):
-        began = perf_counter()
+        began = process_time()
         model = compiled(job)
-        done = perf_counter()
+        done = process_time()
         proof = prove(model.file, machine)
         compiling.append(done - began)
-        proving.append(perf_counter() - done)
+        proving.append(process_time() - done)
     return {
         "machine": job.machine,
         "construction": job.construction,

@@ -28,8 +28,8 @@ from krohn.algebra.automaton import Automaton, IntArray, Semiautomaton
 if TYPE_CHECKING:
     from krohn.network.reading import Begin
 
-LONG = (("S5", 65_536), ("S5", 16_384), ("Grid9", 2_048))
-WORDS = (("S5", 4_096), ("C2", 8_192), ("C2", 10_000))
+LONG = (("Grid9", 2_048),)
+WORDS = (("S5", 4_096), ("S5", 65_536), ("C2", 8_192), ("C2", 10_000), ("C2", 65_536))
 SMALL = (("D8", 100), ("Q8", 100), ("S4", 100), ("PermReset4", 100))
 WIDE = ((6, 64, 64), (6, 64, 4), (6, 4, 4), (55, 60, 60), (243, 2, 2))
 """States, letters, and how many ways to act these have."""
