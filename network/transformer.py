@@ -202,8 +202,9 @@ class Transformer(nn.Module):
     def forward(self, tokens: Tensor) -> Tensor:
         """Logits ``(batch, time, states)`` for letter indices ``(batch, time)``."""
         data, copies = self._data, self.copies
-        if any(part._forward_hooks or part._forward_pre_hooks for part in data.parts):
-            return self._in_calls(tokens)
+        for part in data.parts:
+            if part._forward_hooks or part._forward_pre_hooks:
+                return self._in_calls(tokens)
         if copies is None:
             return whole(data.net, tokens)
         return whole(data.net, tokens, copies.of_words)
@@ -317,13 +318,13 @@ class _Data(NamedTuple):
         net = Net(network.token, network.position, blocks, out)
         modules = list(network.modules())
         holders = [x for m in modules for x in (m._modules, m._parameters)]
-        held = _values(holders)
+        held = _values(holders, parts)
         whole = {*map(id, net_tensors(net))} <= {*map(id, held)}
         return cls(net, parts, holders, held if whole else [], [*map(_said, parts)])
 
     def is_made_of_the_same(self) -> bool:
         """Whether the network is still that of the data."""
-        held = _values(self.holders)
+        held = _values(self.holders, self.parts)
         return (
             len(held) == len(self.held)
             and all(map(is_, held, self.held))
@@ -334,8 +335,10 @@ class _Data(NamedTuple):
 _DATA: WeakKeyDictionary[Transformer, _Data] = WeakKeyDictionary()
 
 
-def _values(holders: Iterable[dict[str, Any]]) -> list[Any]:
-    return list(chain.from_iterable(map(dict.values, holders)))
+def _values(holders: Iterable[dict[str, Any]], parts: Iterable[Any]) -> list[Any]:
+    """What dicts hold, and masks that are no parameters."""
+    held = list(chain.from_iterable(map(dict.values, holders)))
+    return [*held, *[part.__dict__.get("mask") for part in parts]]
 
 
 def _said(part: nn.Module) -> Any:

@@ -224,6 +224,21 @@ def test_what_hooks_see_is_what_heads_weigh(gathered: list[bool]) -> None:
     assert len(gathered) == before
 
 
+def test_masks_may_be_given_later() -> None:
+    """As a parameter, or as a tensor."""
+    given = random_transformer(3, ahead=False)
+    tensors = {n: torch.from_numpy(x) for n, x in given.tensors.items()}
+    plain = {n: x for n, x in tensors.items() if not n.endswith("residual")}
+    letters = torch.from_numpy(given.words)
+    for wrap in (lambda x: x, lambda x: nn.Parameter(x, False)):
+        net, other = (Transformer(given.architecture, plain) for _ in range(2))
+        before = net(letters)
+        for each in (net, other):
+            each.mlp[0].mask = wrap(torch.full_like(net.token[0], 0.5))
+        assert not torch.allclose(net(letters), before)
+        assert torch.equal(net(letters), other(letters))
+
+
 @pytest.mark.parametrize("kind", ["softmax", "linear", "relu", "sparse"])
 def test_what_is_stored_in_place_is_no_tensor_of_the_network(kind: str) -> None:
     given = random_transformer(3, ahead=False, kinds=[kind])
