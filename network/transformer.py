@@ -298,7 +298,7 @@ class _Data(NamedTuple):
         net: The network.
         parts: The modules of attention, and of MLPs.
         holders: The dicts of modules and parameters that it is made of.
-        held: What these hold; none if a tensor is not among them, and made anew each time.
+        held: What these hold; nothing if a tensor is no parameter, but made for a pass.
         said: The kinds of heads, and the functions of units.
     """
 
@@ -319,8 +319,8 @@ class _Data(NamedTuple):
         modules = list(network.modules())
         holders = [x for m in modules for x in (m._modules, m._parameters)]
         held = _values(holders, parts)
-        whole = {*map(id, net_tensors(net))} <= {*map(id, held)}
-        return cls(net, parts, holders, held if whole else [], [*map(_said, parts)])
+        own = all(isinstance(tensor, nn.Parameter) for tensor in net_tensors(net))
+        return cls(net, parts, holders, held if own else [], [*map(_said, parts)])
 
     def is_made_of_the_same(self) -> bool:
         """Whether the network is still that of the data."""
