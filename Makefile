@@ -14,8 +14,9 @@ demo: $(READY)
 	$(BIN)/krohn run demo/turnstile.safetensors coin push push coin card push
 	$(BIN)/krohn draw examples/turnstile.dot -o demo/turnstile.png
 	$(BIN)/krohn draw demo/turnstile.safetensors -o demo/network.png
+	$(BIN)/krohn draw demo/turnstile.safetensors -o demo/network.html
 	$(BIN)/krohn decompose examples/turnstile.dot -o demo/decomposition.png
-	@echo "Look at the pictures in demo/: turnstile, network, decomposition; and at the page turnstile.html."
+	@echo "Look at the pictures in demo/: turnstile, network, decomposition; and at the pages: turnstile.html, the verdict; network.html, which runs the network."
 
 # Modules are compiled once, and not by every process that tests start.
 test: $(READY)

@@ -13,6 +13,7 @@ from krohn.algebra.errors import KrohnError
 from krohn.algebra.wording import count, cut, near
 from krohn.network.forward_pass import Hook, Hooks
 from krohn.network.model import VariablePlace, Word, name_answers
+from krohn.network.modelfile import ModelFile
 from krohn.network.transformer import Transformer
 from krohn.program.domains import BoolArray, IntArray
 from krohn.program.errors import Refused
@@ -146,12 +147,24 @@ def read_program(model: "Model", laws: bool = False) -> Statement:
     Raises:
         KrohnError: If there is none that says states or outputs.
     """
-    header = model.header
-    if not isinstance(model.network, Transformer) or "program" not in header:
+    if not isinstance(model.network, Transformer) or "program" not in model.header:
         raise KrohnError("only Transformers with a Program have variables to change")
-    letters = model.file.architecture.vocabulary - 1
+    return parse_program(model.file, laws)
+
+
+def parse_program(file: ModelFile, laws: bool = False) -> Statement:
+    """The Program that the file of a Transformer states.
+
+    Args:
+        file: The model file.
+        laws: As of `read_program`.
+
+    Raises:
+        KrohnError: If it says no states, outputs or classes.
+    """
+    letters, length = file.architecture.vocabulary - 1, file.claim.length or 1
     try:
-        statement = parse(header["program"], letters, model.length or 1, vectors=laws)
+        statement = parse(file.header["program"], letters, length, vectors=laws)
     except (Refused, LookupError, TypeError, ValueError) as error:
         raise KrohnError(
             f"the effect of patches on this network cannot be predicted: {error}"

@@ -150,14 +150,16 @@ def draw(
     word: str | None = None,
     effort: str | float | None = None,
     **reading: Unpack[MachineKeywords],
-) -> Figure:
-    """A picture, as matplotlib holds it.
+) -> Figure | None:
+    """A picture, as matplotlib holds it; None if a page is written.
 
     Args:
         source: A compiled model, a model file or its path: what lies where in the
             network; what `krohn.decompose` returns: the cascade; anything else that
             `krohn.automaton` takes: the machine; another source, or its name.
-        output: Where to write it, too: a name that ends in .svg, .png or .pdf.
+        output: Where to write it, too: a name that ends in .svg, .png or .pdf. Of a model
+            also .html: a page that runs the network in the browser, on words that are
+            typed, and shows variables, attention and the effect of changes.
         eggbox: Draw the D-classes of the machine's monoid instead.
         word: Draw which token attends to which while the text after this prompt is
             written, of a dynamic program; of a generator, the attention on this prefix.
@@ -169,12 +171,16 @@ def draw(
         KrohnError: If it cannot be read or drawn, or the file system refuses.
     """
     if output is not None:
-        check_suffix(output)
+        check_output(output, _file(source) is not None)
     if effort is not None and not eggbox:
         raise KrohnError("effort= is for eggbox=True only; leave it out")
     if eggbox and word is not None:
         raise _no_word()
     how = MachineReading(**reading)
+    if output is not None and is_page(output) and (file := _file(source)) is not None:
+        refuse_others(how.reading_options, (), "the page of a network")
+        _write_page(file, source, output, word)
+        return None
     if eggbox:
         figure = _eggbox(source, effort or EFFORT, how)
     else:
@@ -182,6 +188,40 @@ def draw(
     if output is not None:
         save(figure, output)
     return figure
+
+
+def is_page(output: str | Path) -> bool:
+    """Whether a file is to be a page, by its name."""
+    return Path(output).suffix.lower() in (".html", ".htm")
+
+
+def check_output(output: str | Path, of_network: bool) -> None:
+    """Refuse a name that says no format, before anything is drawn.
+
+    Args:
+        output: The name.
+        of_network: Whether it is for the picture of a network, which may be a page.
+
+    Raises:
+        KrohnError: If it does.
+    """
+    if is_page(output) and not of_network:
+        raise KrohnError(
+            f"{output}: only a model file is written as a page; `krohn compile` makes one"
+        )
+    if not is_page(output):
+        check_suffix(output)
+
+
+def _write_page(
+    file: ModelFile, source: object, output: str | Path, word: str | None
+) -> None:
+    if word is not None:
+        raise KrohnError("--word is for pictures; on the page words are typed")
+    from krohn.page.network_page import write_network_page
+
+    title = Path(source).name if isinstance(source, str | Path) else file.claim.name
+    write_network_page(file, title, output)
 
 
 def _eggbox(source: object, effort: str | float, reading: MachineReading) -> Figure:

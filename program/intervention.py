@@ -99,17 +99,10 @@ class _Watch:
         self, name: str, held: Mapping[str, Held], values: Mapping[str, IntArray]
     ) -> None:
         """Note where tables of the letter that decide a channel belong to no letter."""
-        program = self.program
-        read = _of_letter(program, name)
+        read = letter_tables(self.program, name)
         if len(read) < 2 or held.keys().isdisjoint(read):
             return
-        letters = np.arange(program.letters)
-        first = next(iter(program.channels))
-        given = [
-            letters if n == first else program.channels[n].table([letters])
-            for n in read
-        ]
-        known = set(zip(*(column.tolist() for column in given), strict=True))
+        known = rows_of_letters(self.program, read)
         seen = np.stack([values[n][:, 1:] for n in read], axis=-1)
         rows = seen.reshape(-1, len(read)).tolist()
         right = np.array([tuple(row) in known for row in rows])
@@ -123,7 +116,17 @@ class _Watch:
         return np.broadcast_to(whole, self.defined.shape)
 
 
-def _of_letter(program: Statement, name: str) -> list[str]:
+def rows_of_letters(program: Statement, read: Sequence[str]) -> set[tuple[int, ...]]:
+    """The values that one letter gives to the token, or tables of it, together."""
+    letters = np.arange(program.letters)
+    first = next(iter(program.channels))
+    columns = [
+        letters if n == first else program.channels[n].table([letters]) for n in read
+    ]
+    return set(zip(*(column.tolist() for column in columns), strict=True))
+
+
+def letter_tables(program: Statement, name: str) -> list[str]:
     """The token, and the stored tables of it, from which an MLP decides a channel."""
     channel = program.channels[name]
     if channel.born <= 0 or channel.operation.is_attention:

@@ -24,7 +24,14 @@ def draw(
     source: Annotated[
         str, typer.Argument(metavar="MACHINE|F", help="A machine or a model file.")
     ],
-    output: Annotated[Path, typer.Option("-o", "--output", help=".svg, .png or .pdf")],
+    output: Annotated[
+        Path,
+        typer.Option(
+            "-o",
+            "--output",
+            help=".svg, .png or .pdf; of a model also .html, a page that runs it.",
+        ),
+    ],
     *,
     eggbox: Annotated[
         bool,
@@ -44,19 +51,19 @@ def draw(
     reading: StartedReading,
     as_json: Json = False,
 ) -> None:
-    """Draw a machine, its monoid, a recurrence; of a model its layers or attention.
+    """Draw a machine, its monoid, a recurrence; a network, or a page that runs it.
 
     Examples:
         krohn draw examples/turnstile.dot -o turnstile.svg
         krohn draw turnstile.safetensors -o network.svg
+        krohn draw turnstile.safetensors -o turnstile.html
         krohn draw S4 --eggbox -o eggbox.png
     """
-    from krohn.drawing import check_suffix
     from krohn.machines import MODEL
-    from krohn.pictures import draw as drawn
+    from krohn.pictures import check_output, draw as drawn
 
     check(context, DRAW)
-    check_suffix(output)
+    check_output(output, source.endswith(MODEL))
     reading.check()
     remarked: dict[str, object] = {}
     subject: object = source

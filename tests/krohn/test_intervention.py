@@ -99,7 +99,7 @@ def test_what_one_mlp_computes_anew_does_not_read_the_change(
 def test_tables_of_the_letter_belong_together(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where they do not, the network may say anything, and nothing is predicted."""
     net = model("S4", "cascade")
-    monkeypatch.setattr(intervention, "_of_letter", lambda *_: [])
+    monkeypatch.setattr(intervention, "letter_tables", lambda *_: [])
     cases, agree, *_ = total(net, some_words(net, 1, LENGTH))
     assert agree < cases
 

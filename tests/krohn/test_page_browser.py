@@ -9,13 +9,16 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from sample_comparison import sample
 
 import krohn
 from krohn import cli
 from krohn.algebra.formats import json_format
+from krohn.intervention import parse_program
 from krohn.network import modelfile
 from krohn.network.modelfile import ModelFile
+from krohn.program.interpreter import interpret
 
 webdriver = pytest.importorskip(
     "selenium.webdriver", reason="selenium, which drives the browser, is not installed"
@@ -249,3 +252,112 @@ def test_it_prints_on_pages(
     browser.open(pages[name], DESK)
     printed = browser.driver.execute_cdp_cmd("Page.printToPDF", {})["data"]
     assert printed.startswith("JVBERi0")  # %PDF-, in base 64
+
+
+# The page that runs a network.
+
+RUN = (
+    ("C2", 12),
+    ("examples/turnstile.dot", 24),
+    ("S4", 9),
+    ("Dyck2,3", 10),
+    ("FlipFlop", 8),
+    ("Grid4", 8),
+    ("regex:(ab|ba)*", 7),
+)
+"""Sources and lengths: memories, counters, scans, stacks, corridors and patterns."""
+
+
+@pytest.fixture(scope="module", params=RUN, ids=[source for source, _ in RUN])
+def network(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[krohn.Model, Path]:
+    source, length = request.param
+    folder = tmp_path_factory.mktemp("network")
+    root = Path(__file__).parents[2]
+    path = root / source if source.endswith(".dot") else source
+    krohn.compile(path, length).save(file := folder / "f.safetensors")
+    krohn.draw(file, page := folder / "f.html")
+    return krohn.load(file), page
+
+
+def test_a_network_runs_in_the_browser_as_in_torch(
+    browser: Browser, network: tuple[krohn.Model, Path]
+) -> None:
+    net, page = network
+    asked = browser.open(page, DESK)
+    assert [url for url in asked if not url.startswith("data:")] == [page.as_uri()]
+    rng, program = np.random.default_rng(0), parse_program(net.file)
+    for _ in range(20):
+        word = rng.integers(len(net.letters), size=rng.integers(1, net.length + 1))
+        run = browser.ask(
+            f"(({{ streams, patterns, logits }}) => ({{ logits, patterns, "
+            f"streams: streams.map((x) => Array.from(x)) }}))(runNetwork({word.tolist()}))"
+        )
+        logits, seen = net.run_with_cache(torch.tensor(word[None]))
+        shown = np.array(run["logits"])
+        np.testing.assert_allclose(shown, logits[0].numpy(), rtol=1e-5, atol=1e-5)
+        for i, stream in enumerate(run["streams"]):
+            there = seen[f"stream.{i}"][0].numpy()
+            got = np.reshape(stream, there.shape)
+            np.testing.assert_allclose(got, there, rtol=1e-5, atol=1e-5)
+        said = browser.ask(f"runProgram({word.tolist()})")
+        values = interpret(program, word[None])
+        assert said["values"] == {n: x[0].tolist() for n, x in values.items()}
+        names = [net.classes[q] for q in said["answers"]]
+        assert names == list(net.run([net.letters[a] for a in word], states=True))
+    assert browser.driver.get_log("browser") == []
+
+
+def test_a_change_is_predicted_in_the_browser_as_in_python(
+    browser: Browser, network: tuple[krohn.Model, Path]
+) -> None:
+    net, page = network
+    browser.open(page, DESK)
+    rng, program = np.random.default_rng(1), parse_program(net.file)
+    variables = [(n, c) for n, c in program.channels.items() if c.stored]
+    effects = 0
+    for _ in range(40):
+        word = rng.integers(len(net.letters), size=net.length)
+        name, channel = variables[rng.integers(len(variables))]
+        at, value = int(rng.integers(1, len(word) + 1)), int(rng.choice(channel.later))
+        names = [net.letters[a] for a in word]
+        outcome = net.patch(names, name, at, value)
+        change = json.dumps({"name": name, "position": at, "value": value})
+        predicted = browser.ask(f"runProgram({word.tolist()}, {change}).answers")
+        assert [None if q < 0 else net.classes[q] for q in predicted] == list(
+            outcome.predicted
+        )
+        chosen = browser.ask(
+            f"runNetwork({word.tolist()}, {change}).logits.map(choose)"
+        )
+        computed = [
+            None if c["answer"] < 0 else net.classes[c["answer"]] for c in chosen
+        ]
+        for wanted, answer, by_torch in zip(
+            outcome.predicted, computed, outcome.answers, strict=True
+        ):
+            assert wanted is None or wanted == answer == by_torch
+        effects += outcome.answers != outcome.before
+    assert effects
+
+
+@pytest.mark.parametrize("size", [PHONE, DESK])
+def test_a_word_is_typed_and_a_variable_changed_by_hand(
+    browser: Browser, network: tuple[krohn.Model, Path], size: tuple[int, int]
+) -> None:
+    net, page = network
+    browser.open(page, size)
+    assert browser.ask("document.documentElement.scrollWidth") <= size[0]
+    browser.driver.find_element("css selector", "#letters button").click()
+    assert "up to" in browser.ask("$('problem').textContent") or browser.ask(
+        "show.word.length"
+    ) <= (net.length or 0)
+    browser.ask("($('word').value = '?!', $('word').onchange())")
+    assert "does not have" in browser.ask("$('problem').textContent")
+    browser.ask("take([0, 0])")
+    assert browser.ask("document.querySelectorAll('#answers td').length") == 6
+    browser.driver.find_element("css selector", "#variables td[tabindex]").click()
+    browser.driver.find_element("css selector", "#patch button:last-child").click()
+    assert browser.ask("document.querySelectorAll('td.patched').length") == 1
+    assert browser.driver.get_log("browser") == []
