@@ -15,6 +15,7 @@ from krohn.program.domains import (
     Matrices,
     PossibleValues,
     Values,
+    among,
     places,
 )
 from krohn.program.errors import Refused, demand
@@ -314,7 +315,7 @@ def _channel(
         operation = Map(operation.function.occurring(read), operation.inputs)
     values = operation.infer(read, frame)
     demand(not isinstance(values, Matrices), f"{name!r} holds matrices")
-    inside = np.isin(values.domain, domain)
+    inside = among(np.array(values.domain), domain)
     demand(inside, f"channel {name!r} takes values outside its domain")
     widths = {"integer": 1, "one-hot": int(domain[-1]) + 1}
     demand(table or "vectors" not in entry, f"{name!r} cannot be laid out as vectors")

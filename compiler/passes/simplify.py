@@ -80,9 +80,10 @@ def _infer(
     if not isinstance(operation, Map):
         return operation.infer(read, frame)
     key = id(operation.function), read
-    if key not in known:
-        known[key] = operation.infer(read, frame)
-    return known[key]
+    found = known.get(key)
+    if found is None:
+        found = known[key] = operation.infer(read, frame)
+    return found
 
 
 # Sharing: equal channels are computed once.

@@ -124,7 +124,7 @@ class Operation(ABC):
             if kind is str and value in names:
                 changes[name] = names[value]
             elif kind is not str and kind == tuple[str, ...]:
-                renamed = tuple(names.get(n, n) for n in value)
+                renamed = tuple(map(names.get, value, value))
                 changes |= {} if renamed == value else {name: renamed}
         return replace(self, **changes) if changes else self
 

@@ -24,6 +24,11 @@ class Map(Operation):
         """The inputs of the function."""
         return self.inputs
 
+    def rename_channels(self, names: Mapping[str, str]) -> Self:
+        """The same function of channels that have other names."""
+        inputs = tuple(map(names.get, self.inputs, self.inputs))
+        return self if inputs == self.inputs else type(self)(self.function, inputs)
+
     def infer(self, read: Sequence[Values], frame: Frame) -> Values:
         """The values of the function."""
         return self.function.infer(read)
