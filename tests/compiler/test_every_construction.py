@@ -90,7 +90,7 @@ REFUSED = {
     "parity": ("C3 FlipFlop S3 Grid4", "no parity of positions"),
     "parity-tree": (
         "S3 Grid4 FlipFlop C3 abab Adder ParityTree6,1:63 ParityTree5,1:31",
-        "no tree|too many joint values",
+        "no binary tree|too many joint values",
     ),
 }
 """Machines that a construction does not serve, for words of 4 or so many letters, and what
