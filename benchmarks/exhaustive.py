@@ -2,24 +2,19 @@
 
 The engine runs the first shards of the tree, and checks; plain forward runs words of
 full length in batches, and looks at no answer. They take turns in one run, each on one
-core, in seconds of computing. With --jobs N the engine has N processes and torch N
-threads, by the clock on the wall, which is kind to the engine where other programs run:
-threads wait for one another after every operation.
+core, in seconds of computing. Then the engine has two processes and torch two threads, by
+the clock on the wall, which is kind to the engine where other programs run: threads wait
+for one another after every operation.
 A plain pass answers for all prefixes of its words, so *words* are words of full length
 in both columns; *positions* are answers that were computed.
-`python benchmarks/exhaustive.py` from the root of the repository.
 """
 
-import argparse
 import multiprocessing
-import sys
 import time
-from pathlib import Path
 from statistics import median
 
 import torch
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from report import Row, Table, parser, publish
 
 import krohn
 from krohn.jobs.worker_pool import WorkerPool, processes, this_process
@@ -38,6 +33,8 @@ MODELS = [
 PLAIN_BATCHES = (128, 256, 512, 1024, 2048)
 """The plain forward pass is measured with the fastest of them, chosen for each network."""
 MEMORY = 2**31
+RUNS = (("one process", 1, 4), ("two processes", 2, 8))
+"""Processes, and shards."""
 
 
 def clock() -> float:
@@ -102,31 +99,45 @@ def tree(
     return leaves / seconds, sum(done.words for done in outcomes) / seconds
 
 
-def main() -> None:
-    """Measure every model and print a table."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--length", type=int, default=20)
-    parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--shards", type=int, default=4)
-    parser.add_argument("--repeats", type=int, default=5)
-    given = parser.parse_args()
-    torch.set_num_threads(given.jobs)
-    print(f"words of length {given.length}, float32, {given.jobs} processes or threads")
-    print(
-        "| machine | construction | letters | plain words/s | plain positions/s "
-        "| tree words/s | tree positions/s | words: tree/plain |"
-    )
-    print("| --- " * 8 + "|")
+def rows(length: int, jobs: int, shards: int, repeats: int) -> list[Row]:
+    """A row for each model."""
+    torch.set_num_threads(jobs)
+    found = []
     for name, construction in MODELS:
         alone, words, answers = measure(
-            name, construction, given.length, given.jobs, given.shards, given.repeats
+            name, construction, length, jobs, shards, repeats
         )
-        print(
-            f"| {name} | {construction} | {len(krohn.zoo(name).letters)} | {alone:,.0f} "
-            f"| {alone * given.length:,.0f} | {words:,.0f} | {answers:,.0f} "
-            f"| {words / alone:.1f} |",
-            flush=True,
+        found.append(
+            {
+                "machine": name,
+                "construction": construction,
+                "letters": len(krohn.zoo(name).letters),
+                "plain words/s": alone,
+                "plain positions/s": alone * length,
+                "tree words/s": words,
+                "tree positions/s": answers,
+                "words: tree/plain": words / alone,
+            }
         )
+    return found
+
+
+def main() -> None:
+    """Measure every model and print the tables."""
+    found = parser(__doc__)
+    found.add_argument("--length", type=int, default=20)
+    found.add_argument("--repeats", type=int, default=3)
+    given = found.parse_args()
+    publish(
+        [
+            Table(
+                f"words of {given.length} letters, {title}",
+                rows(given.length, jobs, shards, given.repeats),
+            )
+            for title, jobs, shards in RUNS
+        ],
+        given,
+    )
 
 
 if __name__ == "__main__":

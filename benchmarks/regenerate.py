@@ -2,7 +2,8 @@
 
 ``results/commands.csv`` has a line for each folder of tables: the script of this folder
 and its options that make them, and the page that shows them. ``python
-benchmarks/regenerate.py`` runs all these commands; names of scripts select some of them.
+benchmarks/regenerate.py`` runs all these commands; names of scripts select some of them,
+and `speed` all of `SPEED`: what people wait for, beside others.
 A command with FOLDER in it reads machine files that do not belong to the project;
 ``--files`` says where they are.
 """
@@ -21,6 +22,10 @@ from rich.console import Console
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "results"
 FOLDER = "FOLDER"
+SPEED = {
+    *("speed", "startup", "hot_paths", "compile_speed", "exhaustive", "monoids"),
+    *("decompositions", "verifier_peers"),
+}
 RUNS = "runs.csv"  # of sweeps: what tables are made of
 
 
@@ -99,6 +104,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--list", action="store_true", help="print the commands")
     options = parser.parse_args(arguments)
     wanted = {name.removesuffix(".py") for name in options.scripts}
+    wanted |= SPEED if "speed" in wanted else set()
     chosen = [b for b in blocks() if not wanted or b.script in wanted]
     if missing := wanted - {b.script for b in chosen}:
         parser.error(f"no table is made by {', '.join(sorted(missing))}")

@@ -174,6 +174,37 @@ def best(run: Callable[[], object]) -> float:
     return min(taken)
 
 
+def apart(title: str, sources: Sequence[str], length: int) -> Row:
+    """How long it takes to plan and build networks, and to prove them."""
+    import krohn
+    from krohn.verify.proof import prove
+
+    build, proof = 0.0, 0.0
+    for source in sources:
+        began = process_time()
+        model = krohn.compile(source, length, proof=False)
+        build, began = build + process_time() - began, process_time()
+        verdict = prove(model.file, krohn.read(source)).verdict
+        proof += process_time() - began
+        if verdict != "verified":
+            raise SystemExit(f"{source} is {verdict}")
+    return {"machines": title, "T": length, "plan and build s": build, "proof s": proof}
+
+
+def built(folder: Path) -> list[Row]:
+    """The same of the zoo, of a scan, and of a random machine."""
+    from krohn.algebra import zoo
+
+    names = zoo.names()
+    drawn = random_machine(folder, 20, 2, 2)
+    apart("S5", ["S5"], 64)  # all is imported
+    return [
+        apart(f"{len(names)} of the zoo", names, 100),
+        apart("S5", ["S5"], 256),
+        apart("20 random states", [drawn], 64),
+    ]
+
+
 def one_by_one(begin: "Begin", words: IntArray) -> None:
     """Read words ``(batch, time)``, a letter at a time, on one thread."""
     from krohn.network.precision import one_thread
@@ -342,6 +373,7 @@ def main() -> None:
         folder = Path(name)
         tables = [
             Table("commands, one thread", list(commands(folder, options.long))),
+            Table("planning and building, and proving", built(folder)),
             Table("letter by letter, one word", [speed(*case) for case in READ]),
             Table("forward", [forward(*case) for case in FORWARD]),
             Table("texts", [row for name in TEXTS for row in texts(name)]),
