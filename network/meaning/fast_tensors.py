@@ -60,8 +60,8 @@ class FastTensors(Tensors):
 
     The stream is ``(batch · n, d)``. What is done otherwise than by `Tensors` are
     assumptions, each with a test: one product makes queries, keys and values, of one width
-    where a fused kernel wants it; biases are added where products are; sums and ReLUs are
-    stored in place; heads that copy by position gather.
+    where a fused kernel wants it; sums and ReLUs are stored in place; heads that copy by
+    position gather.
 
     Args:
         batch: How many words there are.
@@ -88,8 +88,8 @@ class FastTensors(Tensors):
         return y.add_(x)
 
     def affine(self, x: Tensor, layer: Affine[Tensor]) -> Tensor:
-        """The bias added where the product is."""
-        return torch.addmm(layer.bias, x, layer.weight)
+        """The bias added in place, to a product that is there."""
+        return torch.mm(x, layer.weight).add_(layer.bias)
 
     def relu(self, x: Tensor) -> Tensor:
         """In place."""

@@ -15,7 +15,8 @@ from krohn.network.cache import Tree
 from krohn.network.copies import WORDS, CopyingHeads
 from krohn.network.meaning import arrays
 from krohn.network.meaning.arrays import Arrays
-from krohn.network.meaning.fast_tensors import Copy, whole
+from krohn.network.meaning.fast_tensors import Copy, FastTensors, whole
+from krohn.network.meaning.net import Affine
 from krohn.network.model import Model, describe_change
 from krohn.network.modelfile import ModelFile
 from krohn.network.transformer import Transformer
@@ -70,6 +71,14 @@ def test_words_are_as_the_definition_says(part: int) -> None:
         found = whole(given.net.each(torch.from_numpy), torch.from_numpy(given.words))
         np.testing.assert_allclose(found.numpy(), right, rtol=1e-9, atol=1e-9)
         assert found.is_contiguous()
+
+
+def test_a_bias_is_added_to_a_product_that_is_there() -> None:
+    """It would take the digits of partial sums."""
+    half = 2.0**-24
+    layer = Affine(torch.tensor([[half], [half]]), torch.tensor([1.0]))
+    found = FastTensors(1, 1, ()).affine(torch.ones((1, 2)), layer)
+    assert found.item() == 1 + 2 * half
 
 
 def test_words_and_batches_may_be_empty() -> None:
