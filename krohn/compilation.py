@@ -22,6 +22,7 @@ from krohn.option_rules import (
 from krohn.source_kinds import with_kind
 
 if TYPE_CHECKING:
+    from krohn.explanation_result import Explanation
     from krohn.source_kinds.kind import Kind
 
 
@@ -60,7 +61,7 @@ def explain(
     length: int | None = None,
     dtype: object = None,
     **options: Unpack[ExplainKeywords],
-) -> dict[str, Any]:
+) -> "Explanation":
     """The facts about a machine and the table of its constructions.
 
     Args:
@@ -76,8 +77,8 @@ def explain(
             another one whose slice says facts of a machine's networks.
 
     Returns:
-        Of another source the facts that its kind knows; ``proved`` is null where its
-        network was not tried. Of a machine: ``states``,
+        A dict that prints as the command does. Of another source the facts that its kind
+        knows; ``proved`` is null where its network was not tried. Of a machine: ``states``,
         ``letters`` (counts), ``constructions`` (those that apply, best first, with their
         cost), ``unavailable`` (the others, with the reason),
         ``chosen`` and ``why``; ``proved`` (whether the chosen one is; null if that was
@@ -93,6 +94,8 @@ def explain(
     Raises:
         KrohnError: If the machine cannot be read, or an option has no effect on it.
     """
+    from krohn.explanation_result import Explanation
+
     asked = CompileOptions(length, dtype=dtype, **options)
     check_one_of("--arch", asked.arch, explained_architectures())
     if (
@@ -103,7 +106,7 @@ def explain(
         asked = replace(asked, length=source.file.claim.length)
     with one_thread():
         kind, resolved_source, asked = _resolve_source(source, asked)
-        return kind.explain(resolved_source, asked)
+        return Explanation(kind.explain(resolved_source, asked))
 
 
 def _resolve_source(

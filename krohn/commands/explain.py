@@ -84,8 +84,8 @@ def explain(
 
         save(draw_front(result), output)
     print_remark(result.get("remark", ""))
-    shown = show.explanation if "constructions" in result else show.facts
-    emit("explain", {**result, **kind.remarks(source)}, as_json, lambda: shown(result))
+    facts = {**result, **kind.remarks(source)}
+    emit("explain", facts, as_json, lambda: show.print_facts(result))
 
 
 def zoo(as_json: Json = False) -> None:

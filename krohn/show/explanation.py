@@ -148,6 +148,14 @@ def zoo(rows: list[dict[str, Any]], families: list[dict[str, Any]]) -> None:
     print_table(table)
 
 
+def print_facts(found: dict[str, Any]) -> None:
+    """Print the facts of a source."""
+    if "constructions" in found:
+        explanation(found)
+    else:
+        facts(found)
+
+
 def facts(found: dict[str, Any]) -> None:
     """Print the facts of a source that is no machine, a line each, then its networks."""
     listed = {

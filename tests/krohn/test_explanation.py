@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from slices_here import needs
 from work import calls_at_most
 
 import krohn
@@ -404,3 +405,16 @@ def test_an_effort_that_changes_nothing_is_refused(how: dict[str, object]) -> No
     with pytest.raises(KrohnError, match="effort= is for"):
         krohn.compile("C2", effort="high", **how)
     assert "search" not in krohn.compile("C2", **how).file.header
+
+
+@pytest.mark.parametrize(
+    "source", ["C2", pytest.param("Mess3", marks=needs("kinds.hidden_markov"))]
+)
+def test_it_prints_as_the_command_does(
+    source: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.run(["explain", source, "-T", "8"]) == 0
+    said = capsys.readouterr().out
+    facts = explain(source, 8)
+    assert isinstance(facts, dict)
+    assert f"{facts}\n".replace("within=", "--within") == said
