@@ -16,7 +16,7 @@ SLICE = Slice(
     commands={"export": f"{__name__}.command_line:export"},
     schemas={
         "export": Schema(
-            "`krohn export --json`", f"{__name__}.commands_schemas:Exported", 2
+            "`krohn export --json`", f"{__name__}.commands_schemas:Exported", 3
         ),
         "circuit": Schema(
             "`circuit.json` of an export or of a workbench",

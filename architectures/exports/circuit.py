@@ -47,6 +47,12 @@ class Labels:
     classes: tuple[str, ...]
     states: tuple[str, ...]
 
+    @property
+    def means(self) -> str:
+        """What classes are called by: ``"states"`` or ``"answers"``."""
+        named = bool(self.states) and self.classes == self.states
+        return "states" if named else "answers"
+
     def to_object(self) -> dict[str, tuple[str, ...]]:
         """Its names for JSON, without states where there are none."""
         label_names = {"letters": self.letters, "classes": self.classes}
@@ -56,14 +62,15 @@ class Labels:
 def labels(file: ModelFile, states: bool = False) -> Labels:
     """The names of a file's letters and classes.
 
+    Of a machine with outputs on transitions a network of states has the names of these.
+
     Args:
         file: A network that says classes, numbers or letters.
         states: Whether classes that are states are called by the names of these, though
             the machine has outputs.
 
     Raises:
-        ExportError: If states are asked for that the network does not say, or are all
-            that it has of a machine with outputs on transitions.
+        ExportError: If states are asked for that the network does not say.
         ModelFileError: If the file is damaged.
     """
     letters, its_states, classes = alphabets(file)
@@ -83,12 +90,7 @@ def labels(file: ModelFile, states: bool = False) -> Labels:
         seen = outputs_of_states(machine)
     except (Refused, LookupError, TypeError) as error:
         raise ExportError(f"the file is damaged: {error}") from None
-    if seen is None:
-        raise ExportError(
-            "this network says states, and its machine shows outputs on transitions: "
-            "compile it again with --observe outputs, or export its states with --states"
-        )
-    return Labels(letters, tuple(seen), its_states)
+    return Labels(letters, its_states if seen is None else tuple(seen), its_states)
 
 
 def possible_labels(file: ModelFile) -> list[Labels]:

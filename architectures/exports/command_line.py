@@ -75,6 +75,8 @@ def _show_export(found: "Export") -> None:
     }[ran.against]
     print(f"wrote {found.directory}, for {found.to}")
     print(f"  {found.proved}")
+    if found.classes == "states":
+        print("  classes are the states of the machine")
     print(
         f"  read back and run on {ran.words:,} words of {ran.length} letters{right}; "
         f"largest deviation of a logit {at_most(ran.deviation)}"

@@ -274,6 +274,7 @@ class Export:
         arithmetic: What is computed there, beside what the model file computes.
         verdict: That of the checker on what was written.
         proved: The same in a sentence, with what is proved, or why nothing is.
+        classes: What classes are called by there, ``"states"`` or ``"answers"``.
     """
 
     to: str
@@ -282,6 +283,7 @@ class Export:
     arithmetic: str
     verdict: Verdict
     proved: str
+    classes: str
 
     def to_object(self) -> dict[str, Any]:
         """Itself for JSON."""
@@ -336,7 +338,7 @@ def export(
         text = card(file, home, names, proof, shown)
         (place / NAME).write_text(text, encoding="utf-8")
     verdicts = proof.verdict, verdict(proof)
-    return Export(to, str(directory), ran, home.arithmetic, *verdicts)
+    return Export(to, str(directory), ran, home.arithmetic, *verdicts, names.means)
 
 
 def _write(home: Destination, file: ModelFile, place: Path, states: bool) -> None:

@@ -174,7 +174,6 @@ def card(
         shown: A program that was run there, if there is one.
     """
     sentence = markdown_text(verdict(proof))
-    means = "states" if names.states and names.classes == names.states else "answers"
     letters, logits = len(names.letters), len(names.classes)
     use = "" if shown is None else USE.format(markdown_program(str(shown)))
     return f"""\
@@ -186,7 +185,7 @@ Written by Krohn, which derives weights and proves what they compute. Computed h
 {home.arithmetic}.
 
 Its {count(letters, "letter")}: {_list_names(names.letters)}. What its
-{count(logits, "logit")} stand for ({means}): {_list_names(names.classes)}.
+{count(logits, "logit")} stand for ({names.means}): {_list_names(names.classes)}.
 {use}
 {_again(home)}
 """

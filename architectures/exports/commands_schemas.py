@@ -52,6 +52,7 @@ class Exported(TypedDict):
         arithmetic: What is computed there.
         verdict: That of the checker on what was written.
         proved: The same in a sentence, with what is proved, or why nothing is.
+        classes: What classes are called by.
         words: How many words were run there.
         length: How long the longest are.
         deviation: By how much a logit differs at most.
@@ -63,6 +64,7 @@ class Exported(TypedDict):
     arithmetic: str
     verdict: Verdict
     proved: str
+    classes: Literal["states", "answers"]
     words: int
     length: int
     deviation: float
