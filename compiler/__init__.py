@@ -17,3 +17,7 @@ class CompileError(KrohnError):
 
 class Unsuited(CompileError):
     """A construction does not serve a source in any number format."""
+
+
+class ProgramTooLong(CompileError):
+    """A Program takes too long to be followed, however it is lowered."""

@@ -12,7 +12,7 @@ import numpy as np
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.formats import json_format
 from krohn.algebra.wording import LONGEST, count, cut, in_runs
-from krohn.compiler import CompileError, Unsuited
+from krohn.compiler import CompileError, ProgramTooLong, Unsuited
 from krohn.compiler.compiled_network import CompiledNetwork, Tried, realise
 from krohn.compiler.cost import Cost
 from krohn.compiler.passes import Observer
@@ -329,12 +329,14 @@ class Way(NamedTuple, Generic[Made]):
         cost: What it will cost; None if that is not predicted.
         make: Makes it.
         dtype: The number format; empty where only one is tried.
+        program: The Program that is lowered, if there is one.
     """
 
     construction: str
     cost: Cost | None
     make: Callable[[], Made]
     dtype: str = ""
+    program: object = None
 
 
 def as_it_is(made: Made) -> Made:
@@ -396,7 +398,8 @@ def plan_ways(
         CompileError: If networks have no such size.
     """
     for plan in known.best_first(minimise):
-        yield Way(plan.construction, plan.cost, partial(realise, plan, on_pass))
+        make = partial(realise, plan, on_pass)
+        yield Way(plan.construction, plan.cost, make, program=plan.program)
 
 
 def choose(
@@ -411,9 +414,9 @@ def choose(
         shown: What is shown of a network; raises CompileError or Refused if nothing is.
         wanted: Whether to try a way at all.
     """
-    tried, unsuited = list[Tried](), set[str]()
+    tried, unsuited, too_long = list[Tried](), set[str](), list[object]()
     for way in ways:
-        if way.construction in unsuited:
+        if way.construction in unsuited or any(way.program is p for p in too_long):
             continue
         if not wanted(way):
             return Choice(way, None, tuple(tried))
@@ -424,6 +427,8 @@ def choose(
             tried.append(Tried(way.construction, way.cost, str(reason)))
         except (CompileError, Refused) as reason:
             tried.append(Tried(way.construction, way.cost, str(reason), way.dtype))
+            if isinstance(reason, ProgramTooLong) and way.program is not None:
+                too_long.append(way.program)
     return Choice(None, None, tuple(tried))
 
 
@@ -501,6 +506,8 @@ class MachineClaim:
         """
         file = self.file(built)
         proof = prove_own(file, self.machine, progress)
+        if proof.is_too_long:
+            raise ProgramTooLong(proof.reason)
         if proof.verdict != "verified":
             raise CompileError(self._wrong(proof))
         return Proved(file, proof)

@@ -121,6 +121,7 @@ class Proof:
         told: The evidence given to the small checker, with the bounds that it has shown:
             the content of an evidence file (`krohn.verify.search.find.for_file`). Empty
             unless verified.
+        is_too_long: Whether its Program takes too many steps to be followed.
     """
 
     verdict: Verdict
@@ -132,6 +133,7 @@ class Proof:
     bounds: Established | None = field(default=None, repr=False, compare=False)
     proved: Proved | None = None
     told: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    is_too_long: bool = False
 
 
 def prove(
@@ -202,8 +204,10 @@ def prove_own(
             result = _proof_of(file, checked_model, machine, watch, claim)
     except WrongWord as found:
         result = Proof("refuted", str(found), length, word=found.word)
-    except (Refused, Rejected) as refused:
+    except Refused as refused:
         result = Proof("undecided", str(refused), length)
+    except Rejected as refused:
+        result = Proof("undecided", str(refused), length, is_too_long=True)
     if last is not None and result.verdict != "verified":
         evidence, shown_so_far = last
         result = replace(result, evidence=steps(shown_so_far, evidence))

@@ -3,6 +3,7 @@
 import random
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from math import ceil, log2
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from krohn import cli, compiled_model
 from krohn.algebra.automaton import Automaton
 from krohn.compilation import compile as compiled, explain
 from krohn.compiled_model import Way, choose
-from krohn.compiler import CompileError
+from krohn.compiler import CompileError, ProgramTooLong
 from krohn.compiler.pipeline import Options
 from krohn.compiler.planning import planning
 from krohn.network.modelfile import ModelFile
@@ -274,3 +275,25 @@ def test_what_no_proof_was_tried_of_is_said_to_be_so(
     assert facts["proved"] is None
     show.facts(facts)
     assert "`krohn compile` proves it" in capsys.readouterr().out
+
+
+def test_a_program_that_takes_too_long_is_tried_once() -> None:
+    made, program = list[str](), object()
+
+    def refuse(name: str) -> str:
+        made.append(name)
+        if name == "last":
+            return name
+        raise ProgramTooLong("too many steps")
+
+    def way(name: str, of: object) -> Way[str]:
+        return Way(name, None, partial(str, name), program=of)
+
+    ways = (
+        way("first", program),
+        way("again", program),
+        way("a", None),
+        way("last", None),
+    )
+    choice = choose(ways, refuse)
+    assert (choice.found, made) == ("last", ["first", "a", "last"])
