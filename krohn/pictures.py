@@ -5,7 +5,11 @@ from pathlib import Path
 from typing import Any, Unpack
 
 import numpy as np
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from matplotlib.text import Text
+from matplotlib.ticker import NullLocator
+from matplotlib.transforms import Bbox
 
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.budget import Budget, BudgetExceeded, steps_of
@@ -80,13 +84,30 @@ def _monoid(machine: Automaton, steps: float) -> TransformationMonoid:
 
 MOST_BLOCKS = 200
 """Blocks of the deepest network of which the curve of equal products is drawn."""
+NEAREST_TICKS = 1.12
+"""Ticks of blocks are at least so many times the one before."""
+NEAR = 7
+"""A label that is farther away, in points, has a line to its point."""
+SIDES = tuple(
+    (offset, across, up)
+    for far in (1, 3, 6)
+    for offset, across, up in (
+        ((7, 3 * far), "left", "bottom"),
+        ((7, -3 * far), "left", "top"),
+        ((-7, 3 * far), "right", "bottom"),
+        ((-7, -3 * far), "right", "top"),
+        ((0, 7 * far), "center", "bottom"),
+        ((0, -7 * far), "center", "top"),
+    )
+)
+"""Where a label may stand beside its point, best first: an offset in points, alignments."""
 
 
 def draw_front(facts: Mapping[str, Any]) -> Figure:
-    """The networks that no other one beats, by blocks and parameters.
+    """The Pareto-optimal networks, by blocks and parameters, with the chosen one.
 
-    The curve joins all sizes with the parameters × blocks² of the chosen network; the
-    compromise leaves nothing below it but scans of higher radix.
+    The curve joins all sizes with the parameters × blocks² of the chosen network. Networks
+    below it, if there are any, were not proved, or are for those who ask for them.
 
     Args:
         facts: What `krohn.explain` says of a machine.
@@ -99,40 +120,92 @@ def draw_front(facts: Mapping[str, Any]) -> Figure:
         raise DrawingError(
             "there is nothing to draw: -o draws the networks of a machine, if there are any"
         )
-    figure = Figure(figsize=(7, 4.5))
+    figure = Figure(figsize=(7.5, 5), layout="constrained")
+    FigureCanvasAgg(figure)  # which measures labels
     axes = figure.subplots()
-    for row in front:
+    # Labels are placed in this order, each where it covers no other.
+    rows = sorted(front, key=lambda row: not row["chosen"])
+    for row in rows:
         at, chosen = (row["layers"], row["parameters"]), row["chosen"]
-        axes.plot(*at, "o", color=PALETTE[1] if chosen else PALETTE[0])
-        text = f"{row['name']}, depth {row['depth']}"
-        axes.annotate(text, at, xytext=(5, 5), textcoords="offset points", fontsize=7)
+        size, colour = (9, PALETTE[1]) if chosen else (6, PALETTE[0])
+        axes.plot(*at, "o", color=colour, markersize=size)
         if chosen:
-            _equal(axes, row, [other["layers"] for other in front])
+            _draw_equal_products(axes, row, [other["layers"] for other in front])
     # The scale of blocks begins at 0, which the network of a short word may have.
     axes.set_xscale("symlog", linthresh=1)
+    axes.xaxis.set_ticks(_ticks([row["layers"] for row in front]))
+    axes.xaxis.set_minor_locator(NullLocator())
     axes.xaxis.set_major_formatter("{x:g}")
     axes.margins(x=0.2)
-    axes.set(
-        yscale="log",
-        xlabel="blocks",
-        ylabel="parameters",
-        title=f"networks of {legible(facts['name'])}, T = {facts['length']}",
+    parameters = [row["parameters"] for row in front]
+    # The curve leads far below all networks, and is cut off.
+    heights = min(parameters) / 3, 4 * max(parameters)
+    axes.set(yscale="log", ylim=heights, xlabel="blocks", ylabel="parameters")
+    axes.set_title(
+        f"Pareto-optimal networks of {legible(facts['name'])}, T = {facts['length']}",
+        loc="left",
+        color=INK,
     )
     axes.grid(color=FAINT, linewidth=0.4)
     axes.tick_params(colors=INK)
-    figure.tight_layout()
+    _place_labels(axes, rows)
     return figure
 
 
-def _equal(axes: Any, chosen: Mapping[str, Any], layers: list[int]) -> None:
+def _ticks(layers: list[int]) -> list[int]:
+    """Numbers of blocks that occur, without those too near to the one before."""
+    ticks = list[int]()
+    for each in sorted({*layers}):
+        if not ticks or each >= NEAREST_TICKS * max(ticks[-1], 1):
+            ticks.append(each)
+    return ticks
+
+
+def _draw_equal_products(
+    axes: Any, chosen: Mapping[str, Any], layers: list[int]
+) -> None:
     """The sizes with the product of the chosen network."""
     product = chosen["parameters"] * chosen["layers"] ** 2
     if not product:
         return
     x = np.linspace(max(1, min(layers)), min(MOST_BLOCKS, max(layers)), 100)
-    label = "parameters × blocks² of the chosen network"
+    label = f"parameters × blocks² = {product:,}, as of the chosen network"
     axes.plot(x, product / x**2, "--", color=PALETTE[1], linewidth=0.8, label=label)
-    axes.legend(fontsize=7)
+    axes.legend(fontsize=8, loc="upper right", frameon=False)
+
+
+def _place_labels(axes: Any, rows: list[Mapping[str, Any]]) -> None:
+    """Write the name and depth of each network beside its point, over no other label."""
+    renderer = axes.figure.canvas.get_renderer()
+    axes.figure.draw(renderer)
+    taken = [axes.get_legend().get_window_extent(renderer)] if axes.get_legend() else []
+    points = [
+        axes.transData.transform((row["layers"], row["parameters"])) for row in rows
+    ]
+    taken += [Bbox.from_bounds(x - 8, y - 8, 16, 16) for x, y in points]
+    frame = axes.get_window_extent(renderer)
+    for row in rows:
+        text = f"{row['name']}, depth {row['depth']}"
+        weight = "bold" if row["chosen"] else "normal"
+        label = axes.annotate(
+            f"{text}: chosen" if row["chosen"] else text,
+            (row["layers"], row["parameters"]),
+            textcoords="offset points",
+            xytext=(0, 0),
+            arrowprops={"arrowstyle": "-", "color": FAINT, "linewidth": 0.6},
+            fontsize=8,
+            fontweight=weight,
+        )
+        for offset, across, up in SIDES:
+            label.set(position=offset, ha=across, va=up)
+            label.arrow_patch.set_visible(abs(offset[1]) > NEAR)
+            label.update_positions(renderer)
+            box = Text.get_window_extent(label, renderer)  # without its line
+            inside = frame.x0 <= box.x0 and box.x1 <= frame.x1
+            inside &= frame.y0 <= box.y0 and box.y1 <= frame.y1
+            if inside and not any(box.overlaps(other) for other in taken):
+                break
+        taken.append(box)
 
 
 # Whatever has a picture.

@@ -15,7 +15,8 @@ from krohn.program.block_kinds import whatever_blocks_do
 
 
 BLOCKS = whatever_blocks_do("a picture")
-INDEX = re.compile(r"\[(\d+)\]")
+INDEX = re.compile(r"(?<=\[)\d+(?=\])|(?<=@)\d+$")
+"""The number of a channel among those of one kind: of ``map3[0]``, or ``earlier0@2``."""
 
 
 @dataclass(frozen=True)
@@ -164,6 +165,7 @@ def _note(channel: Mapping[str, Any]) -> str:
         "marked-sum": "marked sum",
         "block-sum": f"block of {channel.get('size')}",
         "latest-match": "latest match",
+        "sibling-latest": "latest, in the block before",
         "map": "",
     }
     return notes.get(channel["op"], legible(str(channel["op"]), 12))
@@ -186,8 +188,8 @@ def _continues(first: Bar, second: Bar) -> bool:
     return (
         numbers[0] is not None
         and numbers[1] is not None
-        and int(numbers[1][1]) == int(numbers[0][1]) + 1
-        and INDEX.sub("[]", last, count=1) == INDEX.sub("[]", following, count=1)
+        and int(numbers[1][0]) == int(numbers[0][0]) + 1
+        and INDEX.sub("", last, count=1) == INDEX.sub("", following, count=1)
         and (first.stop, first.born, first.dies, first.note)
         == (second.start, second.born, second.dies, second.note)
     )
@@ -199,7 +201,7 @@ def _join(first: Bar, second: Bar) -> Bar:
     assert low is not None
     assert high is not None
     return Bar(
-        INDEX.sub(f"[{low[1]}..{high[1]}]", names[0], count=1),
+        INDEX.sub(f"{low[0]}..{high[0]}", names[0], count=1),
         first.note,
         names,
         first.start,

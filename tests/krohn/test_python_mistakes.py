@@ -75,7 +75,7 @@ krohn.automaton(lambda q: q, 0, letters="ab") -> fails for state 0 and letter 'a
 krohn.automaton(lambda q, a: [q], 0, letters="ab") -> use a tuple or a string
 krohn.automaton(lambda q, a: q + 1, 0, letters="a", limit=9) -> a larger limit=
 krohn.automaton(np.eye(2)) -> table\[state\]\[letter\], start, letters=range\(n\)
-krohn.automaton([[0, 0], [1, 1]]) -> any other table a function: krohn.automaton\(lambda
+krohn.automaton([[0, 0], [1, 1]]) -> any other table as a function: krohn.automaton\(lambda
 krohn.automaton(nx.Graph([(0, 1)])) -> give a DiGraph
 krohn.automaton(nx.DiGraph([(0, 1)])) -> no attribute 'letter'; say edge=
 krohn.automaton(DFA()) -> has no start state
