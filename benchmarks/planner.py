@@ -2,9 +2,10 @@
 
 Regular expressions are drawn by the numbers 0, 1, 2, … for words of up to 512 letters. Of
 each `krohn explain` and `krohn compile` must name one construction with one depth and one
-number of parameters. And machines are compiled in limits of memory: each file has the same
-bytes, or the command ends with a message and writes none. Every command is a process.
-With --files, KISS2 and DOT files in a folder are among these machines.
+number of parameters. And machines are compiled in limits of memory, those of files for up
+to 64 letters: each file has the same bytes, or the command ends with a message and writes
+none. Every command is a process. With --files, DOT and KISS2 files of a folder are among
+these machines.
 """
 
 import hashlib
@@ -22,6 +23,7 @@ from typing import Any, NamedTuple
 from report import Row, Table, each, parser, publish
 
 LENGTH = 512
+LENGTH_OF_FILES = 64
 LIMITS = (0.8, 1, 2, 8)
 """GB of addresses that a command may have."""
 GB = 10**9
@@ -31,7 +33,7 @@ MACHINES = (
 )
 FIRST_CONFINED = 1000
 """Of the expressions that are compiled in limits of memory."""
-LARGE = 42, 44
+LARGE = 46, 52
 ENDINGS, MOST_FILES = ("*.dot", "*.kiss2"), 20
 REFUSED = "refused"
 
@@ -124,7 +126,8 @@ def compare(number: int) -> Row:
         "explain": chosen[0][0] if chosen else None,
         "compile": made[0],
         "parameters": made[2],
-        "one network": chosen == [made] and explained.result["proved"] is True,
+        "one network": chosen == [made],
+        "proved by explain": explained.result.get("proved") is True,
         "not proved before": len(told.get("tried", [])),
         "explain MiB": explained.memory,
         "compile MiB": written.memory,
@@ -148,6 +151,7 @@ def _summary(name: str, rows: Sequence[Row]) -> Row:
         "construction": name,
         "expressions": len(rows),
         "one network": sum(row["one network"] for row in rows),
+        "proved by explain": sum(row["proved by explain"] for row in rows),
         "most states": max(row["states"] for row in rows),
         "most parameters": max(row["parameters"] for row in rows),
         **{f"{n} MiB": max(row[f"{n} MiB"] for row in rows) for n in both},
@@ -159,9 +163,12 @@ def digest_within(source: str, limit: float) -> str:
     """The digest of the file that is written in a limit of memory; how it ended if none."""
     with TemporaryDirectory() as home:
         path = Path(home, "m.safetensors")
-        asked = ["compile", source, "-T", str(LENGTH), "-o", str(path)]
+        asked = ["compile", source, "-o", str(path)]
         # Files of machines may leave transitions out.
-        asked += ["--complete", "sink"] if Path(source).is_file() else []
+        if Path(source).is_file():
+            asked += ["-T", str(LENGTH_OF_FILES), "--complete", "sink"]
+        else:
+            asked += ["-T", str(LENGTH)]
         ended = run(asked, limit)
         left = path.read_bytes() if path.exists() else b""
     if ended.code:
@@ -172,7 +179,9 @@ def digest_within(source: str, limit: float) -> str:
 
 def confine(source: str) -> Row:
     """The file of a machine in each limit of memory."""
-    return {"machine": source} | {f"{n:g} GB": digest_within(source, n) for n in LIMITS}
+    return {"machine": Path(source).name} | {
+        f"{n:g} GB": digest_within(source, n) for n in LIMITS
+    }
 
 
 def compare_limits(rows: Sequence[Row]) -> list[Row]:
@@ -223,15 +232,16 @@ def kept(
 ) -> list[Row]:
     """The row of every job, each kept in a file: what is there is not measured again."""
     lines = path.read_text().splitlines() if path and path.exists() else []
-    known = {str(job): row for job, row in map(json.loads, lines)}
+    known: dict[str, Row] = dict(map(json.loads, lines))
 
     def work_once(job: Any) -> Row:
-        if str(job) not in known:
-            known[str(job)] = work(job)
+        name = Path(str(job)).name
+        if name not in known:
+            known[name] = work(job)
             if path is not None:
                 with path.open("a") as file:
-                    file.write(json.dumps([job, known[str(job)]]) + "\n")
-        return known[str(job)]
+                    file.write(json.dumps([name, known[name]]) + "\n")
+        return known[name]
 
     return each(work_once, jobs)
 
