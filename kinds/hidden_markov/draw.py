@@ -1,5 +1,6 @@
 """Drawing a hidden Markov model: states as circles, arrows as wide as they are likely."""
 
+from collections.abc import Sequence
 from itertools import product
 
 import numpy as np
@@ -38,6 +39,8 @@ LEAST = 0.02
 THIN, WIDE = 0.6, 5.0
 """Line widths of probability 0 and 1, in points."""
 NEIGHBOURS = 3
+MOST_STARTS = 6
+"""So many states in which a model may start are named."""
 """The likeliest steps of each state that the layout looks at."""
 
 
@@ -128,6 +131,14 @@ def _arrow(canvas: Canvas, curve: Points, chance: float, color: str) -> None:
     canvas.head(tip, tip - before, color, head)
 
 
+def _beginning(model: HiddenMarkovModel, begins: Sequence[int]) -> str:
+    """The states that it may start in, with their probabilities if these are few."""
+    if len(begins) > MOST_STARTS:
+        return f"It starts in one of {len(begins)} states."
+    each = (f"{legible(model.states[q])} ({model.start[q]:.3g})" for q in begins)
+    return f"It starts in {', '.join(each)}."
+
+
 def _caption(
     canvas: Canvas, model: HiddenMarkovModel, steps: Points, few: bool, missing: int
 ) -> None:
@@ -143,8 +154,8 @@ def _caption(
     rare = int(((steps > 0) & (steps < LEAST)).sum())
     if rare:
         notes.append(f"{count(rare, 'step')} of a probability below {LEAST} left out.")
-    if (model.start > 0).sum() > 1:
-        notes.append("It starts in one of several states.")
+    if len(begins := np.flatnonzero(model.start > 0).tolist()) > 1:
+        notes.append(_beginning(model, begins))
     canvas.notes(notes)
     facts = count(model.size, "state"), count(len(model.letters), "letter")
     canvas.heading(legible(model.name), ", ".join(facts))

@@ -279,23 +279,23 @@ def _remarks(cascade: Cascade, scale: Scale) -> list[str]:
     if not cascade.components:
         return ["A machine with one state needs no components."]
     remarks = [
-        f"{'Bars' if scale.counted else 'Squares'}: the states that a value rules out "
-        "among those that the coordinates above leave; one grid for each context, or "
-        "one grid where all contexts agree."
+        f"{'Bars' if scale.counted else 'Squares'}: the states that are possible when "
+        "the component has this value. Several grids: one for each combination of values "
+        "above."
     ]
     if dependencies(cascade).any():
         remarks.append(
-            "Wires: a component reads the letter and those components, before they move, "
-            "on whose lanes its wire has a dot."
+            "Wires: a component also reads the components whose wires have a dot there, "
+            "as they were before the letter."
         )
     if any(component.size <= MOST_CIRCLES for component in cascade.components):
         remarks.append(
-            "Circles: values; coloured arrows are permutations among the component's "
-            "letters, short arrows from nowhere are resets."
+            "Circles: the values of the component. Coloured arrows permute them, short "
+            "arrows from nowhere reset them."
         )
     names = tuple(legible(cascade.states[q], 24) for q in scale.order.tolist())
     if not scale.counted and scale.labels != names:
-        remarks.append(f"The states, from left to right: {', '.join(names)}.")
+        remarks.append(f"Columns, from left to right: {', '.join(names)}.")
     return remarks
 
 

@@ -261,9 +261,9 @@ def _bar(canvas: Canvas, left: float, y: float, reading: Reading, value: int) ->
 def key_entries(counted: bool) -> tuple[tuple[str, str], ...]:
     """The colours and what they mean."""
     if counted:
-        return ((LEFT, "states that the value leaves"), (GONE, "states it rules out"))
+        return ((LEFT, "possible states"), (GONE, "states excluded by this value"))
     return (
-        (LEFT, "the value leaves this state"),
-        (GONE, "it rules this one out"),
-        (PAPER, "ruled out above"),
+        (LEFT, "possible state"),
+        (GONE, "excluded by this value"),
+        (PAPER, "excluded above"),
     )

@@ -244,7 +244,7 @@ def test_long_names_become_numbers_with_a_key() -> None:
     machine = Semiautomaton(np.array([[1, 2, 0]]), ("a",), names)
     shown = " ".join(texts(draw(decompose(machine))))
     assert all(name in shown for name in names)
-    assert "The states, from left to right" in shown
+    assert "Columns, from left to right" in shown
 
 
 @pytest.mark.parametrize(

@@ -36,7 +36,7 @@ def test_states_and_letters_with_their_probabilities_are_written(
     said = texts(drawn(tmp_path, "GoldenMean"))
     assert {"GoldenMean", "2 states, 2 letters", "A", "B"} <= set(said)
     assert {"0: 0.5", "1: 0.5", "1: 1"} <= set(said)
-    assert "It starts in one of several states." in said
+    assert "It starts in A (0.667), B (0.333)." in said
 
 
 def test_arrows_are_as_wide_as_steps_are_likely(tmp_path: Path) -> None:
