@@ -1,6 +1,7 @@
 """Drawing whatever has a picture: machines, monoids, decompositions, networks, sources."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -27,6 +28,7 @@ from krohn.machines import MODEL, machine_of, with_outputs
 from krohn.network import modelfile
 from krohn.network.modelfile import ModelFile
 from krohn.option_rules import refuse_others
+from krohn.program.slices import part
 from krohn.source_kinds import of_file, with_kind
 
 # The monoid of a machine as a picture: small enough to be seen.
@@ -229,7 +231,8 @@ def draw(
     Args:
         source: A compiled model, a model file or its path: what lies where in the
             network; what `krohn.decompose` returns: the cascade; anything else that
-            `krohn.automaton` takes: the machine; another source, or its name.
+            `krohn.automaton` takes: the machine; a ``circuit.json``, or the directory of
+            an export that has one: the circuit; another source, or its name.
         output: Where to write it, too: a name that ends in .svg, .png or .pdf. Of a model
             also .html: a page that runs the network in the browser, on words that are
             typed, and shows variables, attention and the effect of changes.
@@ -297,6 +300,13 @@ def _write_page(
     write_network_page(file, title, output)
 
 
+def circuit_drawer(source: object) -> Callable[[], Figure] | None:
+    """What draws a circuit, if the source is the file of one, or has one; else None."""
+    circuits = part("circuit picture")
+    circuit = None if circuits is None else circuits.circuit_of(source)
+    return None if circuit is None else partial(circuits.draw_circuit, circuit)
+
+
 def _eggbox(source: object, effort: str | float, reading: MachineReading) -> Figure:
     if _file(source) is not None:
         raise KrohnError("eggbox= needs a machine, not a model")
@@ -307,6 +317,11 @@ def _figure(source: object, word: str | None, reading: MachineReading) -> Figure
     if (file := _file(source)) is not None:
         refuse_others(reading.reading_options, (), "the picture of a network")
         return _of_file(file, word)
+    if (draw_circuit := circuit_drawer(source)) is not None:
+        refuse_others(reading.reading_options, (), "the picture of a circuit")
+        if word is not None:
+            raise _no_word()
+        return draw_circuit()
     if isinstance(source, Decomposed | Cascade):
         refuse_others(reading.reading_options, (), "a cascade")
         if word is not None:

@@ -25,6 +25,9 @@ SLICE = Slice(
             printed=False,
         ),
     },
-    parts={"hugging face": f"{__name__}.export_huggingface"},
+    parts={
+        "hugging face": f"{__name__}.export_huggingface",
+        "circuit picture": f"{__name__}.draw_circuit",
+    },
     public={"Export": f"{__name__}.commands", "export": f"{__name__}.commands"},
 )

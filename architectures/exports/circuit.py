@@ -223,7 +223,7 @@ def circuit(file: ModelFile) -> dict[str, Any]:
 
 def nodes(circuit: Mapping[str, Any]) -> list[str]:
     """The components of a network, in the order in which they are computed."""
-    return [node for stage in _stages(circuit) for node in stage]
+    return [node for stage in stages(circuit) for node in stage]
 
 
 def possible(circuit: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -231,12 +231,12 @@ def possible(circuit: Mapping[str, Any]) -> list[tuple[str, str]]:
 
     Heads of one block are computed side by side.
     """
-    stages = _stages(circuit)
+    steps = stages(circuit)
     return [
         (source, target)
-        for i, earlier in enumerate(stages)
+        for i, earlier in enumerate(steps)
         for source in earlier
-        for later in stages[i + 1 :]
+        for later in steps[i + 1 :]
         for target in later
     ]
 
@@ -262,7 +262,8 @@ def graph(circuit: Mapping[str, Any]) -> "DiGraph[str]":
     return digraph
 
 
-def _stages(circuit: Mapping[str, Any]) -> list[list[str]]:
+def stages(circuit: Mapping[str, Any]) -> list[list[str]]:
+    """The components of a network, by the steps in which they are computed."""
     stages = [[EMBEDDING]]
     for block in circuit["blocks"]:
         at = f"blocks.{block['layer']}"

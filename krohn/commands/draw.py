@@ -22,7 +22,11 @@ from krohn.option_rules import DRAW, refuse_others
 def draw(
     context: typer.Context,
     source: Annotated[
-        str, typer.Argument(metavar="MACHINE|F", help="A machine or a model file.")
+        str,
+        typer.Argument(
+            metavar="MACHINE|F",
+            help="A machine, a model file, or the circuit.json of one.",
+        ),
     ],
     output: Annotated[
         Path,
@@ -60,14 +64,14 @@ def draw(
         krohn draw S4 --eggbox -o eggbox.png
     """
     from krohn.machines import MODEL
-    from krohn.pictures import check_output, draw as drawn
+    from krohn.pictures import check_output, circuit_drawer, draw as drawn
 
     check(context, DRAW)
     check_output(output, source.endswith(MODEL))
     reading.check()
     remarked: dict[str, object] = {}
     subject: object = source
-    if not source.endswith(MODEL):
+    if not source.endswith(MODEL) and circuit_drawer(source) is None:
         kind, subject = reading.source(source, given_parameters(context))
         refuse_others(given_parameters(context), kind.pictured, kind.called)
         remarked = kind.remarks(subject)
