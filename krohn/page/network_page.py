@@ -68,6 +68,7 @@ def write_network_page(file: ModelFile, title: str, path: str | Path) -> None:
     facts = {
         "file": title,
         "lines": file.claim.lines(),
+        "dtype": file.claim.dtype,
         "verdict": str(proof.proved) if proof.proved else f"not proved: {proof.reason}",
         "margin": margin(proof.evidence) if proof.proved else None,
         "data": Markup(_json_in_html(data)),
