@@ -48,6 +48,12 @@ def compile(  # noqa: A001  (the verb of the trade, and of the command)
 
     Raises:
         KrohnError: If it cannot be compiled or cannot be proved.
+
+    Examples:
+        >>> model = krohn.compile("FlipFlop", 8)
+        >>> model
+        <CompiledModel FlipFlop: memory, T = 8, 1 layer, verified>
+        >>> model.save("flipflop.safetensors")
     """
     asked = CompileOptions(length, construction, **options)
     check_one_of("--arch", asked.arch, architectures())
@@ -93,6 +99,10 @@ def explain(
 
     Raises:
         KrohnError: If the machine cannot be read, or an option has no effect on it.
+
+    Examples:
+        >>> krohn.explain("C2", 8)["chosen"]
+        'counter'
     """
     from krohn.explanation_result import Explanation
 

@@ -213,6 +213,10 @@ def decompose(
     Raises:
         KrohnError: If the machine cannot be read, or there is no such method.
         BudgetExceeded: If that is not enough; the message says what to do.
+
+    Examples:
+        >>> krohn.decompose("S3")
+        <Decomposed S3: derived, 2 components on 2 levels>
     """
     steps = steps_of(effort)
     how = MachineReading(**reading)

@@ -106,6 +106,12 @@ def examine(
     Raises:
         KrohnError: If the network gives no such answers, or different ones to the same
             words, or what is asked has another digest.
+
+    Examples:
+        >>> krohn.examine(lambda words: words.cumsum(1) % 2, "C2", 8).verdict
+        'verified'
+        >>> krohn.examine(lambda words: words % 2, "C2", 8).counterexample.word
+        ('1', '0')
     """
     began, how = time.monotonic(), Search(**options)
     wanted = with_outputs(machine_of(machine, how), how.observe)

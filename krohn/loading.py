@@ -42,6 +42,11 @@ def load(
     Raises:
         ModelFileError: If the file cannot be read or is damaged, or there is no such
             device or format.
+
+    Examples:
+        >>> krohn.compile("C2", 8).save("c2.safetensors")
+        >>> krohn.load("c2.safetensors").run("1101")
+        ['1', '0', '0', '1']
     """
     if not isinstance(path, str | PathLike):
         opened = "; `.model` of what krohn.compile returns is the open network"

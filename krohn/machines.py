@@ -31,8 +31,17 @@ def zoo(name: str) -> Automaton: ...
 def zoo(name: str | None = None) -> tuple[str, ...] | Automaton:
     """The machine of a name in the zoo; without a name, the names.
 
+    Args:
+        name: The name, as ``"S5"``; None for the list of names.
+
     Raises:
         MachineError: If there is no such machine; close names are suggested.
+
+    Examples:
+        >>> krohn.zoo()[:3]
+        ('C2', 'C3', 'C4')
+        >>> krohn.zoo("C2").letters
+        ('0', '1')
     """
     from krohn.algebra import zoo as named_machines
 
@@ -57,6 +66,10 @@ def read(
     Raises:
         MachineError: If nothing of that name can be read, or it is no AT&T file and
             ``read_as`` is given.
+
+    Examples:
+        >>> krohn.read("regex:(ab)*").letters
+        ('a', 'b')
     """
     if str(source) == STANDARD_INPUT:
         machine = formats.read(source, complete, read_as)
@@ -141,6 +154,10 @@ def automaton(
 
     Raises:
         MachineError: If there is no machine in it, or something said means nothing here.
+
+    Examples:
+        >>> krohn.automaton({"off": {"push": "on"}, "on": {"push": "off"}}).states
+        ('off', 'on')
     """
     how = MachineReading(start=start, **reading)
     machine = with_outputs(machine_of(source, how), how.observe)

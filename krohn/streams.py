@@ -229,6 +229,11 @@ def stream(source: str | Path | Model | CompiledModel, batch: int = 1) -> Stream
     Raises:
         KrohnError: If the network cannot run streams.
         ModelFileError: If the file cannot be read.
+
+    Examples:
+        >>> parity = krohn.stream(krohn.compile("C2", arch="rnn"))
+        >>> parity.feed([[1, 1, 1]])
+        array([[1, 0, 1]])
     """
     if isinstance(source, CompiledModel):
         source = source.model

@@ -131,6 +131,10 @@ def verify(
     Raises:
         KrohnError: If the file is damaged, the alphabets do not fit, or its claim has
             another digest.
+
+    Examples:
+        >>> krohn.verify(krohn.compile("C2", 8)).covers
+        'right on all 2^8 words of length 8, and all shorter, in float32'
     """
     checks = Checks(machine, **options)
     refuse(HELD_IN_PYTHON, vars(checks), checks.reading_options)

@@ -56,6 +56,12 @@ def from_tracr(
         ModelFileError: If an array is missing or has another shape, if attention has
             biases, or if heads of several layers see the whole word: BOS, which sees
             only itself in a model file, sees it there as well.
+
+    Examples:
+        >>> file = krohn.from_tracr(  # doctest: +SKIP
+        ...     model.params, letters={"a": 0, "b": 1}, bos=2, classes={"0": 5, "1": 6},
+        ...     heads=1, causal=True,
+        ... )
     """
     arrays = _Arrays(parameters)
     layers = arrays.layers()
@@ -195,6 +201,9 @@ def from_alta(
 
     Returns:
         Token indices ``(batch, time)`` to logits ``(batch, time, outputs)``, in float64.
+
+    Examples:
+        >>> krohn.from_alta(parameters, layers=2, start=0)  # doctest: +SKIP
     """
 
     def logits(words: npt.NDArray[np.int64]) -> FloatArray:

@@ -43,6 +43,11 @@ def fine_tuned(
 
     Raises:
         KrohnError: If no theorem is about such a network, or the weights are not its own.
+
+    Examples:
+        >>> plain = krohn.compile("C2", 4, strict=True, dtype="float64")
+        >>> krohn.fine_tuned(plain, plain.model).proof.verdict
+        'verified'
     """
     began = time.monotonic()
     before = plain.original if isinstance(plain, CompiledModel) else plain

@@ -287,6 +287,9 @@ def from_torch(
 
     Raises:
         KrohnError: If it is another network, or is seen to do more with its tensors.
+
+    Examples:
+        >>> krohn.from_torch("net.pt", "C2").save("net.safetensors")  # doctest: +SKIP
     """
     began, how = time.monotonic(), MachineReading(**reading)
     file = model_file(model, machine_of(machine, how), how.observe)

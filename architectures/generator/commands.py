@@ -122,6 +122,10 @@ def compile_generator(
 
     Raises:
         KrohnError: If it cannot be compiled or cannot be proved.
+
+    Examples:
+        >>> krohn.compile_generator("Dyck2,2", 4)
+        <CompiledModel Dyck2,2: balanced, T = 4, 1 layer, verified>
     """
     began, how = time.monotonic(), MachineReading(**reading)
     source = with_outputs(machine_of(machine, how), how.observe)

@@ -113,6 +113,11 @@ def twins(
     Raises:
         KrohnError: If a file cannot be read, the two are about different kinds of things,
             have other letters, or show nothing of what is to be compared.
+
+    Examples:
+        >>> scan = krohn.compile("C2", 8, construction="scan")
+        >>> krohn.twins(krohn.compile("C2", 8), scan).verdict
+        'verified'
     """
     files = [_file(source) for source in (left, right)]
     names = [_name_of(s, f) for s, f in zip((left, right), files, strict=True)]

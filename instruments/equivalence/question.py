@@ -216,6 +216,10 @@ def equivalent(
     Raises:
         KrohnError: If a source cannot be read, the letters differ, there is too much to
             be explored, or a source shows nothing of what is to be compared.
+
+    Examples:
+        >>> krohn.equivalent("regex:(ab)*", "regex:(ab)*a", 10).word
+        ('a',)
     """
     if length < 1:
         raise KrohnError("the length must be at least 1")

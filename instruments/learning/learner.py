@@ -252,6 +252,10 @@ def learn(
 
     Raises:
         KrohnError: If the network cannot be asked, or answers one word in different ways.
+
+    Examples:
+        >>> krohn.learn(krohn.compile("C2", 8))
+        <Learned C2: 2 states, isomorphic>
     """
     began, how = time.monotonic(), Lesson(**options)
     for what, value, known in (("method", method, METHODS), ("form", form, KINDS)):

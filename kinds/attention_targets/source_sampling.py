@@ -187,6 +187,10 @@ def attention_target(
     Raises:
         Refused: If a bound is missing or the samples contradict it, or a function gives no
             such numbers.
+
+    Examples:
+        >>> krohn.attention_target(rho=lambda x, y: x * y, lipschitz={"rho": 1}, length=4)
+        <AttentionTarget target: 4 vectors, 2048 pieces>
     """
     given = Given(**options)
     size = len(rho) - 1 if isinstance(rho, np.ndarray) else points

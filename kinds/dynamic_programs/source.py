@@ -33,8 +33,18 @@ _OPTION = re.compile(r"(\w+)=(-?\d{1,9})")
 def dynamic_program(name: str) -> DynamicProgram:
     """A dynamic program without inputs and numbers yet.
 
+    Args:
+        name: What to call it.
+
     Raises:
         Refused: If its name is that of a file, or a text.
+
+    Examples:
+        >>> p = krohn.dynamic_program("larger")
+        >>> x = p.input("x", 2, numbers=(0, 9))
+        >>> p.answer(p.maximum(x[1], x[2]))
+        >>> krohn.compile(p).model.write("7 3").answer
+        '7'
     """
     demand(
         not name.endswith(SUFFIX) and "=" not in name,

@@ -28,8 +28,15 @@ from krohn.kinds.grammars.source_words import (
 def grammar(source: str | Path) -> Grammar:
     """The grammar of a name, ``pcfg:Dyck2``, or of a ``.pcfg`` file.
 
+    Args:
+        source: The name, or the path of the file.
+
     Raises:
         KrohnError: If there is none, or it is wrong.
+
+    Examples:
+        >>> len(krohn.grammar("pcfg:Dyck2").rules)
+        3
     """
     found = grammars.find_by_name(str(source))
     if found is None:

@@ -35,6 +35,10 @@ def hidden_markov(
 
     Raises:
         KrohnError: If there is none of this name, or the source states none.
+
+    Examples:
+        >>> krohn.hidden_markov("GoldenMean").states
+        ('A', 'B')
     """
     other, how = find_source_to_compile(source), MachineReading(**reading)
     if isinstance(source, list | tuple):

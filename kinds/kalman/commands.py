@@ -104,6 +104,10 @@ def kalman(
 
     Raises:
         KrohnError: If shapes do not fit, or a number is out of range.
+
+    Examples:
+        >>> krohn.compile(krohn.kalman([[0.9]], [[1]]), 8, within=0.1)
+        <CompiledModel kalman: window, T = 8, 1 layer, verified>
     """
     with told_as(KrohnError):
         return predictors.predictor(name, A, B, Q, R, start, bound)

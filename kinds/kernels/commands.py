@@ -150,6 +150,10 @@ def kernel(
 
     Raises:
         KrohnError: If a number is out of range, or the kernel grows.
+
+    Examples:
+        >>> krohn.compile(krohn.kernel([0.5, 0.25]), within=0.01)
+        <CompiledModel kernel: kernel-attention, T = 2, 1 layer, verified>
     """
     try:
         made = tuple(kernels.Mode(*mode) for mode in modes)

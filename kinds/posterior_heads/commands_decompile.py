@@ -161,6 +161,11 @@ def decompile(
 
     Raises:
         KrohnError: If it cannot be asked, or what it says does not determine a model.
+
+    Examples:
+        >>> model = krohn.compile("RanHMM3,4@7:23given1")
+        >>> krohn.decompile(model).error < 1e-10
+        True
     """
     model = file_of(model) or model
     path = isinstance(model, str | Path)

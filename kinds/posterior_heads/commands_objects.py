@@ -34,6 +34,10 @@ def gaussian_hmm(
 
     Raises:
         KrohnError: If these are no such model.
+
+    Examples:
+        >>> krohn.gaussian_hmm([[-1, 1]], [[0.9, 0.2], [0.1, 0.8]])
+        <PosteriorHead points: 2 states, 1 letters or coordinates>
     """
     centres, step = real_array(means, "means"), real_array(transition, "transition")
     return gaussian(name, centres, step, Task.of(task), radius)
@@ -48,6 +52,10 @@ def masked(model: str | Path | HiddenMarkovModel, task: str) -> PosteriorHead:
 
     Raises:
         KrohnError: If it is no such model, or has more than one stationary law.
+
+    Examples:
+        >>> krohn.masked("GoldenMean", "2given1")
+        <PosteriorHead GoldenMean:2given1: 2 states, 2 letters or coordinates>
     """
     source = model if isinstance(model, HiddenMarkovModel) else hidden_markov(model)
     return of_model(source, Task.of(task))

@@ -32,6 +32,13 @@ def program(letters: Iterable[str], name: str = "program") -> SequenceFunction:
 
     Raises:
         ProgramError: If there are none, or one is there twice.
+
+    Examples:
+        >>> p = krohn.program("ab", "majority")
+        >>> x = p.token()
+        >>> p.output(p.prefix_sum(x == "a") > p.prefix_sum(x == "b"))
+        >>> krohn.compile(p, 8).model.run("abbaa")
+        ['1', '0', '0', '0', '1']
     """
     if not isinstance(letters, Iterable):
         raise ProgramError(

@@ -72,6 +72,9 @@ def compare(
     Raises:
         KrohnError: If there is no such machine, preset or device, a number makes no sense,
             nothing can be certified, or a run is interrupted.
+
+    Examples:
+        >>> krohn.compare("C2", seeds=1, steps=200)  # doctest: +SKIP
     """
     question = ask(source, Settings(preset, **options))
     if announce is not None and question.remark:
