@@ -46,6 +46,7 @@ class VariablePlace:
         code: ``"integer"`` (the value itself) or ``"one-hot"``.
         head: Which head of its block wrote it, if one did.
         operation: The operation that it is the result of, as the file states it.
+        values: The names of its values, if it holds the answer: its states or outputs.
         directions: In a disguised network, the directions of all dimensions; a variable
             lies along those of its own.
     """
@@ -56,6 +57,7 @@ class VariablePlace:
     code: str
     head: int | None
     operation: Mapping[str, Any]
+    values: Mapping[int, str] = field(default_factory=dict)
     directions: Directions | None = field(default=None, compare=False, repr=False)
 
     def read(self, stream: Tensor) -> Tensor:
@@ -99,7 +101,8 @@ def places(
         ModelFileError: If the header is malformed there.
     """
     try:
-        stated = file.header.get("program", {}).get("channels", [])
+        program = file.header.get("program", {})
+        stated, answers = program.get("channels", []), _answers(file, program)
         by_name = {c["name"]: _place(c) for c in stated if "dims" in c}
         return {
             name: replace(
@@ -107,6 +110,7 @@ def places(
                 head=place.head
                 if place.head is None
                 else head_of(file, place.snapshots[0] // 2, place.head),
+                values=answers.get(name, {}),
                 directions=along,
             )
             for name, place in by_name.items()
@@ -115,6 +119,14 @@ def places(
         raise ModelFileError(
             f"the file is damaged: its channels are malformed ({error!r})"
         ) from None
+
+
+def _answers(file: ModelFile, program: Mapping[str, Any]) -> dict[str, dict[int, str]]:
+    """The names of the values of a variable that alone decides the answer."""
+    outputs, names = program.get("outputs", []), file.claim.answers
+    if len(outputs) != 1 or not names:
+        return {}
+    return {outputs[0]: {row[0]: names[q] for row, q in program.get("decode", [])}}
 
 
 def _place(channel: Mapping[str, Any]) -> VariablePlace:

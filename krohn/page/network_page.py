@@ -18,6 +18,7 @@ from markupsafe import Markup
 from krohn.algebra.errors import KrohnError
 from krohn.intervention import parse_program
 from krohn.network.meaning.net import runs_of
+from krohn.network.model import places
 from krohn.network.modelfile import ModelFile
 from krohn.page.rendering import check_suffix, render_page
 from krohn.page.verification_page import margin
@@ -107,6 +108,7 @@ def page_data(file: ModelFile) -> dict[str, Any]:
             for name, array in tensors.items()
         },
         "channels": [_channel(program, each) for each in program.channels.values()],
+        "names": {n: dict(place.values) for n, place in places(file).items()},
         "outputs": program.outputs,
         "decode": [[row, answer] for row, answer in program.decode.items()],
         "first": _first_word(file),

@@ -78,6 +78,16 @@ def test_a_channel_is_read_for_words_as_for_their_tokens(tmp_path: Path) -> None
         net.read(name, [a] * 9)
 
 
+def test_the_variable_of_the_answer_has_names_for_its_values(tmp_path: Path) -> None:
+    krohn.compile("examples/turnstile.dot", 8, "cascade").save(f := tmp_path / "f.st")
+    net = krohn.load(f)
+    named = {n: p.values for n, p in net.places().items() if p.values}
+    ((name, values),) = named.items()
+    word = ["coin", "card", "push", "push"]
+    said = [values[v] for v in net.read(name, word)[0, 1:].tolist()]
+    assert said == list(net.run(word, states=True))
+
+
 def test_places_say_what_they_hold(parts: Build, place: Build) -> None:
     model = krohn.load(place(parts("FlipFlop", "memory", 4).pack()))
     stored = model.places()["stored"]
