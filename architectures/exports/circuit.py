@@ -58,6 +58,17 @@ class Labels:
         label_names = {"letters": self.letters, "classes": self.classes}
         return {**label_names, "states": self.states} if self.states else label_names
 
+    @property
+    def indices(self) -> dict[str, int]:
+        """Classes by name: of several with one name the first, and each with its state."""
+        found = dict[str, int]()
+        for i, name in enumerate(self.classes):
+            found.setdefault(name, i)
+        if len(found) < len(self.classes):
+            for i, pair in enumerate(zip(self.classes, self.states, strict=True)):
+                found.setdefault("{}, state: {}".format(*pair), i)
+        return found
+
 
 def labels(file: ModelFile, states: bool = False) -> Labels:
     """The names of a file's letters and classes.
@@ -100,6 +111,18 @@ def possible_labels(file: ModelFile) -> list[Labels]:
         with suppress(ExportError):
             choices.append(labels(file, states))
     return choices
+
+
+def statement(file: ModelFile, names: Labels) -> dict[str, Any]:
+    """What stands beside the tensors of an export, for JSON: the claim, and its names.
+
+    Args:
+        file: The network.
+        names: Of its letters and classes there.
+    """
+    claim = file.claim
+    stated = {"length": claim.length, "dtype": claim.dtype, **file.header["claim"]}
+    return {"claim": stated, "digest": claim.digest, **names.to_object()}
 
 
 def demand_said(right: bool) -> None:

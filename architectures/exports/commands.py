@@ -335,7 +335,7 @@ def export(
         shown = program(file, home, names)
         if shown is not None:
             shown.check(place)
-        text = card(file, home, names, proof, shown)
+        text = card(file, home, names, proof, shown, home.digest(file, place))
         (place / NAME).write_text(text, encoding="utf-8")
     verdicts = proof.verdict, verdict(proof)
     return Export(to, str(directory), ran, home.arithmetic, *verdicts, names.means)

@@ -1,6 +1,7 @@
 """The README.md of an export: its verdict, and a program that uses it, which is run."""
 
 import ast
+import json
 import os
 import subprocess
 import sys
@@ -35,13 +36,25 @@ MOST_NAMES = 200
 """In characters, of a list of names."""
 SECONDS = 900
 """For a program on a card: libraries take seconds to import, minutes on a busy machine."""
+HIDDEN = ("Deprecation", "PendingDeprecation", "Import", "Resource")
+"""What Python warns of in the program itself alone, or not at all."""
 QUIET = {
     "HF_HUB_OFFLINE": "1",
     "TRANSFORMERS_OFFLINE": "1",
     "PYTHONUTF8": "1",
     "PYTHONDONTWRITEBYTECODE": "1",
+    "PYTHONWARNINGS": ",".join(
+        [
+            "error",
+            *(f"ignore::{name}Warning" for name in HIDDEN),
+            "error::DeprecationWarning:__main__",
+        ]
+    ),
 }
-"""What libraries are told: to fetch nothing, and to leave nothing behind."""
+"""What Python and libraries are told: to fetch nothing, to leave nothing behind, and to
+end with an error where they would warn."""
+LICENCE = "apache-2.0"
+"""Of Krohn, and of its code in an export, as the Hub of Hugging Face calls it."""
 USE = """
 This program was run in this directory. The comment shows the output:
 
@@ -98,7 +111,7 @@ def run_program(program: str, place: Path) -> str:
     """The output of a program that is run in a directory, by this Python.
 
     Raises:
-        KrohnError: If it ends in an error.
+        KrohnError: If it ends in an error, or Python would warn.
     """
     own = str(Path(__file__).absolute().parents[1])  # where Krohn lies
     paths = os.pathsep.join(filter(None, (own, os.environ.get("PYTHONPATH"))))
@@ -163,6 +176,7 @@ def card(
     names: Labels,
     proof: Proof,
     shown: Shown | None,
+    digest: str,
 ) -> str:
     """The text of README.md.
 
@@ -172,11 +186,15 @@ def card(
         names: Of its letters and classes there.
         proof: The verdict of the checker on what is there.
         shown: A program that was run there, if there is one.
+        digest: Of the claim of what is there.
     """
     sentence = markdown_text(verdict(proof))
     letters, logits = len(names.letters), len(names.classes)
     use = "" if shown is None else USE.format(markdown_program(str(shown)))
+    length = file.claim.length
+    longest = "" if length is None else f"Words have up to {count(length, 'letter')}. "
     return f"""\
+{_front_matter(file, home, names, proof, digest)}
 # {in_markdown(source_name(file.header))}, for {home.title}
 
 **{sentence[0].upper()}{sentence[1:]}.**
@@ -184,11 +202,35 @@ def card(
 Written by Krohn, which derives weights and proves what they compute. Computed here:
 {home.arithmetic}.
 
-Its {count(letters, "letter")}: {_list_names(names.letters)}. What its
+Its {count(letters, "letter")}: {_list_names(names.letters)}. {longest}What its
 {count(logits, "logit")} stand for ({names.means}): {_list_names(names.classes)}.
 {use}
-{_again(home)}
+{_again(home, digest)}
 """
+
+
+def _front_matter(
+    file: ModelFile, home: Destination, names: Labels, proof: Proof, digest: str
+) -> str:
+    """What the Hub of Hugging Face reads of a card: YAML, of values that JSON has, too."""
+    kind = "finite-automaton" if file.claim.of_machine else file.claim.kind
+    facts = {
+        "digest": digest,
+        "length": file.claim.length,
+        "dtype": file.claim.dtype,
+        "letters": len(names.letters),
+        "classes": len(names.classes),
+        "verdict": proof.verdict,
+    }
+    entries = {
+        "license": LICENCE,
+        "library_name": home.library,
+        "pipeline_tag": home.pipeline(file),
+        "tags": ["krohn", kind],
+        "krohn": facts,
+    }
+    lines = [f"{key}: {json.dumps(value)}" for key, value in entries.items() if value]
+    return "\n".join(["---", *lines, "---"])
 
 
 def _list_names(names: Sequence[str]) -> str:
@@ -202,12 +244,16 @@ def _list_names(names: Sequence[str]) -> str:
     return ", ".join(shown)
 
 
-def _again(home: Destination) -> str:
+def _again(home: Destination, digest: str) -> str:
     """How to prove it again."""
     if home.read is None:
-        return "`krohn verify .` proves it again, from these files alone."
+        return (
+            "This proves it again, from these files alone:\n\n"
+            f"    krohn verify . --digest {digest}"
+        )
     carried = "The code beside this file runs it; Krohn need not be installed.\n\n"
     return carried * (home.name == "huggingface") + (
-        "`krohn verify` proves the model file that this was made of, and `krohn export` "
-        "holds these tensors against it (docs/architectures/exports.md)."
+        "This proves the model file F that it was made of, and `krohn export` holds these "
+        "tensors against that (docs/architectures/exports.md):\n\n"
+        f"    krohn verify F --digest {digest}"
     )

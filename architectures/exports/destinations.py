@@ -75,6 +75,9 @@ class Destination:
             text, ``{letters}`` the indices of its letters. Empty if there are none.
         spell: A word as a text that is read there, of the word and all letters.
         classes: The names of the columns, for a file and its labels.
+        library: The library that opens it, as the Hub of Hugging Face calls that.
+        pipeline: The pipeline of Hugging Face's library that runs a network; or nothing.
+        digest: The digest of the claim of what was written, for its file.
         unproved: What no proof speaks about there, so that nothing is proved; or nothing.
     """
 
@@ -89,6 +92,9 @@ class Destination:
         join_letters(word)
     )
     classes: "Callable[[ModelFile, Labels], Sequence[str]]" = lambda _, of: of.classes
+    library: str = ""
+    pipeline: Callable[[ModelFile], str] = lambda _: ""
+    digest: Callable[[ModelFile, Path], str] = lambda file, _: file.claim.digest
     unproved: str = ""
 
 

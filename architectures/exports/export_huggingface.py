@@ -36,6 +36,7 @@ from krohn.architectures.exports.circuit import (
     demand_said,
     labels,
     possible_labels,
+    statement,
 )
 from krohn.architectures.exports.destinations import (
     Destination,
@@ -52,6 +53,7 @@ from krohn.network.architecture import is_index, kind_of, meanings
 from krohn.network.model import Model
 from krohn.network.modelfile import ModelFile
 from krohn.program import strict_json
+from krohn.program.claim import Sense
 from krohn.program.errors import demand
 from krohn.program.files import names_in, read_bytes
 from krohn.program.slices import packages
@@ -147,7 +149,8 @@ def write(file: ModelFile, directory: Path, states: bool = False) -> None:
 
 def configuration(file: ModelFile, names: Labels) -> KrohnConfig:
     """What ``config.json`` says."""
-    writes = file.claim.kind == "chain-of-thought"
+    writes = _writes(file)
+    stated = statement(file, names)
     end = names.letters.index(END) if writes and END in names.letters else None
     return KrohnConfig(
         architectures=[KrohnForCausalLM.__name__],
@@ -155,15 +158,21 @@ def configuration(file: ModelFile, names: Labels) -> KrohnConfig:
         architecture=file.header["architecture"],
         letters=names.letters,
         states=names.states,
-        claim={"length": file.claim.length, **file.header["claim"]},
+        claim=stated["claim"],
+        digest=stated["digest"],
         writes=writes,
         id2label=dict(enumerate(names.classes)),
-        label2id={name: i for i, name in enumerate(names.classes)},
+        label2id=names.indices,
         dtype=file.precision.name,
         pad_token_id=len(names.letters),
         eos_token_id=end,
         use_cache=False,
     )
+
+
+def _writes(file: ModelFile) -> bool:
+    """Whether logits stand for the letter that comes next."""
+    return file.claim.kind == "chain-of-thought"
 
 
 def _decoding(config: KrohnConfig) -> GenerationConfig:
@@ -260,8 +269,17 @@ def _check_said(file: ModelFile, directory: Path) -> None:
         )
 
 
+def _pipeline(file: ModelFile) -> str:
+    """The pipeline that runs a network; nothing if it says numbers."""
+    if _writes(file):
+        return "text-generation"
+    return "token-classification" if file.claim.sense is Sense.EXACT else ""
+
+
 DESTINATION = Destination(
     name="huggingface",
+    library="transformers",
+    pipeline=_pipeline,
     title="Hugging Face",
     write=write,
     open=open_logits,

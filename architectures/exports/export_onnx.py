@@ -19,6 +19,7 @@ from krohn.architectures.exports.circuit import (
     demand_said,
     labels,
     possible_labels,
+    statement,
 )
 from krohn.architectures.exports.destinations import (
     Destination,
@@ -50,14 +51,27 @@ BATCH, TIME = "batch", "time"
 # forward pass writes it, over an engine that computes nothing.
 
 
-def letters(graph: Graph, count: int) -> Value:
-    """The input, once it is known to be letters: an index that is none is an error.
+def letters(graph: Graph, count: int, longest: int | None) -> Value:
+    """The input, once it is known to be words: others are refused by a named node.
 
-    A `Gather` takes −1 for the last row, and BOS has a row of the embedding.
+    ONNX has no messages, but an error has the name of its node, and `Gather` refuses an
+    index beyond a table. It takes −1 for the last row, and BOS has a row of the embedding.
+
+    Args:
+        graph: Where nodes are written.
+        count: How many letters there are.
+        longest: The longest word; None if there is none.
     """
     given = Value(graph, LETTERS)
     index = (given < 0).op("Where", count, given)
-    return graph.value(range(count)).op("Gather", index)
+    known = graph.value(range(count)).op("Gather", index)
+    graph.places[f"letters_are_0_to_{count - 1}"] = known.name
+    if longest is None:
+        return known
+    too_many = (given.op("Shape").op("Gather", 1) - longest).op("Max", 0)
+    none = graph.value(0).op("Gather", too_many)
+    graph.places[f"words_have_up_to_{longest}_letters"] = none.name
+    return known + none
 
 
 def transformer(graph: Graph, file: ModelFile, words: Value) -> None:
@@ -114,6 +128,13 @@ def recurrent(graph: Graph, file: ModelFile, step: Step, words: Value) -> None:
     o.at(LOGITS, step.said(o, step.net(tensors), each))
 
 
+def _longest(file: ModelFile) -> int | None:
+    """The longest word that the network has room for and claims something of, if any."""
+    shape = file.architecture
+    room = shape.positions - 1 if isinstance(shape, Transformer) else None
+    return min((n for n in (room, file.claim.length) if n is not None), default=None)
+
+
 def _tensors(graph: Graph, file: ModelFile) -> dict[str, Value]:
     return {name: Value(graph, name) for name in file.tensors}
 
@@ -149,7 +170,7 @@ def write(file: ModelFile, directory: Path, states: bool = False) -> None:
     """
     _check(file)
     model = model_of(file)
-    helper.set_model_props(model, _make_metadata(labels(file, states)))
+    helper.set_model_props(model, _make_metadata(file, labels(file, states)))
     onnx.checker.check_model(model, full_check=True)
     (directory / NAME).write_bytes(_serialize_model(model))
     circuit.write(file, directory)
@@ -166,7 +187,7 @@ def model_of(file: ModelFile) -> ModelProto:
     for name, tensor in sorted(file.tensors.items()):
         stored = file.precision.store(tensor)
         graph.constants.append(numpy_helper.from_array(stored, name))
-    words = letters(graph, len(alphabets(file)[0]))
+    words = letters(graph, len(alphabets(file)[0]), _longest(file))
     step = kind_of(shape).step(shape)
     if step is None:
         transformer(graph, file, words)
@@ -269,7 +290,7 @@ def _read(file: ModelFile, stored: ModelProto) -> StoredNetwork:
             name = (theirs or ours).name
             raise ExportError(f"the node {name!r} is not as it was written")
     metadata = [(p.key, p.value) for p in stored.metadata_props]
-    possible = (_make_metadata(names) for names in possible_labels(file))
+    possible = (_make_metadata(file, names) for names in possible_labels(file))
     demand_said(metadata in [list(each.items()) for each in possible])
     stored.ClearField("metadata_props")
     if _serialize_model(stored) != _serialize_model(made):
@@ -277,14 +298,17 @@ def _read(file: ModelFile, stored: ModelProto) -> StoredNetwork:
     return StoredNetwork(there)
 
 
-def _make_metadata(names: Labels) -> dict[str, str]:
-    """The metadata."""
-    entries = names.to_object().items()
-    return {key: json.dumps(value, ensure_ascii=False) for key, value in entries}
+def _make_metadata(file: ModelFile, names: Labels) -> dict[str, str]:
+    """The metadata: texts as they are, all else as JSON."""
+    return {
+        key: value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        for key, value in statement(file, names).items()
+    }
 
 
 DESTINATION = Destination(
     name="onnx",
+    library="onnx",
     title="ONNX Runtime",
     write=write,
     open=open_logits,

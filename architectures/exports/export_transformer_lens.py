@@ -24,6 +24,7 @@ from krohn.architectures.exports.circuit import (
     demand_said,
     labels,
     possible_labels,
+    statement,
 )
 from krohn.architectures.exports.destinations import (
     Destination,
@@ -82,7 +83,7 @@ def write(file: ModelFile, directory: Path, states: bool = False) -> None:
         name: np.ascontiguousarray(file.precision.store(tensor))
         for name, tensor in bridge_tensors(net).items()
     }
-    names = labels(file, states).to_object()
+    names = statement(file, labels(file, states))
     save_file(stored, directory / WEIGHTS)
     for name, content in ((CONFIG, config), (NAMES, names)):
         text = json.dumps(content, indent=1, sort_keys=True, ensure_ascii=False)
@@ -135,7 +136,7 @@ def _read(file: ModelFile, directory: Path) -> StoredNetwork:
         strict_json.read(read_bytes(directory / name)) for name in (CONFIG, NAMES)
     )
     _check_said(config)
-    possible = (each.to_object() for each in possible_labels(file))
+    possible = (statement(file, each) for each in possible_labels(file))
     demand_said(any(strict_json.alike(names, each) for each in possible))
     precision, gain = PRECISIONS[config["dtype"]], scale(config)
     data = read_bytes(directory / WEIGHTS, LARGEST_FILE)
@@ -343,6 +344,7 @@ def _disguise(
 
 DESTINATION = Destination(
     name="transformer-lens",
+    library="transformer-lens",
     title="TransformerLens",
     write=write,
     open=open_logits,

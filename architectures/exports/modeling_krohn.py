@@ -27,6 +27,7 @@ class KrohnConfig(PretrainedConfig):  # type: ignore[misc]
         states: The names of the states, if classes are states; `id2label` says what the
             machine shows in each, where it has outputs.
         claim: What the file claims: the longest word, the format, the start state.
+        digest: Of the claim.
         writes: Whether each logit stands for the letter that comes next, so that the
             network writes text; else it is one of `id2label`.
     """
@@ -39,12 +40,13 @@ class KrohnConfig(PretrainedConfig):  # type: ignore[misc]
         letters: Sequence[str] = (),
         states: Sequence[str] = (),
         claim: Mapping[str, Any] | None = None,
+        digest: str = "",
         writes: bool = False,
         **rest: Any,
     ) -> None:
         self.architecture = dict(architecture or {})
         self.letters, self.states = list(letters), list(states)
-        self.claim, self.writes = dict(claim or {}), writes
+        self.claim, self.digest, self.writes = dict(claim or {}), digest, writes
         self.vocab_size = len(letters) + 1
         # The library has no defaults for these; BOS is no token here.
         super().__init__(**{"bos_token_id": None, "eos_token_id": None, **rest})

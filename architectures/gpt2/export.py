@@ -28,10 +28,12 @@ from krohn.network.meaning.rewrites import (
 )
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import FloatArray
+from krohn.program import strict_json
 from krohn.program.architectures.transformer import Transformer
 from krohn.program.block_kinds import BlockKinds
 from krohn.program.claim import digest_of
 from krohn.program.errors import told_as
+from krohn.program.files import read_bytes
 from krohn.program.letter_tokenizer import (
     TOKENIZER,
     blank,
@@ -370,8 +372,17 @@ def _answers(file: ModelFile, names: Labels) -> Sequence[str]:
     return every[len(names.letters) + 1 :]
 
 
+def _digest(_: ModelFile, directory: Path) -> str:
+    """The digest in a directory: the tokenizer is part of its claim."""
+    digest = strict_json.read(read_bytes(directory / "config.json"))["krohn"]["digest"]
+    return str(digest)
+
+
 DESTINATION = Destination(
     name="gpt2",
+    library="transformers",
+    pipeline=lambda _: "text-generation",
+    digest=_digest,
     title="GPT-2, by Hugging Face's library",
     write=write,
     open=open_logits,
@@ -385,7 +396,11 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 
 words = AutoTokenizer.from_pretrained(".")
 model = AutoModelForCausalLM.from_pretrained(".")
-logits = model(**words({text}, return_tensors="pt")).logits[0, 1:]
+text, known = {text}, words.get_vocab()
+for word, _ in words.backend_tokenizer.pre_tokenizer.pre_tokenize_str(text):
+    if word not in known:
+        raise SystemExit(f"{{word!r}} is not a letter")
+logits = model(**words(text, return_tensors="pt")).logits[0, 1:]
 classes = words.convert_ids_to_tokens(range(len(words)))""",
     spell=lambda word, letters: blank(letters).join(word),
     classes=_answers,

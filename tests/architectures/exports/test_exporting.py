@@ -42,7 +42,9 @@ PLACES = ("transformers", "transformer_lens", "onnxruntime")
 pytestmark = pytest.mark.skipif(
     None in map(find_spec, PLACES), reason=f"needs {', '.join(PLACES)}"
 )
-WEATHER = Path(__file__).parents[3] / "examples/weather.json"
+ROOT = Path(__file__).parents[3]
+WEATHER = ROOT / "examples/weather.json"
+(LICENCE,) = re.findall(r"^license: (.*)$", (ROOT / "CITATION.cff").read_text(), re.M)
 Call = Callable[..., tuple[int, Any]]
 
 
@@ -210,7 +212,8 @@ def network(kind: str) -> CompiledModel:
 
 def line_of_verdict(card: str) -> str:
     """The first line after the title of a card."""
-    title, line = [line for line in card.splitlines() if line][:2]
+    _, _, body = card.split("---\n", 2)
+    title, line = [line for line in body.splitlines() if line][:2]
     assert title.startswith("# ")
     return line
 
@@ -245,6 +248,48 @@ def test_what_goes_somewhere_is_proved_there(
     assert bool(shown) == (model.file.header["claim"].get("kind") == "within")
     assert all(float(error) >= proof.bounds.error for error in shown)
     assert "  # [" in program(card)
+
+
+def front_matter(card: str) -> dict[str, Any]:
+    """What the Hub of Hugging Face reads of a card, which it keeps as it is."""
+    from huggingface_hub import ModelCard
+
+    read: dict[str, Any] = ModelCard(card).data.to_dict()
+    return read
+
+
+@pytest.mark.sample(3)
+@pytest.mark.parametrize("to", DESTINATIONS)
+@pytest.mark.parametrize(
+    "kind", ["strict states", "lstm", "chain-of-thought", "hidden-markov rnn"]
+)
+def test_cards_begin_with_facts(kind: str, to: str, tmp_path: Path) -> None:
+    """The pipeline that is named is one that runs the network."""
+    model = network(kind)
+    try:
+        found = krohn.export(model, to=to, directory=tmp_path / "out", sample=4)
+    except ModelFileError:
+        return
+    card = (tmp_path / "out" / NAME).read_text("utf-8")
+    facts = front_matter(card)
+    assert facts["license"] == LICENCE.lower()
+    own = facts["krohn"]
+    assert own["verdict"] == found.verdict
+    assert (own["length"], own["dtype"]) == (model.file.claim.length, "float32")
+    assert f" --digest {own['digest']}" in card
+    if to == "gpt2":
+        assert (
+            krohn.verify(tmp_path / "out", digest=own["digest"]).verdict == "verified"
+        )
+    else:
+        assert own["digest"] == model.file.claim.digest
+    pipelines = {
+        ("huggingface", "exact"): "token-classification",
+        ("gpt2", "exact"): "text-generation",
+        ("huggingface", "generates"): "text-generation",
+    }
+    wanted = pipelines.get((to, str(model.file.claim.sense)))
+    assert facts.get("pipeline_tag") == wanted
 
 
 @needs("architectures.gpt2")
@@ -452,7 +497,13 @@ def test_small_logits_are_told_apart_by_the_program(
 @pytest.mark.sample(4)
 @pytest.mark.parametrize("to", DESTINATIONS)
 @pytest.mark.parametrize(
-    "line", ["print(['a', 'b', 'c'])", "1 / 0", "import that.is.not"]
+    "line",
+    [
+        "print(['a', 'b', 'c'])",
+        "1 / 0",
+        "import that.is.not",
+        "import warnings; warnings.warn('so it will not do')",
+    ],
 )
 def test_a_program_that_does_not_print_what_the_card_says_leaves_nothing(
     to: str, line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

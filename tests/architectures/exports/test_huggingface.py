@@ -109,6 +109,22 @@ def test_every_kind_of_network_goes_there_unchanged(
     assert place().read(file, tmp_path).file == file
 
 
+def test_each_class_is_found_by_name(tmp_path: Path) -> None:
+    """Several states that show the same are several classes of one name."""
+    file = krohn.compile("regex:(ab)*", 8, observe=None).file
+    place().write(file, tmp_path)
+    config = transformers.AutoConfig.from_pretrained(tmp_path)
+    classes, found = config.id2label, config.label2id
+    assert len(set(classes.values())) < len(classes)
+    assert {found[name] for name in found} == set(classes)
+    assert all(classes[found[name]] == name for name in classes.values())
+    assert all(
+        name.partition(", state: ")[0] == classes[i] for name, i in found.items()
+    )
+    states = [name.partition(", state: ")[2] for name in found]
+    assert set(config.states) < {*states, *classes.values()}
+
+
 def test_saving_what_was_read_gives_the_same_files(
     opened: tuple[Any, Any], exported: Path, tmp_path: Path
 ) -> None:
@@ -318,6 +334,8 @@ BESIDE = "beside the tensors is not what the file says"
         {"quantization_config": {"quant_method": "bitsandbytes"}},
         {"states": ["x"]},
         {"claim": {"length": 2**20}},
+        {"digest": "0" * 64},
+        {"label2id": {}},
         {"auto_map": {"AutoModelForCausalLM": "other.Model"}},
     ],
     ids=lambda said: "".join(said),

@@ -195,6 +195,38 @@ def test_the_network_is_read_off_the_graph(number: int, tmp_path: Path) -> None:
         assert (there.tensors[name] == tensor).all()
 
 
+@pytest.mark.parametrize("arch", ["transformer", "ssm", "lstm"])
+def test_what_is_no_word_of_the_claim_is_refused(arch: str, tmp_path: Path) -> None:
+    """By a node whose name says why, which is in the message of ONNX Runtime."""
+    file = krohn.compile("C2", None if arch == "lstm" else 8, arch=arch).file
+    PLACE.write(file, tmp_path)
+    run = PLACE.open(tmp_path)
+    for letter in (2, -1):
+        with pytest.raises(Exception, match="Name:'letters_are_0_to_1'"):
+            run(torch.tensor([[0, 1], [1, letter]]))
+    assert run(torch.zeros((2, 8), dtype=torch.int64)).shape == (2, 8, 2)
+    longer = torch.zeros((2, 9), dtype=torch.int64)
+    if arch == "lstm":
+        assert run(longer).shape == (2, 9, 2)
+        return
+    with pytest.raises(Exception, match="Name:'words_have_up_to_8_letters'"):
+        run(longer)
+
+
+def test_the_metadata_are_the_claim(tmp_path: Path) -> None:
+    file = krohn.compile("S3", length=12).file
+    PLACE.write(file, tmp_path)
+    stored = onnx.load(tmp_path / "model.onnx").metadata_props
+    entries = {entry.key: entry.value for entry in stored}
+    assert entries.pop("digest") == file.claim.digest
+    about = {key: json.loads(text) for key, text in entries.items()}
+    claim, machine = about.pop("claim"), file.header["machine"]
+    assert (claim["length"], claim["dtype"]) == (12, "float32")
+    assert claim["start"] in machine["states"]
+    assert about["letters"] == machine["letters"]
+    assert about["classes"] == about["states"] == machine["states"]
+
+
 def constant(graph: Any, name: str, array: Any) -> None:
     """Give a constant of a graph another value."""
     (held,) = [tensor for tensor in graph.initializer if tensor.name == name]
@@ -218,7 +250,19 @@ def ahead(model: Any) -> None:
 
 def beside(model: Any) -> None:
     """Letters have other names."""
-    model.metadata_props[0].value = model.metadata_props[0].value.replace("a", "b")
+    (held,) = [entry for entry in model.metadata_props if entry.key == "letters"]
+    held.value = held.value.replace("a", "b")
+
+
+def told(key: str, text: str) -> Callable[[Any], object]:
+    """Another text beside the tensors."""
+
+    def change(model: Any) -> None:
+        (held,) = [entry for entry in model.metadata_props if entry.key == key]
+        assert held.value != text
+        held.value = text
+
+    return change
 
 
 DAMAGE: dict[str, tuple[Callable[[Any], object], str]] = {
@@ -251,6 +295,24 @@ DAMAGE: dict[str, tuple[Callable[[Any], object], str]] = {
         "model.onnx is not as it was written",
     ),
     "names": (beside, "beside the tensors"),
+    "a longer word": (told("claim", '{"length": 99}'), "beside the tensors"),
+    "a digest": (told("digest", "0" * 64), "beside the tensors"),
+    "classes": (told("classes", '["x", "w", "y", "z"]'), "beside the tensors"),
+    "no claim": (lambda m: m.metadata_props.pop(0), "beside the tensors"),
+    "an entry": (
+        lambda m: m.metadata_props.add(key="author", value="somebody"),
+        "beside the tensors",
+    ),
+    "no bound of words": (
+        lambda m: m.graph.node.remove(
+            next(
+                n
+                for n in m.graph.node
+                if n.name == f"words_have_up_to_{LENGTH}_letters"
+            )
+        ),
+        "the node",
+    ),
     "names twice": (
         lambda m: m.metadata_props.insert(0, m.metadata_props[0]),
         "beside the tensors",

@@ -300,7 +300,19 @@ def test_a_configuration_that_is_no_object_is_refused(
         read(turnstile, tmp_path)
 
 
-@pytest.mark.parametrize("name", ["letters", "classes", "states", "another"])
+def test_another_claim_beside_the_tensors_is_seen(
+    turnstile: ModelFile, exported: Path, tmp_path: Path
+) -> None:
+    shutil.copytree(exported, tmp_path, dirs_exist_ok=True)
+    path = tmp_path / "names.json"
+    said = json.loads(path.read_text())
+    said["claim"]["length"] += 1
+    path.write_text(json.dumps(said))
+    with pytest.raises(ExportError, match="beside the tensors is not what the file"):
+        read(turnstile, tmp_path)
+
+
+@pytest.mark.parametrize("name", ["letters", "classes", "states", "digest", "another"])
 def test_names_that_are_not_those_of_the_file_are_seen(
     name: str, turnstile: ModelFile, exported: Path, tmp_path: Path
 ) -> None:

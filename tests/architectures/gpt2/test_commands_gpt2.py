@@ -11,6 +11,8 @@ import pytest
 from safetensors.numpy import load_file, save_file
 
 import krohn
+from krohn.algebra.errors import KrohnError
+from krohn.architectures.exports.commands_card import run_program
 from krohn.architectures.gpt2.check import Files
 from krohn.program.errors import Refused
 from krohn.verify.checker.network import recheck
@@ -42,6 +44,16 @@ def test_the_directory_is_proved_again(
     code, told = call("recheck", directory, evidence)
     assert code == 0
     assert "3^32 words" in told["facts"]["covers"]
+
+
+def test_the_program_of_the_card_names_a_word_that_is_no_letter(exported: Path) -> None:
+    """The library refuses it, too, and does not say which."""
+    card = (exported / "gpt2" / "README.md").read_text("utf-8")
+    program = card.partition("```python\n")[2].partition("```")[0]
+    changed = program.replace("'⊥ 1 2'", "'⊥ 3 2'")
+    assert changed != program
+    with pytest.raises(KrohnError, match="'3' is not a letter"):
+        run_program(changed, exported / "gpt2")
 
 
 @pytest.fixture
