@@ -118,7 +118,9 @@ def test_a_card_and_its_program_hold_names_as_text(
         assert (to, states) == ("gpt2", True)
         return
     card = (place / NAME).read_text("utf-8")
-    lines = card.split("\n")
+    first, facts, body = card.split("---\n", 2)
+    assert (first, [name for name in HOSTILE[:-1] if name in facts]) == ("", [])
+    lines = body.split("\n")
     assert [line for line in lines if not line.isprintable()] == []
     assert [line for line in lines if line.startswith("#")] == lines[:1]
     assert [line for line in lines if line.startswith("**")] == lines[2:3]
