@@ -67,7 +67,7 @@ class Batch:
         remark = f", {self.by_job} of {rows} by the word of the job file" * (
             self.by_job > 0
         )
-        return f"{passed} passed, {rows - passed} did not{remark}"
+        return f"{passed} passed, {rows - passed} failed{remark}"
 
     def to_object(self) -> dict[str, Any]:
         """Itself for JSON."""

@@ -45,8 +45,8 @@ class Methods:
             "--attack",
             metavar="SECONDS",
             min=0,
-            help="Prove it, then try to violate every bound of the proof: words that are "
-            "bred to be bad, other orders of summation, kernels and arithmetics.",
+            help="Prove it, then try to violate every bound of the proof: adversarial "
+            "words, other orders of summation, kernels and arithmetics.",
         ),
     ] = None
     kernel: Annotated[
