@@ -41,6 +41,7 @@ if TYPE_CHECKING:  # for type checkers and editors; a test holds it equal to PUB
     from krohn.instruments.compare.comparison.result import Comparison as Comparison
     from krohn.instruments.equivalence.models import twins as twins
     from krohn.instruments.equivalence.question import equivalent as equivalent
+    from krohn.instruments.fuzz.campaign import Fuzz as Fuzz, fuzz as fuzz
     from krohn.instruments.learning.learner import (
         Learned as Learned,
         learn as learn,

@@ -37,7 +37,7 @@ from krohn.instruments.compare.training.run_table import RunTable
 PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))
 # Pages whose commands load libraries of other people or take more than some seconds.
 SLOW_PAGES = {
-    *("exports", "gpt2", "dynamic_programs", "equivalence"),
+    *("exports", "gpt2", "dynamic_programs", "equivalence", "fuzz"),
     *("efficient-attention", "batch", "explain"),
     *("learning", "regex", "rewriting", "counting"),
 }
@@ -46,7 +46,7 @@ ARCHITECTURES = (Gpt, EfficientGpt, Lstm, Rnn, RecurrentLayer)
 SLOW_SCRIPTS = {
     *("counting", "shallow", "gpt2", "attention_rates", "chains_of_thought"),
     *("depth_records", "trusted", "margins", "arithmetic", "tightness"),
-    *("grammar_sizes", "sawtooth"),
+    *("grammar_sizes", "sawtooth", "fuzz"),
 }
 SLOW = ("-T 1024 ", "-T 4096 ", "Dyck10,2", "C2 -T 1380")
 # The networks of these machines are small enough to be made again in a quick test.

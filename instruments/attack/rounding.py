@@ -12,6 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from krohn.algebra.automaton import IntArray
 from krohn.network import forward_pass
 from krohn.network.meaning.attention import PROJECT, SCORES, View, scores
 from krohn.network.meaning.branches import Branches, Plan
@@ -205,11 +206,26 @@ def make_permuted_run(
 ) -> Run:
     """By the network with dimensions, units and heads in another order.
 
-    Matrix products then add up the same terms in another order. Streams are put back
-    into the order of the network.
+    Streams are put back into the order of the network.
     """
     order = rng.permutation(net.token.shape[1])
     back = torch.from_numpy(order.argsort())
+    permuted_net = tensors(permute(net, order, rng), precision)
+
+    def run(words: Tensor, push: Push = still) -> Seen:
+        seen, logits = whole(permuted_net, words, push)
+        return [x[..., back] for x in seen], logits
+
+    return run
+
+
+def permute(
+    net: Net[FloatArray], order: IntArray, rng: np.random.Generator
+) -> Net[FloatArray]:
+    """The network with dimensions in an order ``(d,)``, and units and heads in others.
+
+    Matrix products then add up the same terms in another order.
+    """
 
     def permute_columns(array: FloatArray) -> FloatArray:
         return array[..., order]
@@ -221,13 +237,7 @@ def make_permuted_run(
     other = on_stream(
         net, permute_columns, lambda columns: columns[order], permute_columns
     )
-    permuted_net = tensors(other.with_blocks(inside), precision)
-
-    def run(words: Tensor, push: Push = still) -> Seen:
-        seen, logits = whole(permuted_net, words, push)
-        return [x[..., back] for x in seen], logits
-
-    return run
+    return other.with_blocks(inside)
 
 
 def _permute_heads(

@@ -52,6 +52,7 @@ run P 'a a | a a'
 run T --stream LETTERS
 draw C3 -o OUT.svg
 export C --to onnx -o OUT --sample 10
+fuzz C --engine torch --answers 100
 formal C -o OUT
 batch TABLE
 equivalent regex:(ab)* regex:(ba)*

@@ -1,0 +1,33 @@
+"""A fuzz on a terminal."""
+
+from typing import TYPE_CHECKING
+
+from krohn.program.quoting import on_a_terminal
+from krohn.program.word_texts import join_letters
+from krohn.show.tables import console, new_table, print_table
+
+if TYPE_CHECKING:
+    from krohn.instruments.fuzz.campaign import Fuzz
+
+
+def fuzz(found: "Fuzz") -> None:
+    """A line for each way, then what was left out, and answers that differ."""
+    shown = new_table("engine", "way", " answers", " different")
+    for (engine, way), count in found.answers.items():
+        different = found.different[engine, way]
+        shown.add_row(engine, way, f"{count:,}", f"{different:,}")
+    print_table(shown)
+    out = console()
+    for name, why in found.left_out.items():
+        out.print(f"left out: {name}: {why}")
+    for each in found.differences:
+        word = on_a_terminal(join_letters(each.word))
+        both = on_a_terminal(f"{each.answer}, and {each.reference} by torch")
+        out.print(f"{word}: {each.engine}, {each.way}: {both}")
+    out.print(
+        f"{sum(found.answers.values()):,} answers on words of up to {found.length:,} "
+        f"letters, {sum(found.different.values()):,} of them different; dimensions, "
+        f"units and heads in {found.orders:,} orders"
+    )
+    if found.wrong:
+        out.print(f"{found.wrong:,} answers of torch are not the machine's")
