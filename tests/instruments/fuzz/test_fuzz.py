@@ -9,6 +9,7 @@ import pytest
 import schemas
 import torch
 from optional_packages import skip_without
+from slices_here import needs
 
 import krohn
 from krohn import cli
@@ -73,6 +74,7 @@ def test_what_cannot_hold_a_network_is_named() -> None:
     assert "strict=True" in found.left_out["transformer-lens"]
 
 
+@needs("architectures.recurrent")
 def test_recurrent_networks_are_run_without_orders_of_a_stream() -> None:
     found = fuzz(krohn.compile("S3", arch="rnn"), 2_000, engine=["torch", "onnx"])
     assert found.has_passed
@@ -151,9 +153,13 @@ def test_the_command_says_which_answers_differ(
         assert "are not the machine's" in other
 
 
-def test_networks_and_engines_that_are_none_are_refused(tmp_path: Path) -> None:
+@needs("kinds.linear_systems")
+def test_networks_of_numbers_are_refused() -> None:
     with pytest.raises(KrohnError, match="networks that say states or outputs"):
         fuzz(krohn.compile("RanLDS2@1", arch="rnn"))
+
+
+def test_engines_and_files_that_are_none_are_refused(tmp_path: Path) -> None:
     with pytest.raises(KrohnError, match="engine= takes torch, numpy"):
         fuzz(tmp_path / "none.safetensors", engine=["jax"])
     with pytest.raises(KrohnError, match="takes a model file, not 3"):
