@@ -235,7 +235,7 @@ class _Run:
         try:
             way.run(word, np.random.default_rng(0))
         except (KrohnError, RuntimeError, OSError) as error:
-            reason = str(error).strip().partition("\n")[0]
+            reason = str(error).strip().partition("\n")[0].partition(". ")[0]
             self.left_out[", ".join(way.key)] = cut(reason, 120)
             return False
         return True
