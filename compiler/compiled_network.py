@@ -103,8 +103,7 @@ def compile_program(program: Program, options: Options) -> CompiledNetwork:
         yield Bound()
         return program
 
-    refusal = "it would need at least {} parameters"
-    arguments = PROGRAM, build, program.length, options, MOST_PARAMETERS, refusal
+    arguments = PROGRAM, build, program.length, options, MOST_PARAMETERS, "it", ""
     request = Request(*arguments, proved=True)
     search = Search.of([(PROGRAM, branch(request), Bound())])
     known = Planning((PROGRAM,), search, PROGRAM)

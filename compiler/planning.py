@@ -283,9 +283,8 @@ def _request(
     build: Build,
     proved: bool,
 ) -> Request:
-    what = f"{machine.name} at length {length}"
-    refusal = f"{name} would need at least {{}} parameters for {what}"
-    return Request(name, build, length, options, most, refusal, proved)
+    purpose = f" for {machine.name} at length {length}"
+    return Request(name, build, length, options, most, name, purpose, proved)
 
 
 def _is_any(known: Planning) -> bool:

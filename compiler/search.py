@@ -270,8 +270,8 @@ class Request:
         length: T.
         options: Number format and form.
         most: Parameters that its networks may have.
-        refusal: What is said, with the number that it needs, if it is more; why that is
-            too much follows.
+        subject: Who needs more than that, as a message begins.
+        purpose: What for, as it goes on; it may hold names that people gave.
         proved: Whether networks that are too large to be proved are refused.
     """
 
@@ -280,7 +280,8 @@ class Request:
     length: int
     options: Options
     most: int
-    refusal: str
+    subject: str
+    purpose: str
     proved: bool = False
 
 
@@ -373,7 +374,8 @@ def _check_parameters(request: Request, bound: Bound) -> Bound:
             which only words of that length make large.
         CompileError: If it is too large to be built.
     """
-    needs = request.refusal.format(f"{bound.parameters:.1e}")
+    number = f"at least {bound.parameters:.1e} parameters"
+    needs = f"{request.subject} would need {number}{request.purpose}"
     if bound.parameters > MOST_PARAMETERS:
         raise CompileError(
             f"{needs}, and {MOST_PARAMETERS:.0e} is the most; use a shorter length, or "

@@ -12,7 +12,7 @@ from torch import Tensor
 from krohn.algebra.errors import KrohnError
 from krohn.algebra.wording import count, cut, near
 from krohn.network.forward_pass import Hook, Hooks
-from krohn.network.model import VariablePlace, Word, name_answers
+from krohn.network.model import VariablePlace, name_answers
 from krohn.network.modelfile import ModelFile
 from krohn.network.transformer import Transformer
 from krohn.program.domains import BoolArray, IntArray
@@ -320,7 +320,6 @@ def _letters(shape: tuple[int, int], value: int) -> Held:
 
 def outcome(
     model: "Model",
-    word: Word,
     tokens: Tensor,
     change: str,
     found: tuple[Tensor, Prediction],
@@ -330,7 +329,7 @@ def outcome(
     names = model.classes
     wanted = (None if q < 0 else names[q] for q in prediction.answers[0].tolist())
     return Outcome(
-        tuple(word),
+        tuple(model.letters[letter] for letter in tokens[0].tolist()),
         change,
         name_answers(model.network(tokens)[0], names),
         name_answers(logits[0], names),

@@ -61,7 +61,7 @@ def _decide(target: Target, checks: Checks) -> Report:
     if (beyond := _beyond(target, words.exhaustive)) is not None:
         reason = f"the model is for words of up to {beyond} letters"
         return Report("out-of-range", method, reason, beyond, 0)
-    if words.exhaustive:
+    if words.exhaustive and target.says_classes:  # of laws only legal words are run
         from krohn.verify.testing.word_counts import check_word_count
 
         check_word_count(len(target.machine.letters), words.exhaustive)
@@ -212,8 +212,8 @@ def _conclude(target: Target, done: Proof | None, reason: str, words: Words) -> 
     proved = "proof+" if done is not None else ""
     report = replace(report, proof=done, method=proved + report.method)
     bounds = part("limits of heads")
-    if bounds is None:
-        return report
+    if bounds is None or (done is None and target.provable):
+        return report  # nobody has tried to prove it, and so nothing is to be explained
     with np.errstate(all="ignore"):  # weights may be as large as the format allows
         return replace(report, heads=bounds(target.file, target.machine))
 

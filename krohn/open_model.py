@@ -276,9 +276,7 @@ class Model(base.Model):
             raise KrohnError("one variable is given two values at one position")
         held_values = held_by(asked, (1, tokens.shape[1] + 1))
         change = ", ".join(f"{v} = {x} at {t}" for v, t, x in asked)
-        return outcome(
-            self, word, tokens, change, run_changed(self, tokens, held_values)
-        )
+        return outcome(self, tokens, change, run_changed(self, tokens, held_values))
 
     def ablate(self, word: Word, variable: str) -> Outcome:
         """Take the head away that writes a variable; also, what should happen then.
@@ -293,7 +291,7 @@ class Model(base.Model):
         """
         tokens = self._one(word)
         ablation = without_head(self, tokens, variable)
-        return outcome(self, word, tokens, f"no head for {variable}", ablation)
+        return outcome(self, tokens, f"no head for {variable}", ablation)
 
     def _one(self, word: Word) -> Tensor:
         """The tokens of one word with letters."""

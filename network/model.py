@@ -29,7 +29,7 @@ from krohn.network.transformer import Transformer
 from krohn.program.claim import Shows
 from krohn.program.errors import refuse_unknown
 from krohn.program.user_input import name_of
-from krohn.program.word_texts import write_letter
+from krohn.program.word_texts import split_letters, write_letter
 
 # The places of a machine's variables in the residual stream, as a model file says them.
 
@@ -177,7 +177,8 @@ def encode_word(
     """The tokens of a word.
 
     Args:
-        word: Its letters by name; one that is called by a whole number may be that.
+        word: Its letters by name, of which one that is called by a whole number may be
+            that; or a text, as the command takes it.
         index: The token of a name; None for what is no letter.
         letters: All of them.
         of: Which word it is, for messages.
@@ -188,6 +189,8 @@ def encode_word(
     tokens = []
     if not letters:
         raise ModelFileError("the network reads numbers, and no letters")
+    if isinstance(word, str):
+        word = split_letters([word], lambda name: index(name) is not None, letters)
     for at, letter in enumerate(map(name_of, word), start=1):
         token = index(letter) if isinstance(letter, str) else None
         if token is None:
@@ -195,12 +198,9 @@ def encode_word(
                 *map(write_letter, letters[:SHOWN]),
                 *["…"] * (len(letters) > SHOWN),
             ]
-            shown = ", ".join(some)
-            apart = isinstance(word, str) and max(map(len, letters)) > 1
-            hint = "; a string is read sign by sign, so give a list of letters" * apart
             raise ModelFileError(
                 f"{letter!r} is not a letter (letter {at}{of}); the letters are "
-                f"{shown}{hint}"
+                f"{', '.join(some)}"
             )
         tokens.append(token)
     return tokens

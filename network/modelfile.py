@@ -153,7 +153,10 @@ def parse(data: bytes, path: str | Path) -> ModelFile:
         _check_framing(data)
         return _parse(data)
     except ModelFileError as error:
-        raise ModelFileError(f"{path}: {error}") from None
+        known = Path(path).suffix in ("", ".safetensors", ".st")
+        raise ModelFileError(
+            f"{path}: {error}{'' if known else NOT_COMPILED}"
+        ) from None
 
 
 def _check_framing(data: bytes) -> None:

@@ -60,6 +60,10 @@ class ChannelRecipe:
     make: Callable[[], str]
 
 
+MOST_DEPARTURES = 120
+"""In a row, on one path: each is some calls deep, and Python allows about a thousand."""
+
+
 class Paths:
     """Channels for paths; each is made when it is first asked for.
 
@@ -101,6 +105,11 @@ class Paths:
     def _first_of(
         self, kind: str, path: Path, ways: Callable[[Path], Iterable[ChannelRecipe]]
     ) -> ChannelRecipe:
+        if len(path) > MOST_DEPARTURES:
+            raise CompileError(
+                f"a run has {len(path)} departures in a row, and {MOST_DEPARTURES} is the "
+                "most"
+            )
         if (kind, path) not in self._ways:
             self._ways[kind, path] = min(ways(path), key=lambda way: way.depth)
         return self._ways[kind, path]

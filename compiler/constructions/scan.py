@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from itertools import product
-from math import ceil, isqrt
+from math import ceil, isqrt, log10
 
 import numpy as np
 
@@ -254,10 +254,12 @@ def _chunk(machine: Automaton, size: int, starts: bool) -> Table:
     """
     states, letters = len(machine.states), len(machine.letters) + 1
     before = range(states) if starts else [machine.start]
-    if len(before) * float(letters) ** size > MOST_ROWS:
+    # The number itself may be greater than any float.
+    if log10(len(before)) + size * log10(letters) > log10(MOST_ROWS):
+        least = 10 ** min(log10(len(before)) + size * log10(letters), 300)
         raise CompileError(
-            f"tables of {size} letters would have {len(before) * letters**size:.0e} "
-            "rows; choose a shorter length or the sequential construction"
+            f"tables of {size} letters would have at least {least:.0e} rows; choose a "
+            "shorter length or the sequential construction"
         )
     moves = np.vstack([machine.transitions, np.arange(states)])
     words = np.array(list(product(range(letters), repeat=size)), dtype=np.int64)

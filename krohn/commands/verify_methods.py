@@ -27,7 +27,11 @@ class Methods:
     """Proof, runs and attack, with the options that `krohn.verify` takes of them."""
 
     proof: Annotated[
-        bool, typer.Option("--proof", help="Prove it for all words (the default).")
+        bool,
+        typer.Option(
+            "--proof",
+            help="Prove it for all words (done if no other check is asked for).",
+        ),
     ] = False
     exhaustive: Annotated[
         int | None,

@@ -165,7 +165,7 @@ def _note(channel: Mapping[str, Any]) -> str:
         "marked-sum": "marked sum",
         "block-sum": f"block of {channel.get('size')}",
         "latest-match": "latest match",
-        "sibling-latest": "latest, in the block before",
+        "sibling-latest": "latest, earlier",
         "map": "",
     }
     return notes.get(channel["op"], legible(str(channel["op"]), 12))

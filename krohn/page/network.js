@@ -292,7 +292,11 @@ function drawVariables(run, said) {
       if (patched) cell.className = "patched";
       if (t > 0) {
         cell.tabIndex = 0;
-        cell.onclick = () => { show.cell = { channel, t, value }; draw(); };
+        cell.onclick = () => {
+          show.cell = { channel, t, value };
+          draw();
+          $("patch").scrollIntoView({ block: "nearest" });
+        };
         cell.onkeydown = (event) => { if (event.key === "Enter") cell.onclick(); };
       }
       return cell;
@@ -372,8 +376,14 @@ function parseWord(text) {
   return found.includes(-1) ? null : found;
 }
 
+function unknownLetter(text) {
+  const parts = text.trim().split(/[\s,]+/);
+  return parts.find((part) => !net.written.includes(part) && !net.letters.includes(part));
+}
+
 function take(word) {
-  const problem = word === null ? "There is a letter that the machine does not have."
+  const problem = word === null
+    ? `The machine does not have the letter ${unknownLetter($("word").value)}; below is the last word.`
     : word.length > net.length ? `The network is for words of up to ${net.length} letters.` : "";
   $("problem").textContent = problem;
   if (problem) return;

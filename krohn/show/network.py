@@ -86,7 +86,10 @@ def _run(found: "Report") -> str:
 def _heads(out: Terminal, found: "Report") -> None:
     """Print the limits of single heads: theorems about them, not about the network."""
     if found.heads:
-        out.print("limits of single heads (docs/proofs/limits.md):")
+        out.print(
+            "limits of single heads, by block and head, as block.head "
+            "(docs/proofs/limits.md):"
+        )
     for head in found.heads[:MOST_HEADS]:
         out.print(f"  {head.summary()}")
     if len(found.heads) > MOST_HEADS:

@@ -78,6 +78,20 @@ def test_a_channel_is_read_for_words_as_for_their_tokens(tmp_path: Path) -> None
         net.read(name, [a] * 9)
 
 
+def test_a_text_is_a_word_as_the_command_takes_it(tmp_path: Path) -> None:
+    krohn.compile("examples/turnstile.dot", 8, "cascade").save(f := tmp_path / "f.st")
+    net = krohn.load(f)
+    word = ["coin", "card", "push"]
+    name = next(iter(net.places()))
+    for text in ("coin card push", "coin, card, push", '["coin", "card", "push"]'):
+        assert torch.equal(net.encode(text), net.encode(word))
+        assert list(net.run(text)) == list(net.run(word))
+        assert torch.equal(net.read(name, text), net.read(name, word))
+        patched = net.patch(text, name, 1, 1)
+        assert patched.word == tuple(word)
+        assert patched == net.patch(word, name, 1, 1)
+
+
 def test_the_variable_of_the_answer_has_names_for_its_values(tmp_path: Path) -> None:
     krohn.compile("examples/turnstile.dot", 8, "cascade").save(f := tmp_path / "f.st")
     net = krohn.load(f)
