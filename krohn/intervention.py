@@ -134,7 +134,18 @@ class Outcome:
             None: "no prediction",
         }
         of = f"{known} of {count(len(self.word), 'letter')} predicted"
-        return f"<Outcome {cut(self.change, 60)}: {agreement[self.agrees]}, {of}>"
+        what = f"{cut(self.change, 60)}: {self._effect()}"
+        return f"<Outcome {what}; {agreement[self.agrees]}, {of}>"
+
+    def _effect(self) -> str:
+        """The first answer that the change makes another one, in words."""
+        both = enumerate(zip(self.before, self.answers, strict=True), start=1)
+        changed = [(t, was, now) for t, (was, now) in both if was != now]
+        if not changed:
+            return "no answer changes"
+        t, was, now = changed[0]
+        more = f" and {len(changed) - 1} more" if len(changed) > 1 else ""
+        return f"{was} → {now} after letter {t}{more}"
 
 
 def read_program(model: "Model", laws: bool = False) -> Statement:

@@ -259,8 +259,9 @@ def proof_of(
         return Proof("undecided", problem, length)
     if not home.unproved or done.verdict != "verified":
         return done
-    elsewhere = f"{home.unproved}. In arithmetic that is as docs/soundness.md assumes, "
-    return Proof("undecided", f"{elsewhere}it is {verdict(done)}", length)
+    unchecked = f"{home.unproved} is as docs/soundness.md assumes was not checked"
+    reason = f"whether {unchecked}; if it is, the network is {verdict(done)}"
+    return Proof("undecided", reason, length)
 
 
 @dataclass(frozen=True)

@@ -78,7 +78,8 @@ class Destination:
         library: The library that opens it, as the Hub of Hugging Face calls that.
         pipeline: The pipeline of Hugging Face's library that runs a network; or nothing.
         digest: The digest of the claim of what was written, for its file.
-        unproved: What no proof speaks about there, so that nothing is proved; or nothing.
+        unproved: What no proof speaks about there, as a noun, so that nothing is proved;
+            or nothing.
     """
 
     name: str

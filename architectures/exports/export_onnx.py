@@ -321,5 +321,5 @@ session = onnxruntime.InferenceSession("model.onnx")
 (logits,) = session.run(["logits"], {{"letters": numpy.array([{letters}])}})
 classes = json.loads(session.get_modelmeta().custom_metadata_map["classes"])
 logits = logits[0]""",
-    unproved="nobody has looked at ONNX Runtime's own arithmetic",
+    unproved="the arithmetic of ONNX Runtime",
 )

@@ -130,7 +130,8 @@ def test_one_word_by_name() -> None:
     assert found.agrees
     assert (
         repr(found)
-        == f"<Outcome {variable} = 1 at 2: as predicted, 4 of 4 letters predicted>"
+        == f"<Outcome {variable} = 1 at 2: 1 → 2 after letter 2; as predicted, "
+        "4 of 4 letters predicted>"
     )
     both = net.patch(word, [("written", 1, 1), (variable, 4, 0)])
     assert both.answers == both.predicted == ("2", "2", "2", "1")
