@@ -245,6 +245,11 @@ def draw(
 
     Raises:
         KrohnError: If it cannot be read or drawn, or the file system refuses.
+
+    Examples:
+        >>> len(krohn.draw("C2", "c2.svg").axes)
+        1
+        >>> krohn.draw(krohn.compile("C2", 8), "network.html")  # a page
     """
     if output is not None:
         check_output(output, _file(source) is not None)

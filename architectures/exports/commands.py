@@ -321,6 +321,11 @@ def export(
         KrohnError: If a word is answered wrongly, or the directory has something in it.
         ModelFileError: If the file is damaged, the network cannot go there, or what is
             needed for it is not installed.
+
+    Examples:
+        >>> model = krohn.compile("C2", 8)
+        >>> krohn.export(model, to="huggingface", directory="c2", sample=20).verdict
+        'verified'
     """
     file = file_of(model) or modelfile.read(cast("str | Path", model))
     file = without_masks(file)

@@ -10,16 +10,18 @@ import pytest
 import krohn
 
 FUNCTIONS = [n for n in krohn.__all__ if isinstance(getattr(krohn, n), FunctionType)]
-WITHOUT = {"draw", "export"}
-"""Functions without an example."""
+NEEDS = {"export": "transformers"}
+"""What the example of a function needs beside torch."""
 NOT_RUN = {"compare", "from_alta", "from_torch", "from_tracr"}
 """Examples that need training, or a network of another library."""
 
 
-@pytest.mark.parametrize("name", [n for n in FUNCTIONS if n not in WITHOUT])
+@pytest.mark.parametrize("name", FUNCTIONS)
 def test_the_example_of_a_function_is_right(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    if name in NEEDS:
+        pytest.importorskip(NEEDS[name])
     monkeypatch.chdir(tmp_path)
     text = inspect.getdoc(getattr(krohn, name)) or ""
     test = doctest.DocTestParser().get_doctest(text, {"krohn": krohn}, name, None, 0)
