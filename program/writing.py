@@ -1,5 +1,6 @@
 """The one way in which files and folders are written: whole or not at all."""
 
+import errno
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -27,8 +28,10 @@ def atomic_write(path: str | Path, data: bytes | str) -> None:
         _replace(target, encoded)
     except OSError as error:
         reason = error.strerror or str(error)
+        if error.errno == errno.ENOENT:
+            reason = f"there is no directory {Path(path).parent}"
         raise KrohnError(f"{path}: cannot be written: {reason}") from error
-    except ValueError as error:
+    except (ValueError, TypeError) as error:
         raise KrohnError(f"{str(path)!r} names no file: {error}") from None
 
 

@@ -295,7 +295,7 @@ def _networks(out: Terminal, facts: dict[str, Any]) -> None:
     out.print()
     out.print(
         f"Pareto-optimal networks for words of up to {facts['length']} letters (depth, "
-        "width, parameters and latency):"
+        "width, parameters and latency; width is that of the widest layer):"
     )
     sizes = " depth", " layers", " width", " parameters", " not zero", " µs"
     table = new_table(" ", "name", *sizes, "how")
