@@ -85,7 +85,7 @@ def _beyond(target: Target, exhaustive: int | None) -> int | None:
 
 def _explain_no_proof(target: Target) -> str:
     if target.provable:
-        return "no proof was asked for"
+        return "no proof was asked for (--proof asks for one)"
     return "the file has no Program, and a proof needs one"
 
 

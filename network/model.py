@@ -26,7 +26,7 @@ from krohn.network.reading import (
 from krohn.network.recurrent import Stepping
 from krohn.network.running_file import plain_network, running_file
 from krohn.network.transformer import Transformer
-from krohn.program.claim import Shows
+from krohn.program.claim import Sense, Shows
 from krohn.program.errors import refuse_unknown
 from krohn.program.user_input import name_of
 from krohn.program.word_texts import split_letters, write_letter
@@ -124,7 +124,7 @@ def places(
 def _answers(file: ModelFile, program: Mapping[str, Any]) -> dict[str, dict[int, str]]:
     """The names of the values of a variable that alone decides the answer."""
     outputs, names = program.get("outputs", []), file.claim.answers
-    if len(outputs) != 1 or not names:
+    if len(outputs) != 1 or not names or file.claim.sense is not Sense.EXACT:
         return {}
     return {outputs[0]: {row[0]: names[q] for row, q in program.get("decode", [])}}
 

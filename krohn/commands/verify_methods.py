@@ -331,7 +331,9 @@ class Outputs:
         """
         for path in filter(None, (self.html, self.evidence)):
             if not path.parent.is_dir():
-                raise KrohnError(f"{path}: cannot be written: there is no directory {path.parent}")
+                raise KrohnError(
+                    f"{path}: cannot be written: there is no directory {path.parent}"
+                )
         if self.html is not None:
             from krohn.algebra.budget import steps_of
             from krohn.page import check_suffix
