@@ -88,12 +88,20 @@ def explain(
     emit("explain", facts, as_json, lambda: show.print_facts(result))
 
 
-def zoo(as_json: Json = False) -> None:
+def zoo(
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "-o", "--output", help="Draw all machines on one sheet: .svg, .png, .pdf."
+        ),
+    ] = None,
+    as_json: Json = False,
+) -> None:
     """List the machines that are known by name.
 
     Examples:
         krohn zoo
-        krohn zoo --json
+        krohn zoo -o zoo.png
     """
     from krohn.algebra import zoo as animals
 
@@ -113,8 +121,22 @@ def zoo(as_json: Json = False) -> None:
         for kind in slice_sources()
         for example, description in source_examples(kind).items()
     ]
+    if output is not None:
+        _draw_zoo(output)
     result = {"machines": rows, "families": families}
     emit("zoo", result, as_json, lambda: show.zoo(rows, families))
+
+
+def _draw_zoo(output: Path) -> None:
+    """Draw the machines that are known by name, on one sheet."""
+    from krohn.algebra import zoo as animals
+    from krohn.drawing import check_suffix, draw_machine, save
+    from krohn.drawing.sheet import draw_sheet
+
+    check_suffix(output)
+    with waiting("drawing"):
+        machines = map(animals.machine, animals.names())
+        save(draw_sheet(map(draw_machine, machines)), output)
 
 
 def schema(

@@ -7,7 +7,9 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from matplotlib.image import imread
 
+from krohn import cli
 from krohn.algebra import zoo
 from krohn.algebra.automaton import Automaton, Output, Semiautomaton
 from krohn.algebra.errors import KrohnError
@@ -354,3 +356,15 @@ def test_labels_of_one_line_stand_apart() -> None:
     assert first is not None
     assert second is not None
     assert not first.meets(second)
+
+
+def test_the_zoo_is_drawn_on_one_sheet(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sheet = tmp_path / "zoo.png"
+    assert cli.run(["zoo", "-o", str(sheet)]) == 0
+    height, width, _ = imread(sheet).shape
+    assert width > 500 < height
+    assert "FlipFlop" in capsys.readouterr().out
+    assert cli.run(["zoo", "-o", str(tmp_path / "zoo.txt")]) == 2
+    assert "choose a name that ends in" in capsys.readouterr().err
