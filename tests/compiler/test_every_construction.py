@@ -81,7 +81,7 @@ REFUSED = {
     "counter": ("S3 C2xC2 FlipFlop", "no modular counter"),
     "memory": ("C3 Grid4", "no memory: every letter must either"),
     "window": ("C2 Grid4 Dyck4,2 S3", "no memory of windows"),
-    "product": ("Q8 Grid4 D6 Adder", "not a product|neither a counter nor a memory"),
+    "product": ("Q8 Grid4 D6 Adder", "not a product|no product of counters"),
     "gridworld": ("C3 Memory3 S3 Dyck2,2", "no gridworld"),
     "corridor": ("C3 Memory3 S3 Dyck2,2", "no gridworld"),
     "dyck": ("C3 Grid4 abab", "no stack of bounded depth"),
