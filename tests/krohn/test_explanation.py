@@ -210,8 +210,8 @@ LARGE: dict[str, tuple[Callable[[np.random.Generator], IntArray], int]] = {
         lambda random: np.stack([blocks(random, 48, 3) for _ in range(3)]),
         120,
     ),
-    "a corridor": (lambda _: corridor(1000), 19),
-    "slow to reset": (lambda _: slow_to_reset(1000), 18),
+    "a corridor": (lambda _: corridor(1000), 37),
+    "slow to reset": (lambda _: slow_to_reset(1000), 35),
     "a counter": (lambda _: (np.arange(1000) + np.arange(50)[:, None]) % 1000, 4),
     "the last bits": (
         lambda _: (2 * np.arange(1024) + np.arange(2)[:, None]) % 1024,
