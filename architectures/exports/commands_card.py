@@ -224,7 +224,7 @@ def _front_matter(
     }
     entries = {
         "license": LICENCE,
-        "library_name": home.library,
+        "library_name": home.opened_by,
         "pipeline_tag": home.pipeline(file),
         "tags": ["krohn", kind],
         "krohn": facts,

@@ -75,7 +75,7 @@ class Destination:
             text, ``{letters}`` the indices of its letters. Empty if there are none.
         spell: A word as a text that is read there, of the word and all letters.
         classes: The names of the columns, for a file and its labels.
-        library: The library that opens it, as the Hub of Hugging Face calls that.
+        opened_by: The library that opens it, as the Hub of Hugging Face calls that.
         pipeline: The pipeline of Hugging Face's library that runs a network; or nothing.
         digest: The digest of the claim of what was written, for its file.
         unproved: What no proof speaks about there, as a noun, so that nothing is proved;
@@ -93,7 +93,7 @@ class Destination:
         join_letters(word)
     )
     classes: "Callable[[ModelFile, Labels], Sequence[str]]" = lambda _, of: of.classes
-    library: str = ""
+    opened_by: str = ""
     pipeline: Callable[[ModelFile], str] = lambda _: ""
     digest: Callable[[ModelFile, Path], str] = lambda file, _: file.claim.digest
     unproved: str = ""

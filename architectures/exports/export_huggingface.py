@@ -278,7 +278,7 @@ def _pipeline(file: ModelFile) -> str:
 
 DESTINATION = Destination(
     name="huggingface",
-    library="transformers",
+    opened_by="transformers",
     pipeline=_pipeline,
     title="Hugging Face",
     write=write,

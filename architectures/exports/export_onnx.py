@@ -308,7 +308,7 @@ def _make_metadata(file: ModelFile, names: Labels) -> dict[str, str]:
 
 DESTINATION = Destination(
     name="onnx",
-    library="onnx",
+    opened_by="onnx",
     title="ONNX Runtime",
     write=write,
     open=open_logits,

@@ -344,7 +344,7 @@ def _disguise(
 
 DESTINATION = Destination(
     name="transformer-lens",
-    library="transformer-lens",
+    opened_by="transformer-lens",
     title="TransformerLens",
     write=write,
     open=open_logits,

@@ -380,7 +380,7 @@ def _digest(_: ModelFile, directory: Path) -> str:
 
 DESTINATION = Destination(
     name="gpt2",
-    library="transformers",
+    opened_by="transformers",
     pipeline=lambda _: "text-generation",
     digest=_digest,
     title="GPT-2, by Hugging Face's library",

@@ -61,7 +61,8 @@ class ChannelRecipe:
 
 
 MOST_DEPARTURES = 120
-"""In a row, on one path: each is some calls deep, and Python allows about a thousand."""
+"""In a row, on one path. Each is at most six calls deep, and Python allows a thousand: 720
+of these, and room for whoever calls."""
 
 
 class Paths:
