@@ -56,12 +56,9 @@ formal: $(READY) kernel
 docs: $(READY)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
-# The tutorials as notebooks, in notebooks/, not executed.
+# The tutorials as notebooks beside their scripts, not executed.
 notebooks: $(READY)
-	@mkdir -p notebooks
-	for script in docs/tutorials/*.py; do \
-	  $(BIN)/jupytext --to ipynb -o notebooks/$$(basename $$script .py).ipynb $$script; \
-	done
+	$(BIN)/python docs/site/tutorials.py
 
 lint: $(READY)
 	$(BIN)/ruff check .
@@ -90,4 +87,4 @@ $(READY): pyproject.toml constraints.txt
 	touch $@
 
 clean:
-	rm -rf $(VENV) demo dist notebooks site
+	rm -rf $(VENV) demo dist site

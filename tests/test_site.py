@@ -6,6 +6,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
+import nbformat
 import pytest
 from hooks import NAMES, options, unlisted
 from links import broken
@@ -13,7 +14,7 @@ from mkdocs.commands.build import build
 from mkdocs.config import load_config
 from slices_here import about_all
 from tables import LONG, with_tables
-from tutorials import FOLDER, executed
+from tutorials import FOLDER, executed, notebook
 
 import krohn
 from krohn import cli
@@ -28,6 +29,12 @@ def test_every_cell_of_a_tutorial_runs(script: Path) -> None:
     cells = [cell for cell in executed(script).cells if cell.cell_type == "code"]
     assert len(cells) > 4
     assert all(cell.execution_count for cell in cells)
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.stem)
+def test_a_notebook_is_its_script(script: Path) -> None:
+    committed = script.with_suffix(".ipynb").read_text()
+    assert committed == f"{nbformat.writes(notebook(script))}\n", "run make notebooks"
 
 
 @about_all

@@ -36,6 +36,8 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     for script in sorted(FOLDER.glob("*.py")):
         for name, content in pages(script).items():
             uri = f"tutorials/{name}"
+            if (committed := files.get_file_from_path(uri)) is not None:
+                files.remove(committed)
             files.append(File.generated(config, uri, content=content))
     for name in ("CHANGELOG.md", "CLAIMS.md", "CONTRIBUTING.md"):
         text = (ROOT / name).read_text().replace("](docs/", "](")
