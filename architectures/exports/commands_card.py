@@ -199,11 +199,10 @@ def card(
 
 **{sentence[0].upper()}{sentence[1:]}.**
 
-Written by Krohn, which derives weights and proves what they compute. Computed here:
-{home.arithmetic}.
+Krohn derived these weights; no network was trained. Arithmetic: {home.arithmetic}.
 
-Its {count(letters, "letter")}: {_list_names(names.letters)}. {longest}What its
-{count(logits, "logit")} stand for ({names.means}): {_list_names(names.classes)}.
+Its {count(letters, "letter")}: {_list_names(names.letters)}. {longest}Its
+{count(logits, "logit")} stand for {names.means}: {_list_names(names.classes)}.
 {use}
 {_again(home, digest)}
 """
@@ -253,7 +252,7 @@ def _again(home: Destination, digest: str) -> str:
         )
     carried = "The code beside this file runs it; Krohn need not be installed.\n\n"
     return carried * (home.name == "huggingface") + (
-        "This proves the model file F that it was made of, and `krohn export` holds these "
-        "tensors against that (docs/architectures/exports.md):\n\n"
+        "`krohn export` checked that these are the weights of a model file F "
+        "(docs/architectures/exports.md). This command proves F again:\n\n"
         f"    krohn verify F --digest {digest}"
     )
