@@ -1,7 +1,6 @@
 """Drawing whatever has a picture: machines, monoids, decompositions, networks, sources."""
 
 from collections.abc import Callable, Mapping
-from functools import partial
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -232,7 +231,8 @@ def draw(
         source: A compiled model, a model file or its path: what lies where in the
             network; what `krohn.decompose` returns: the cascade; anything else that
             `krohn.automaton` takes: the machine; a ``circuit.json``, or the directory of
-            an export that has one: the circuit; another source, or its name.
+            an export that has one: the circuit; a folder of such directories, as a
+            workbench: all circuits; another source, or its name.
         output: Where to write it, too: a name that ends in .svg, .png or .pdf. Of a model
             also .html: a page that runs the network in the browser, on words that are
             typed, and shows variables, attention and the effect of changes.
@@ -306,10 +306,9 @@ def _write_page(
 
 
 def circuit_drawer(source: object) -> Callable[[], Figure] | None:
-    """What draws a circuit, if the source is the file of one, or has one; else None."""
+    """What draws a circuit, or several, if the source holds any; else None."""
     circuits = part("circuit picture")
-    circuit = None if circuits is None else circuits.circuit_of(source)
-    return None if circuit is None else partial(circuits.draw_circuit, circuit)
+    return None if circuits is None else circuits.drawer_of(source)
 
 
 def _eggbox(source: object, effort: str | float, reading: MachineReading) -> Figure:

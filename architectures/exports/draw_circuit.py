@@ -1,7 +1,8 @@
 """Drawing a known circuit: components from left to right, and what leads to what."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,9 +24,11 @@ from krohn.drawing.canvas import (
     Box,
     Canvas,
     DrawingError,
+    Points,
     legible,
     measure,
 )
+from krohn.drawing.sheet import draw_sheet
 from krohn.program.files import read_bytes
 
 if TYPE_CHECKING:
@@ -39,6 +42,23 @@ SHOWN = 8
 STEP, ROW, PAD, APART = 0.7, 0.16, 0.08, 0.22
 """Between columns, between lines, inside boxes and between boxes, in inches."""
 COLOURS = {EMBEDDING: PALETTE[0], "attn": PALETTE[1], "mlp": PALETTE[2]}
+
+
+def drawer_of(source: object) -> Callable[[], Figure] | None:
+    """What draws the circuit of a source, or the sheet of a folder of circuits; else None.
+
+    Raises:
+        DrawingError: If a circuit is damaged.
+    """
+    circuit = circuit_of(source)
+    if circuit is not None:
+        return partial(draw_circuit, circuit)
+    if not isinstance(source, str | Path) or not Path(source).is_dir():
+        return None
+    folders = sorted(path.parent for path in Path(source).glob(f"*/{NAME}"))
+    circuits = [(path.name, circuit_of(path)) for path in folders]
+    named = [(name, circuit) for name, circuit in circuits if circuit is not None]
+    return partial(draw_circuits, named) if named else None
 
 
 def circuit_of(source: object) -> Mapping[str, Any] | None:
@@ -100,6 +120,40 @@ def draw_circuit(circuit: Mapping[str, Any]) -> Figure:
         count(len(circuit["edges"]), "edge"),
     ]
     canvas.heading(f"The circuit of {legible(str(circuit['name']))}", " · ".join(facts))
+    return canvas.finish()
+
+
+def draw_circuits(named: Sequence[tuple[str, Mapping[str, Any]]]) -> Figure:
+    """Circuits side by side: a square for each component, a line for each edge."""
+    colours = [
+        *(("embedding", COLOURS[EMBEDDING]), ("attention head", COLOURS["attn"])),
+        *(("MLP", COLOURS["mlp"]), ("read-out", INK)),
+    ]
+    sketches = [(name, _sketch(circuit)) for name, circuit in named]
+    return draw_sheet(sketches, columns=8, room=(135, 84), colours=colours)
+
+
+def _sketch(circuit: Mapping[str, Any]) -> Figure:
+    """The components of a circuit without words, from left to right."""
+    canvas, digraph = Canvas(), graph(circuit)
+    columns = [[n for n in stage if digraph.degree(n)] for stage in stages(circuit)]
+    columns = [column for column in columns if column]
+    tall, at = max(map(len, columns)), dict[str, Points]()
+    for x, column in enumerate(columns):
+        for i, node in enumerate(column):
+            y = (len(column) - 1) / 2 - i
+            at[node] = np.array([x * max(1.0, tall / len(columns)), y * 0.9])
+    size = max(float(np.ptp(list(at.values()), axis=0).max()), 2.0)
+    for source, target in digraph.edges:
+        middle = (at[source] + at[target]) / 2
+        bend = size * 0.08 * (at[target][0] - at[source][0] > 1.5)
+        middle = middle - np.array([0.0, bend])
+        points = np.array([at[source], middle, middle, at[target]])
+        canvas.curve(points, color=SOFT, width=0.6 * size)
+    side = min(size / 10, 0.55)
+    for node, place in at.items():
+        x, y = place.tolist()
+        canvas.rectangle(Box.around(x, y, side, side), fill=_colour(node))
     return canvas.finish()
 
 

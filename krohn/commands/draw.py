@@ -25,7 +25,7 @@ def draw(
         str,
         typer.Argument(
             metavar="MACHINE|F",
-            help="A machine, a model file, or the circuit.json of one.",
+            help="A machine, a model file, the circuit.json of one, or a workbench.",
         ),
     ],
     output: Annotated[

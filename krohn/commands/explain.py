@@ -135,8 +135,15 @@ def _draw_zoo(output: Path) -> None:
 
     check_suffix(output)
     with waiting("drawing"):
-        machines = map(animals.machine, animals.names())
-        save(draw_sheet(map(draw_machine, machines)), output)
+        save(
+            draw_sheet(
+                [
+                    (name, draw_machine(animals.machine(name), bare=True))
+                    for name in animals.names()
+                ]
+            ),
+            output,
+        )
 
 
 def schema(

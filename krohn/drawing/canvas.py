@@ -64,16 +64,26 @@ def legible(name: str, limit: int = 40) -> str:
     return on_a_line(name, limit)
 
 
+def font(size: float, form: Form = "plain") -> FontProperties:
+    """The font of all pictures."""
+    return FontProperties(
+        family=FAMILY,
+        size=size,
+        weight="bold" if form == "bold" else "normal",
+        style="italic" if form == "italic" else "normal",
+    )
+
+
 @lru_cache(maxsize=4096)
 def measure(text: str, size: float, bold: bool = False) -> tuple[float, float]:
     """Width and height of a text in inches; lines are 1.25 sizes apart."""
-    font = FontProperties(family=FAMILY, size=size, weight="bold" if bold else "normal")
     lines = text.split("\n")
     with warnings.catch_warnings():
         # A script that the font lacks is drawn as boxes, which is no fault to report.
         warnings.simplefilter("ignore")
+        face = font(size, bold_if(bold))
         widths = [
-            text_to_path.get_text_width_height_descent(line, font, False)[0]
+            text_to_path.get_text_width_height_descent(line, face, False)[0]
             for line in lines
         ]
     return max(widths) / 72, 1.25 * size * len(lines) / 72
@@ -122,10 +132,17 @@ class Box:
 
 @dataclass
 class Canvas:
-    """A drawing in inches, with its extent."""
+    """A drawing in inches, with its extent.
+
+    Attributes:
+        figure: What is drawn on.
+        boxes: Around everything drawn so far.
+        bare: Whether titles, legends and remarks are left out, as in a thumbnail.
+    """
 
     figure: Figure = field(default_factory=Figure)
     boxes: list[Box] = field(default_factory=list)
+    bare: bool = False
 
     def __post_init__(self) -> None:
         self._axes: Any = self.figure.add_axes((0.0, 0.0, 1.0, 1.0))
@@ -156,18 +173,12 @@ class Canvas:
         width, height = measure(text, size, form == "bold")
         left = x - width * {"left": 0.0, "center": 0.5, "right": 1.0}[align]
         box = Box(left, y - height / 2, left + width, y + height / 2)
-        font = FontProperties(
-            family=FAMILY,
-            size=size,
-            weight="bold" if form == "bold" else "normal",
-            style="italic" if form == "italic" else "normal",
-        )
         self._axes.text(
             *(x, y, text),
             ha=align,
             va="center",
             color=color,
-            fontproperties=font,
+            fontproperties=font(size, form),
             parse_math=False,
             zorder=5,
         )
@@ -297,6 +308,8 @@ class Canvas:
 
     def legend(self, entries: Iterable[tuple[str, str]]) -> None:
         """A stroke for each name and its colour, in rows below everything drawn so far."""
+        if self.bare:
+            return
         box = self.extent
         x, y = box.left, box.low - 0.25
         for name, color in entries:
@@ -309,6 +322,8 @@ class Canvas:
 
     def notes(self, lines: Iterable[str]) -> None:
         """Small print below everything drawn so far."""
+        if self.bare:
+            return
         wide = max(5.0, self.extent.right - self.extent.left)
         for line in lines:
             for part in wrap(line, wide, 8):
@@ -319,6 +334,8 @@ class Canvas:
 
     def heading(self, title: str, subtitle: str) -> None:
         """A title with a line of facts, above everything drawn so far."""
+        if self.bare:
+            return
         wide = max(5.0, self.extent.right - self.extent.left)
         for part in reversed(wrap(subtitle, wide, 9)):
             box = self.extent

@@ -42,7 +42,7 @@ def acts_on_few(machine: Automaton) -> bool:
     return machine.action is not None and len(machine.action[0]) <= MOST_POINTS
 
 
-def draw_action(machine: Automaton) -> Figure:
+def draw_action(machine: Automaton, bare: bool = False) -> Figure:
     """A picture of `Automaton.action`: for each letter an arrow from each point.
 
     Points are counted from 1, as in the names of the permutations of the zoo.
@@ -51,7 +51,7 @@ def draw_action(machine: Automaton) -> Figure:
     shown = min(len(rows), MOST_PANELS)
     places = circle(rows.shape[1], max(0.62, 0.47 / np.sin(np.pi / rows.shape[1]) / 2))
     step = 2 * float(np.abs(places).max()) + 2 * RADIUS + 0.55
-    canvas = Canvas()
+    canvas = Canvas(bare=bare)
     for letter in range(shown):
         row, column = divmod(letter, COLUMNS)
         centre = np.array([column * max(step, 1.9), -row * (step + 0.25)])
@@ -131,7 +131,7 @@ APART = 0.35
 LONGEST_CELL = 12
 
 
-def draw_table(machine: Automaton) -> Figure:
+def draw_table(machine: Automaton, bare: bool = False) -> Figure:
     """A row for each state, a column for each letter, a colour for each state.
 
     States stand in the order in which words reach them, shortest words first, so that
@@ -149,7 +149,7 @@ def draw_table(machine: Automaton) -> Figure:
         max(measure(t, SIZE, True)[0] for t in column) + 0.12
         for column in zip(heads, *texts, strict=True)
     ]
-    canvas = Canvas()
+    canvas = Canvas(bare=bare)
     left = 0.0
     for first in range(0, len(order), ROWS):
         block = order[first : first + ROWS]

@@ -214,7 +214,7 @@ HEAD = 0.11
 DASH = 4.0
 
 
-def draw_machine(machine: Automaton) -> Figure:
+def draw_machine(machine: Automaton, *, bare: bool = False) -> Figure:
     """A picture of a machine: circles for states, arrows for transitions.
 
     States beyond 40 are drawn as dots without names. Where the arrows of all letters
@@ -227,7 +227,7 @@ def draw_machine(machine: Automaton) -> Figure:
     """
     states = len(machine.states)
     if states > MOST_STATES and acts_on_few(machine):
-        return draw_action(machine)
+        return draw_action(machine, bare)
     if states > MOST_STATES:
         raise DrawingError(
             f"{legible(machine.name)} has {states} states, and a picture shows up to "
@@ -236,8 +236,9 @@ def draw_machine(machine: Automaton) -> Figure:
         )
     sketch = sketch_of(machine)
     if states > MOST_NAMED and sketch.is_tangled:
-        return draw_action(machine) if acts_on_few(machine) else draw_table(machine)
-    canvas = Canvas()
+        draw = draw_action if acts_on_few(machine) else draw_table
+        return draw(machine, bare)
+    canvas = Canvas(bare=bare)
     missing = _dots(canvas, sketch) if states > MOST_NAMED else _circles(canvas, sketch)
     _caption(canvas, sketch, missing)
     return canvas.finish()

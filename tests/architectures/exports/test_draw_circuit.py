@@ -46,3 +46,20 @@ def test_a_damaged_circuit_is_one_line(
     assert cli.run(["draw", str(path), "-o", str(written / "c.svg")]) == 2
     assert re.fullmatch(r"krohn: .*the circuit is damaged.*\n", capsys.readouterr().err)
     assert not (written / "c.svg").exists()
+
+
+def test_circuits_of_a_folder_are_drawn_on_one_sheet(
+    written: Path, tmp_path: Path
+) -> None:
+    stated, folder = (written / "circuit.json").read_text(), tmp_path / "set"
+    for name in ("one", "two"):
+        (folder / name).mkdir(parents=True)
+        (folder / name / "circuit.json").write_text(stated)
+    picture = tmp_path / "set.svg"
+    assert cli.run(["draw", str(folder), "-o", str(picture)]) == 0
+    found = re.findall(r">([^<>]+)</text>", picture.read_text("utf-8"))
+    assert [name for name in found if "■" not in name] == ["one", "two"]
+    (folder / "two/circuit.json").write_text(
+        json.dumps(json.loads(stated) | {"edges": 3})
+    )
+    assert cli.run(["draw", str(folder), "-o", str(picture)]) == 2
