@@ -41,7 +41,30 @@ ROWS = 256
 
 
 class AttentionTargetFacts(Attended):
-    """The facts of a weighted mean, F(Σ softmax[ρ] f)."""
+    """The facts of a weighted mean, F(Σ softmax[ρ] f).
+
+    Attributes:
+        inputs: What an input may be.
+        outputs: The numbers of an output.
+        rank: The rank of the coupling ρ: its singular values above rounding.
+        singular_values: The first singular values of ρ.
+        modulus: How far ρ may be from its table between the points of it.
+        knots: The hidden units of the MLP that computes features.
+        cut_off: The root of the sum of squares of the singular values that are left
+            out.
+        cut_off_at_most: How far scores are off at most because of them.
+        features: The features that the embedding computes of an input.
+        alpha: α: the rate at which the singular values decay.
+        c0: C0: the complexity of F and f (Jiang and Li 2024).
+        c1: C1: the complexity of ρ.
+        c2: C2: the complexity of the functions of one input.
+        beta: β: the rate of approximation by MLPs.
+        without_bound: The largest total error of any network: the range of outputs,
+            times T.
+        bound: A bound of the mean total error, if ρ is cut after 1, 2, 4, … terms.
+        bound_as_printed: The same as Theorem 4.1 of Jiang and Li has it, which is not
+            proved (erratum A24).
+    """
 
     kind: Literal["attention-target"]
     inputs: str

@@ -33,7 +33,18 @@ from krohn.source_kinds.real_sequences import (
 
 
 class GridFunctionFacts(Attended):
-    """The facts of a function on a grid."""
+    """The facts of a function on a grid.
+
+    Attributes:
+        dimensions: The numbers of an input vector.
+        inputs: The inputs of the grid, counted.
+        triple: The coupling ρ and the number n of outputs of f that represent the
+            function.
+        as_superposition: The outputs of f, if the function is written as a
+            superposition.
+        exact_values: The inputs on which both representations are exact, counted.
+        units: The hidden units of the MLPs for features, and for outputs.
+    """
 
     kind: Literal["grid-function"]
     dimensions: int

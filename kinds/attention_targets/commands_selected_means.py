@@ -31,7 +31,13 @@ from krohn.source_kinds.real_sequences import (
 
 
 class SelectedMeanFacts(Attended):
-    """The facts of a mean over selected positions."""
+    """The facts of a mean over selected positions.
+
+    Attributes:
+        form: The rule that selects positions.
+        inputs: The columns of an input.
+        features: The features that the embedding computes of an input.
+    """
 
     kind: Literal["selected-mean"]
     form: str

@@ -61,7 +61,17 @@ EXPLAINED = 128
 
 
 class TextInBlocksFacts(Sizes):
-    """A machine whose state is written into the text after each block."""
+    """A machine whose state is written into the text after each block.
+
+    Attributes:
+        states: The states of the machine.
+        letters: Its letters.
+        block: The letters of a block.
+        passes: How often the network writes a state.
+        tokens: The tokens of the longest text.
+        levels: The depth of a scan of one block.
+        levels_without_writing: The depth of a scan of the whole word.
+    """
 
     name: str
     kind: Literal["text-in-blocks"]
@@ -81,7 +91,16 @@ class TextInBlocksFacts(Sizes):
 
 
 class VectorsInBlocksFacts(TypedDict):
-    """A linear system whose vector is written into the text after each block."""
+    """A linear system whose vector is written into the text after each block.
+
+    Attributes:
+        block: The letters of a block.
+        passes: How often the network writes a vector.
+        tokens: The tokens of the longest text.
+        size: The numbers of a vector.
+        depth: Blocks that attend.
+        layers: All blocks.
+    """
 
     name: str
     kind: Literal["vectors-in-blocks"]

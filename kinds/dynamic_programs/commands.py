@@ -100,11 +100,25 @@ class ChainOfThoughtFacts(TypedDict):
     """The facts of a dynamic program.
 
     Attributes:
+        prompt: The tokens of a prompt.
+        tokens: The tokens of a whole text.
+        steps: The tokens that the network writes.
+        numbers: The steps that compute a number.
+        least: The least number of a text.
+        largest: The largest number of a text.
+        rules: The rules by which numbers are computed.
+        reads: The most places that one step reads.
         locality: How far back a step looks, to any token.
         locality_of_numbers: The same, to another number.
+        prompts: The possible prompts, counted.
+        different_texts: The different texts of the prompts that were run.
+        of_prompts: The prompts that were run.
         text_bits: log2 of the number of different texts, at least.
         regular: Whether different prompts have different texts; null if that is open.
         one_text: Two prompts of one text.
+        lines_that_define_no_cell: Lines of the source without effect.
+        lower_bounds: The least sizes of any network, from theorems.
+        networks: The network of each kind of attention, with its size.
     """
 
     name: str

@@ -37,7 +37,12 @@ CONSTRUCTION = "threshold"
 
 
 class IncreasingFacts(Sizes):
-    """Longest increasing subsequences."""
+    """Longest increasing subsequences.
+
+    Attributes:
+        numbers: How many numbers a list has, and their range.
+        tokens: The tokens of the longest text.
+    """
 
     name: str
     kind: Literal["increasing"]

@@ -268,7 +268,7 @@ class Reader(Filler):
 
     def finish(self) -> None:
         """Give the program its name; all that was given must have been used."""
-        demand(not self.sizes, f"there are {len(self._sized)} sizes, not more")
+        demand(not self.sizes, f"more sizes are given than its {len(self._sized)}")
         unknown = ", ".join(self.options)
         demand(not self.options, f"there is no size or option {unknown}")
         for name, lines in self.rules.items():

@@ -47,6 +47,7 @@ from krohn.kinds.hidden_markov.commands_networks import (
     Wanted,
 )
 from krohn.kinds.hidden_markov.commands_types import Chain
+from krohn.kinds.linear_systems.commands_facts import ChainFacts
 from krohn.kinds.hidden_markov.source import HiddenMarkovModel
 from krohn.kinds.hidden_markov.source_contexts import ROOM, grow_contexts
 from krohn.kinds.hidden_markov.source_truncation import (
@@ -90,7 +91,13 @@ LARGEST_ERROR = 0.25
 
 
 class UncompiledModelFacts(Chain):
-    """A hidden Markov model that has no network, with the reason."""
+    """A hidden Markov model that has no network, with the reason.
+
+    Attributes:
+        size: Hidden states.
+        letters: The symbols that it emits, counted.
+        reason: Why there is no network.
+    """
 
     name: str
     kind: Literal["hidden-markov"]
@@ -104,7 +111,12 @@ class UncompiledModelFacts(Chain):
 
 
 class HiddenMarkovFacts(Chain, Sizes):
-    """A hidden Markov model, with its network."""
+    """A hidden Markov model, with its network.
+
+    Attributes:
+        size: Hidden states.
+        letters: The symbols that it emits, counted.
+    """
 
     name: str
     kind: Literal["hidden-markov"]
@@ -138,6 +150,7 @@ class HiddenMarkovModels(ReadableKind[HiddenMarkovModel]):
 
     wire = StatedHiddenMarkov.kind
     facts_types = (HiddenMarkovFacts, UncompiledModelFacts)
+    facts_bases = (ChainFacts, Chain)
     stated_type = StatedHiddenMarkov
     source = HiddenMarkovModel
     called = "a hidden Markov model"

@@ -1,8 +1,8 @@
 """The types of facts of a hidden Markov model as JSON."""
 
-from typing import NotRequired, TypedDict
+from typing import TypedDict
 
-from krohn.kinds.linear_systems.commands_facts import MixingTime, Observability
+from krohn.kinds.linear_systems.commands_facts import ChainFacts
 
 
 class RecurrentFacts(TypedDict):
@@ -22,22 +22,11 @@ class RecurrentFacts(TypedDict):
     states: int
 
 
-class Chain(TypedDict):
+class Chain(ChainFacts):
     """The facts of a hidden Markov model, or of a weighted automaton.
 
     Attributes:
-        beliefs: How many can be reached; null if they are not known to be finitely many.
-        forgets_after: Letters; null if a word forgets nothing, or it is open.
-        depth_growth: What it means for the depth of networks.
         recurrent: The RNNs for words of every length, the smallest first.
     """
 
-    properties: list[str]
-    beliefs: int | None
-    forgets_after: int | None
-    contraction: float | None
-    mixing_time: NotRequired[MixingTime]
-    rank: NotRequired[int]
-    observability: NotRequired[Observability | None]
-    depth_growth: list[str]
     recurrent: list[RecurrentFacts]

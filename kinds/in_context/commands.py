@@ -48,7 +48,17 @@ LARGEST_PROMPT = 2**20
 
 
 class InContextFacts(TypedDict):
-    """A network that learns in context by gradient descent."""
+    """A network that learns in context by gradient descent.
+
+    Attributes:
+        letters: The letters of prompts.
+        demonstrations: How many demonstrations a prompt has, and their length.
+        history: How many letters follow the demonstrations.
+        window: The letters from which the next ones are predicted.
+        ahead: How many letters are predicted.
+        steps: The steps of gradient descent.
+        step_size: The size of a step.
+    """
 
     name: str
     kind: Literal["context-learner"]

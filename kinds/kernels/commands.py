@@ -95,7 +95,18 @@ class ErrorByUnits(TypedDict):
 
 
 class KernelFacts(TypedDict):
-    """A convolution."""
+    """A convolution.
+
+    Attributes:
+        inputs: The range of an input.
+        values: The values of the kernel that are listed, counted.
+        modes: The terms c λ^s of the kernel, counted.
+        largest_eigenvalue: The largest |λ|.
+        stable: Whether it is less than 1.
+        units: The errors of the best linear RNNs that were found, by the number of
+            units.
+        networks: The networks, with their errors and sizes.
+    """
 
     name: str
     kind: Literal["kernel"]
@@ -112,7 +123,19 @@ class KernelFacts(TypedDict):
 
 
 class CausalKernelFacts(KernelFacts):
-    """A causal convolution, and how hard it is for linear RNNs."""
+    """A causal convolution, and how hard it is for linear RNNs.
+
+    Attributes:
+        causal: Whether an output depends on earlier inputs only.
+        c1: C1: one more than the time in which the kernel decays by a factor of e
+            (Jiang and Li 2024).
+        c2: C2: the largest of e^(t/C1) |ρ(t)|.
+        c_rnn: C1 times C2: the complexity for linear RNNs.
+        rate: The error that m units can reach.
+        decay: The time in which the kernel decays by a factor of e.
+        c_rnn_after_filter_of_5: A bound of C_RNN after the inputs have passed a filter
+            of 5 taps.
+    """
 
     causal: Literal[True]
     c1: float | None
@@ -124,7 +147,15 @@ class CausalKernelFacts(KernelFacts):
 
 
 class PermutedKernelFacts(KernelFacts):
-    """A convolution of permuted inputs, and the least error of causal networks."""
+    """A convolution of permuted inputs, and the least error of causal networks.
+
+    Attributes:
+        causal: Whether an output depends on earlier inputs only.
+        causal_floor: The least mean squared error of any causal network, for uniform
+            inputs.
+        one_kernel_floor: The same of a linear RNN: one causal kernel, and an offset for
+            each position.
+    """
 
     causal: Literal[False]
     causal_floor: float
@@ -168,6 +199,7 @@ class Kernels(RealSequences[Kernel]):
 
     wire = StatedKernel.kind
     facts_types = (CausalKernelFacts, PermutedKernelFacts)
+    facts_bases = (KernelFacts,)
     stated_type = StatedKernel
     source = Kernel
     takes = frozenset({"arch", "within", "norm"})

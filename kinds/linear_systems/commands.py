@@ -18,6 +18,7 @@ from krohn.kinds.linear_systems.build_products import (
     realise,
 )
 from krohn.kinds.linear_systems.commands_facts import (
+    ChainFacts,
     MixingTime,
     Observability,
 )
@@ -53,7 +54,14 @@ CONSTRUCTIONS = {"transformer": NAME, "rnn": build_gated.GATED}
 
 
 class LinearSystemFacts(Sizes):
-    """A linear system; the facts of a chain, if its letters are stochastic."""
+    """A linear system; the facts of a chain, if its letters are stochastic.
+
+    Attributes:
+        size: The numbers of a state vector.
+        letters: The matrices, one for each letter, counted.
+        rnn_width: The units of its RNN.
+        rnn_error: How far an output of the RNN is off at most.
+    """
 
     name: str
     kind: Literal["linear-system"]
@@ -81,6 +89,7 @@ class LinearSystems(ReadableKind[LinearSystem]):
 
     wire = StatedLinearSystem.kind
     facts_types = (LinearSystemFacts,)
+    facts_bases = (ChainFacts,)
     stated_type = StatedLinearSystem
     source = LinearSystem
     claim = "within"

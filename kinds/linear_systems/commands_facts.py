@@ -1,6 +1,6 @@
 """Types of facts of linear systems and chains as JSON."""
 
-from typing import TypedDict
+from typing import NotRequired, TypedDict
 
 
 class MixingTime(TypedDict):
@@ -17,3 +17,31 @@ class Observability(TypedDict):
 
     gamma: float
     steps: int
+
+
+class ChainFacts(TypedDict):
+    """The facts of a Markov chain that letters drive, or that emits them.
+
+    Attributes:
+        properties: The properties that hold.
+        beliefs: The beliefs that words lead to, counted; null if they are not known to
+            be finitely many.
+        forgets_after: Every word of so many letters brings any two beliefs closer; null
+            if none does, or it is not known.
+        contraction: The factor by which such a word brings two beliefs closer, at most.
+        mixing_time: Letters after which the start hardly matters, estimated from
+            samples.
+        rank: The rank of the law of words: no smaller linear model has the same law.
+        observability: The least distance γ of the laws of the next letters from two
+            starts, and how many letters it takes.
+        depth_growth: The consequences for the depth of networks.
+    """
+
+    properties: list[str]
+    beliefs: int | None
+    forgets_after: int | None
+    contraction: float | None
+    mixing_time: NotRequired[MixingTime]
+    rank: NotRequired[int]
+    observability: NotRequired[Observability | None]
+    depth_growth: list[str]

@@ -37,8 +37,13 @@ class PosteriorHeadFacts(TypedDict):
     """A posterior head, and which guesses determine the model.
 
     Attributes:
+        task: The tokens that are guessed, and those that are given.
+        size: Hidden states.
         letters: If it reads letters.
         coordinates: If it reads points.
+        prior: The probability of each hidden state.
+        identifies: Whether the guesses of each task determine the hidden Markov model.
+        slots: The slots of the attention layer: a hidden state each.
     """
 
     name: str

@@ -57,7 +57,14 @@ EMPTY = '""'
 
 
 class SequenceFunctionFacts(Sizes):
-    """A function of a sequence."""
+    """A function of a sequence.
+
+    Attributes:
+        letters: The letters of words.
+        outputs: The values of the function, counted.
+        channels: The variables of the Program.
+        causal: Whether an answer depends on the letters so far only.
+    """
 
     name: str
     kind: Literal["program"]

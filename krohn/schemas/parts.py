@@ -68,6 +68,7 @@ class Sizes(TypedDict):
     Attributes:
         depth: Blocks that attend.
         layers: All blocks.
+        d_model: The length of the residual stream.
         heads: The most heads of a block.
         mlp_width: The widest hidden layer.
         parameters: How many numbers the tensors have.
@@ -79,6 +80,22 @@ class Sizes(TypedDict):
     heads: int
     mlp_width: int
     parameters: int
+
+
+class SourceFacts(TypedDict, total=False):
+    """Facts that many kinds of sources have, where their types do not say more.
+
+    Attributes:
+        error: The largest distance of an output from the exact one, as it is proved.
+        length: The longest input; null for every length.
+        construction: The method that derives the network.
+        dtype: The number format of the network.
+    """
+
+    error: float
+    length: int | None
+    construction: str | None
+    dtype: Dtype
 
 
 class Tried(TypedDict):

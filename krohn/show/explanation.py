@@ -1,5 +1,6 @@
 """Printing explanations: a machine, the classes of its language, its networks' cost."""
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -126,7 +127,7 @@ def _flip_flop(witness: dict[str, Any]) -> str:
 SHOWN_STATES = 12
 SHOWN_GROUPS = 8
 MOST_SAID = 38
-UNCOUNTED = "–"
+UNCOUNTED = UNKNOWN = "–"
 UNTRIED = "The network was not proved here: `krohn compile` proves it, or says why not."
 
 
@@ -156,28 +157,63 @@ def print_facts(found: dict[str, Any]) -> None:
         facts(found)
 
 
+CLAIMS = {
+    "exact": "Its network gives the right answer at every position.",
+    "within": "Its network is right within an error, which is proved.",
+    "generates": "Its network writes the right text, token by token.",
+}
+"""What is claimed of a network, by its kind of claim."""
+LONGEST_FACT = 30
+"""Longer facts, and lists of sentences, stand below the table."""
+
+
 def facts(found: dict[str, Any]) -> None:
-    """Print the facts of a source that is no machine, a line each, then its networks."""
-    listed = {
-        name: found[name]
-        for name in ("units", "networks", "recurrent")
-        if _rows(found, name)
-    }
-    table = new_table("fact", "value")
+    """Print the facts of a source that is no machine, with what they mean."""
+    from krohn.source_kinds import KINDS
+
+    out, kind = console(), KINDS.get(found.get("kind", ""))
+    meanings = kind.meanings() if kind else {}
+    if kind:
+        out.print(f"{found['name']}: {kind.called}. {CLAIMS[found['claim']]}")
+        out.print()
+    tables = [n for n in ("units", "networks", "recurrent") if _rows(found, n)]
+    left_out = {*tables, "tried", "proved", "remark"}
+    left_out |= {"name", "kind", "claim"} if kind else set()
+    table, below = new_table("fact", "value", "meaning"), list[str]()
     for name, fact in found.items():
-        if name not in (*listed, "tried", "proved"):
-            table.add_row(_label(name), several_lines(_fact_text(fact)))
+        if name in left_out:
+            continue
+        text, meaning = _fact_text(fact), _meaning(meanings.get(name, ""), fact)
+        if len(text) > LONGEST_FACT:
+            below.append(f"{_label(name)}: {meaning}\n{text}".replace("\n", "\n  "))
+        else:
+            table.add_row(_label(name), several_lines(text), meaning)
     print_table(table)
-    print_attempts(console(), found.get("tried", []))
-    for rows in listed.values():
-        columns = list(dict.fromkeys(key for row in rows for key in row))
-        table = new_table(*map(_label, columns))
-        for row in rows:
-            table.add_row(*(several_lines(_fact_text(row.get(k))) for k in columns))
-        print()
-        print_table(table, whole=True)
+    for paragraph in below:
+        out.print()
+        out.print(several_lines(paragraph))
+    print_attempts(out, found.get("tried", []))
+    for name in tables:
+        _print_rows(found[name], meanings.get(name, ""))
     if "proved" in found:
-        console().print(UNTRIED)
+        out.print(UNTRIED)
+
+
+def _meaning(text: str, fact: Any) -> str:
+    """What a fact means; what a value that is not known means only where it is not."""
+    if fact is None:
+        return text.replace("null", UNKNOWN)
+    return re.sub(r"; null [^.]*", "", text)
+
+
+def _print_rows(rows: list[dict[str, Any]], title: str) -> None:
+    """Print facts that are objects with the same keys as a table."""
+    columns = list(dict.fromkeys(key for row in rows for key in row))
+    table = new_table(*map(_label, columns))
+    for row in rows:
+        table.add_row(*(several_lines(_fact_text(row.get(k))) for k in columns))
+    console().print(["", title])
+    print_table(table, whole=True)
 
 
 def _rows(found: dict[str, Any], name: str) -> bool:
@@ -224,7 +260,7 @@ def _label(key: str) -> str:
 def _fact_text(fact: Any) -> str:
     """A fact as people read it: sentences a line each, other lists on one line."""
     if fact is None:
-        return "–"
+        return UNKNOWN
     if isinstance(fact, bool):
         return "yes" if fact else "no"
     if type(fact) is int:

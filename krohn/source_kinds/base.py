@@ -41,6 +41,7 @@ from krohn.program.domains import IntArray
 from krohn.program.errors import Refused
 from krohn.program.word_texts import letters_by_name, split_letters, write_letter
 from krohn.report import Progress, Question, Report, report_passing_runs
+from krohn.schemas.parts import Sizes, SourceFacts
 from krohn.source_kinds import find_source_to_compile
 from krohn.source_kinds.kind import Answers, Kind, Runs, S, mark_unproved
 from krohn.verify.proof import Proof, prove, prove_own, shown_of
@@ -163,11 +164,21 @@ class SourceKind(Kind[S]):
 
     Attributes:
         facts_types: The types of the facts that ``krohn explain --json`` prints.
+        facts_bases: The types whose docstrings say what shared facts mean.
         stated_type: The type of what a model file states.
     """
 
     facts_types: ClassVar[tuple[Any, ...]] = ()
+    facts_bases: ClassVar[tuple[Any, ...]] = ()
     stated_type: ClassVar[Any] = None
+
+    def meanings(self) -> dict[str, str]:
+        """What each fact means, in the words of its JSON Schema."""
+        from krohn.schemas.making import descriptions
+
+        types = (SourceFacts, Sizes, *self.facts_bases, *self.facts_types)
+        keys = (each for kind in types for each in descriptions(kind).items())
+        return {name: text["description"] for name, text in keys}
 
     @abstractmethod
     def answers(

@@ -96,6 +96,7 @@ class RealSequences(ReadableKind[S]):
     """Sources that read ``(t, d)`` real numbers and say ``(t, o)``."""
 
     claim = "within"
+    facts_bases = (Attended,)
     formats = ("float64",)
     takes = frozenset({"within"})
     ran = "inputs"

@@ -248,6 +248,17 @@ def test_every_kind_of_source_has_its_types() -> None:
         assert kinds_of((*kind.facts_types, *stated)) == {wire}
 
 
+UNEXPLAINED = {"name", "kind", "claim", "proved", "tried", "remark"}
+"""Facts that `krohn explain` says in sentences."""
+
+
+@pytest.mark.parametrize("wire", sorted(KINDS))
+def test_explain_says_what_each_fact_of_a_source_means(wire: str) -> None:
+    kind = KINDS[wire]
+    keys = {key for each in kind.facts_types for key in get_type_hints(each)}
+    assert keys - UNEXPLAINED <= kind.meanings().keys()
+
+
 def test_a_number_that_is_not_finite_is_null() -> None:
     told = options.json_line("compare", schemas_told(inf))
     assert json.loads(told)["proved"]["seconds"] is None
