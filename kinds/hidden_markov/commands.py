@@ -47,7 +47,6 @@ from krohn.kinds.hidden_markov.commands_networks import (
     Wanted,
 )
 from krohn.kinds.hidden_markov.commands_types import Chain
-from krohn.kinds.linear_systems.commands_facts import ChainFacts
 from krohn.kinds.hidden_markov.source import HiddenMarkovModel
 from krohn.kinds.hidden_markov.source_contexts import ROOM, grow_contexts
 from krohn.kinds.hidden_markov.source_truncation import (
@@ -57,6 +56,7 @@ from krohn.kinds.hidden_markov.source_truncation import (
     truncations,
 )
 from krohn.kinds.hidden_markov.statement import StatedHiddenMarkov
+from krohn.kinds.linear_systems.commands_facts import ChainFacts
 from krohn.network.architecture import kind_of
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import PRECISIONS, FloatArray

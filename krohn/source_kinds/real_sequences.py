@@ -19,7 +19,7 @@ from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypedDict, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, TypedDict, TypeVar
 
 import numpy as np
 
@@ -96,7 +96,7 @@ class RealSequences(ReadableKind[S]):
     """Sources that read ``(t, d)`` real numbers and say ``(t, o)``."""
 
     claim = "within"
-    facts_bases = (Attended,)
+    facts_bases: ClassVar[tuple[Any, ...]] = (Attended,)
     formats = ("float64",)
     takes = frozenset({"within"})
     ran = "inputs"
