@@ -44,7 +44,7 @@ def export(
     seed: Annotated[int, typer.Option(min=0, help="Seed of the words.")] = 0,
     as_json: Json = False,
 ) -> None:
-    """Write a network for another library, and run what was written beside the original.
+    """Write a network for another library, and check it there.
 
     Examples:
         krohn export ab.safetensors --to onnx -o ab-onnx

@@ -103,7 +103,7 @@ def compare(
     reading: StartedReading,
     as_json: Json = False,
 ) -> None:
-    """Set a derived network beside networks that are trained on the same task.
+    """Train networks on a machine's task, and compare them with the derived network.
 
     Examples:
         krohn compare C2 -o c2.html

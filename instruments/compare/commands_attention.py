@@ -34,7 +34,7 @@ def attention(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Compare what networks of one function attend to: variation, balance, a picture.
+    """Compare the attention of networks that compute the same function.
 
     Examples:
         krohn compile Dyck4,2 -T 30 --construction balanced -o a.safetensors

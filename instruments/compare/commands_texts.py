@@ -52,7 +52,7 @@ def texts(
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Write texts of chains of thought to train and to test on, no prompt in both.
+    """Write chains of thought for training and for testing, with no prompt in both.
 
     Examples:
         krohn texts EditDistance6,7 -o edits -n 1000

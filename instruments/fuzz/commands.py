@@ -36,7 +36,7 @@ def fuzz(
     ] = 0,
     as_json: common.Json = False,
 ) -> int:
-    """Run a network by other orders of sums, kernels, batches and engines.
+    """Look for answers that change with the order of sums, the kernel, batch or engine.
 
     Exit with 1 if an answer depends on them. docs/instruments/fuzz.md says of which
     networks it is proved that none does.

@@ -84,7 +84,7 @@ def learn(
     ] = None,
     as_json: common.Json = False,
 ) -> int:
-    """Learn the machine that a network follows, from its answers alone.
+    """Learn the machine that a network computes, from its answers alone.
 
     Examples:
         krohn learn ab.safetensors

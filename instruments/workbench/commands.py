@@ -109,7 +109,7 @@ def score(
     ] = "edges",
     as_json: Json = False,
 ) -> None:
-    """Hold what a method found in a network against its known circuit.
+    """Score the circuit that a method found in a network against the known one.
 
     Examples:
         krohn score set/parity/circuit.json edges.csv

@@ -43,7 +43,7 @@ def grammar(
     ] = None,
     as_json: common.Json = False,
 ) -> None:
-    """Say what a grammar is, of words, and what is lost where it is cut at a depth.
+    """Describe a grammar with probabilities, and what cutting it at a depth loses.
 
     Examples:
         krohn grammar pcfg:Dyck2

@@ -69,7 +69,7 @@ def decompile(
     ] = None,
     as_json: common.Json = False,
 ) -> int:
-    """Recover the hidden Markov model of which a network says the law.
+    """Recover the hidden Markov model behind a network's predictions.
 
     Examples:
         krohn compile Mess3 -T 16 --within 0.01 -o mess3.safetensors

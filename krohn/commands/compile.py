@@ -197,7 +197,7 @@ def compile(  # noqa: A001  (the command is called so)
     law: Law,
     as_json: common.Json = False,
 ) -> None:
-    """Derive a network for a machine, prove it, and write it to a model file.
+    """Derive a network for a machine, prove it, and write a model file.
 
     Examples:
         krohn compile S5 -T 100 -o s5.safetensors

@@ -55,7 +55,7 @@ def draw(
     reading: StartedReading,
     as_json: Json = False,
 ) -> None:
-    """Draw a machine, its monoid, a recurrence; a network, or a page that runs it.
+    """Draw a machine, a network or another source, or write a page that runs a network.
 
     Examples:
         krohn draw examples/turnstile.dot -o turnstile.svg

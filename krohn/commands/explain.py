@@ -56,7 +56,7 @@ def explain(
     ] = None,
     as_json: common.Json = False,
 ) -> None:
-    """Say what a machine is, which constructions apply, and which one is chosen.
+    """Say what a machine is, and compare the networks that can compute it.
 
     Examples:
         krohn explain S5
@@ -202,7 +202,7 @@ def decompose(
     reading: FileReading,
     as_json: common.Json = False,
 ) -> None:
-    """Take a machine apart into a cascade of small ones, proved to cover it.
+    """Decompose a machine into a cascade of small ones, with a proof.
 
     Examples:
         krohn decompose S4

@@ -245,7 +245,7 @@ def run(
     against: Wanted,
     as_json: common.Json = False,
 ) -> int:
-    """Run a model on a word and print what it says after every letter.
+    """Run a model file on words, and print the answer after every letter.
 
     Examples:
         krohn run turnstile.safetensors coin push push

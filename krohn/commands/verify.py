@@ -45,7 +45,7 @@ def verify(
     outputs: Outputs,
     as_json: common.Json = False,
 ) -> int:
-    """Decide whether a model computes a machine: proof, all short words, samples, SMT.
+    """Decide whether a model file is right: by proof, all short words, samples, SMT.
 
     Examples:
         krohn verify s5.safetensors
@@ -137,7 +137,7 @@ def recheck(
     against: Claimed,
     as_json: common.Json = False,
 ) -> int:
-    """Check evidence again by the small checker alone, without the search for it.
+    """Check saved evidence of a proof with the small checker alone, without a search.
 
     Examples:
         krohn verify s5.safetensors --evidence s5.json
