@@ -138,6 +138,8 @@ def _sketch(circuit: Mapping[str, Any]) -> Figure:
     canvas, digraph = Canvas(), graph(circuit)
     columns = [[n for n in stage if digraph.degree(n)] for stage in stages(circuit)]
     columns = [column for column in columns if column]
+    if not columns:
+        return canvas.finish()
     tall, at = max(map(len, columns)), dict[str, Points]()
     for x, column in enumerate(columns):
         for i, node in enumerate(column):

@@ -21,6 +21,7 @@ from krohn.drawing.canvas import (
     measure,
 )
 from krohn.drawing.residual_stream import (
+    BACK,
     ELISION,
     SHOWN_FIRST,
     SHOWN_LAST,
@@ -122,13 +123,33 @@ def _fit_lines(
     return cut
 
 
-def draw_feature(canvas: Canvas, plan: Plan, name: str, span: tuple[int, int]) -> None:
-    """A position feature, which lives everywhere."""
+def draw_features(
+    canvas: Canvas,
+    plan: Plan,
+    features: Mapping[str, tuple[int, int]],
+    span: tuple[int, int],
+) -> None:
+    """Position features side by side, which live everywhere."""
     ends = list(plan.columns.values())
     low, high = plan.levels[span[1]], plan.levels[span[0]]
     box = Box(ends[0][0], low + 0.02, ends[-1][1], high - 0.02)
     canvas.rectangle(box, fill=FILLS["position"])
-    canvas.text(box.left + 0.08, (low + high) / 2, legible(name), size=8, align="left")
+    names = list(map(legible, features))
+    if len(features) > 1:
+        numbers = [_dimensions_of(*each) for each in features.values()]
+        names = [f"{name} ({at})" for name, at in zip(names, numbers, strict=True)]
+    room, size = box.right - box.left - 0.16, 8.0
+    text = f"position: {', '.join(names)}"
+    while size > 5.0 and measure(text, size)[0] > room:
+        size -= 0.5
+    while names and measure(text, size)[0] > room:
+        names.pop()
+        text = f"position: {', '.join([*names, '…'])}"
+    canvas.text(box.left + 0.08, (low + high) / 2, text, size=size, align="left")
+
+
+def _dimensions_of(low: int, high: int) -> str:
+    return str(low) if high == low + 1 else f"{low}–{high - 1}"
 
 
 # Drawing what reads what in a residual stream: arrows between bars, and to the logits.
@@ -291,8 +312,8 @@ def _sizes(shape: Any) -> str:
 def _draw_stream(canvas: Canvas, plan: Plan, file: ModelFile) -> list[str]:
     _stripes(canvas, plan)
     _dimensions(canvas, plan)
-    for name, span in plan.stream.features.items():
-        draw_feature(canvas, plan, name, span)
+    for features, span in plan.stream.positions:
+        draw_features(canvas, plan, features, span)
     for bar in plan.stream.bars:
         draw_bar(canvas, plan, bar)
     for bar in plan.stream.bars:
@@ -328,7 +349,7 @@ def _dimensions(canvas: Canvas, plan: Plan) -> None:
     """The numbers of the dimensions on the left."""
     borders = list(plan.levels)
     for low, high in pairwise(borders):
-        name = str(low) if high == low + 1 else f"{low}–{high - 1}"
+        name = _dimensions_of(low, high)
         y = (plan.levels[low] + plan.levels[high]) / 2
         canvas.text(-0.12, y, name, size=7, color=SOFT, align="right")
     canvas.text(-0.12, 0.14, "dimensions", size=7, color=SOFT, align="right")
@@ -350,8 +371,23 @@ def _legend(canvas: Canvas, kinds: set[str]) -> None:
         x += width + 0.25
 
 
+def _fetches(bar: Bar) -> bool:
+    """Whether a head brings it from some letters before."""
+    return bar.note.endswith(BACK)
+
+
 def _remarks(plan: Plan) -> list[str]:
-    remarks = ["A bold frame marks what the read-out reads."]
+    remarks = [
+        "Each bar is a variable, from the sublayer that writes it to the last that reads "
+        "it. Arrows lead from what is read. The read-out reads what has a bold frame."
+    ]
+    back = sorted(
+        (int(bar.note.removesuffix(BACK)) for bar in plan.stream.bars if _fetches(bar))
+    )
+    if back:
+        remarks.append(
+            f"“{back[-1]}{BACK}”: the head brings the value from {back[-1]} letters before."
+        )
     if any(bar.where for bar in plan.stream.bars):
         remarks.append(
             "A dashed arrow comes from the channel that says which position to read."

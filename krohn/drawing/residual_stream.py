@@ -15,6 +15,8 @@ from krohn.program.block_kinds import whatever_blocks_do
 
 
 BLOCKS = whatever_blocks_do("a picture")
+BACK = " back"
+"""What a head is noted with that fetches a value from some letters before."""
 INDEX = re.compile(r"(?<=\[)\d+(?=\])|(?<=@)\d+$")
 """The number of a channel among those of one kind: of ``map3[0]``, or ``earlier0@2``."""
 
@@ -72,6 +74,18 @@ class Stream:
     outputs: frozenset[str]
     width: int
     blocks: int
+
+    @property
+    def positions(self) -> list[tuple[dict[str, tuple[int, int]], tuple[int, int]]]:
+        """Position features that lie side by side, and the dimensions of all of them."""
+        runs = list[tuple[dict[str, tuple[int, int]], tuple[int, int]]]()
+        for name, (low, high) in sorted(self.features.items(), key=lambda f: f[1]):
+            if runs and runs[-1][1][1] == low:
+                together, (first, _) = runs.pop()
+                runs.append((together | {name: (low, high)}, (first, high)))
+            else:
+                runs.append(({name: (low, high)}, (low, high)))
+        return runs
 
 
 def stream(file: ModelFile) -> Stream:
@@ -160,10 +174,11 @@ def _stored_inputs(channels: Mapping[str, Any], name: str) -> frozenset[str]:
 
 def _note(channel: Mapping[str, Any]) -> str:
     notes = {
-        "shift": f"shift {channel.get('by')}",
-        "prefix-sum": "prefix sum",
-        "marked-sum": "marked sum",
-        "block-sum": f"block of {channel.get('size')}",
+        "shift": f"{channel.get('by')}{BACK}",
+        "shift-by": "from before",
+        "prefix-sum": "sum so far",
+        "marked-sum": "sum of marked",
+        "block-sum": f"sum of {channel.get('size')}",
         "latest-match": "latest match",
         "sibling-latest": "latest, earlier",
         "map": "",
@@ -218,7 +233,8 @@ def _join(first: Bar, second: Bar) -> Bar:
 
 MOST_BLOCKS = 8
 SHOWN_FIRST, SHOWN_LAST = 3, 2
-WIDTH = 10.4
+WIDTH, WIDEST, COLUMN = 8.6, 10.4, 0.95
+"""Of the page, in inches; it is wider only so that columns are not narrower than this."""
 GAP = 0.17
 ROW = 0.36
 PER_DIMENSION = 0.11
@@ -266,19 +282,21 @@ def _columns(blocks: int) -> dict[int, tuple[float, float]]:
     if blocks > MOST_BLOCKS:
         first, last = 2 * SHOWN_FIRST + 1, 2 * SHOWN_LAST
         snapshots = [*snapshots[:first], ELISION, *snapshots[-last:]]
-    pitch = min(1.75, WIDTH / len(snapshots))
+    room = min(COLUMN, WIDEST / len(snapshots))
+    pitch = min(1.75, max(WIDTH / len(snapshots), room))
     gap = min(0.45, max(GAP, 0.25 * pitch))
     return {s: (i * pitch, (i + 1) * pitch - gap) for i, s in enumerate(snapshots)}
 
 
 def _levels(found: Stream) -> dict[int, float]:
     """Heights at which dimensions begin, downwards; every bar has room for its name."""
-    spans = [*found.features.values(), *((b.start, b.stop) for b in found.bars)]
+    features = [span for _, span in found.positions]
+    spans = [*features, *((b.start, b.stop) for b in found.bars)]
     borders = sorted({0, found.width, *(d for span in spans for d in span)})
     sizes = np.diff(borders)
     # Many dimensions of one kind would push all others off the page.
     heights = np.clip(sizes * PER_DIMENSION, ROW, 2.4)
-    end = max((high for _, high in found.features.values()), default=0)
+    end = max((high for _, high in features), default=0)
     heights[[low < end for low in borders[:-1]]] = ROW
     scale = min(1.0, TALLEST / heights.sum())
     depths = np.concatenate([[0.0], np.cumsum(heights * scale)])

@@ -268,13 +268,15 @@ def test_transformers(
     shown = texts(tmp_path / "m.svg")
     assert f"{name} as Transformer" in shown
     assert any(construction in text and f"T = {length}" in text for text in shown)
-    assert set(file.header["program"]["features"]) <= set(shown)
+    (features,) = (text for text in shown if text.startswith("position: "))
+    assert all(name in features for name in file.header["program"]["features"])
 
 
 def test_heads_say_what_they_do_and_neighbours_are_merged(tmp_path: Path) -> None:
     save(draw_model(transformer("S5", 100, "scan", False)), tmp_path / "m.svg")
     shown = texts(tmp_path / "m.svg")
-    assert {"shift 1", "shift 64", "[0..4]"} <= set(shown)
+    assert {"1 back", "64 back", "[0..4]"} <= set(shown)
+    assert any("from 64 letters before" in text for text in shown)
 
 
 def test_deep_models_are_elided(tmp_path: Path) -> None:
