@@ -382,7 +382,7 @@ def _remarks(plan: Plan) -> list[str]:
         "it. Arrows lead from what is read. The read-out reads what has a bold frame."
     ]
     back = sorted(
-        (int(bar.note.removesuffix(BACK)) for bar in plan.stream.bars if _fetches(bar))
+        int(bar.note.removesuffix(BACK)) for bar in plan.stream.bars if _fetches(bar)
     )
     if back:
         remarks.append(
