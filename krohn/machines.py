@@ -10,7 +10,6 @@ from krohn.algebra.automaton import Automaton
 from krohn.algebra.errors import MachineError
 from krohn.algebra.formats import Complete, Kind, no_choice
 from krohn.algebra.formats.files import STANDARD_INPUT
-from krohn.algebra.wording import near
 from krohn.machine_reading import AS_IT_IS, OF_OBJECTS, MachineReading, ReadingKeywords
 from krohn.network import modelfile
 from krohn.program.slices import source_examples
@@ -110,7 +109,7 @@ def _by_name(text: str) -> Automaton | None:
             return named_machines.machine(text)
         except MachineError as unknown:
             if not looks_like_file and not path.exists():
-                raise _unknown_name_error(text, str(unknown)) from None
+                raise _unknown_name_error(text, unknown) from None
     return _machine_of_file(modelfile.read(path)) if path.suffix in MODEL else None
 
 
@@ -121,13 +120,16 @@ def _machine_of_file(file: object) -> Automaton:
     return own_machine(cast(Headed, file))
 
 
-def _unknown_name_error(text: str, unknown: str) -> MachineError:
+def _unknown_name_error(text: str, error: MachineError) -> MachineError:
     """The error of a text that names nothing, with names that are near."""
+    from krohn.algebra.zoo import UnknownNameError, unknown_name_message
+
     if set(text) & set("*|()+"):
-        return MachineError(f"{unknown}; a pattern is written regex:{text}")
-    names = [name for kind in KINDS for name in source_examples(kind)]
-    hint = near(text, names)
-    return MachineError(f"{unknown}{hint}")
+        return MachineError(f"{error}; a pattern is written regex:{text}")
+    if not isinstance(error, UnknownNameError):
+        return error
+    others = (name for kind in KINDS for name in source_examples(kind))
+    return MachineError(unknown_name_message(text, others))
 
 
 def automaton(

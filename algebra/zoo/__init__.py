@@ -1,7 +1,7 @@
 """The machines of the thesis by name, with its ways to draw words for them."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import import_module
@@ -175,9 +175,19 @@ def _find(name: str) -> tuple[_Family, tuple[int, ...]]:
             # The eight of the quaternions is part of their name, not a parameter.
             numbers = [] if name == "Q8" else re.findall(r"\d+", name)
             return family, tuple(map(int, numbers))
-    raise MachineError(_unknown_name_message(name))
+    raise UnknownNameError(unknown_name_message(name))
 
 
-def _unknown_name_message(name: str) -> str:
-    hint = near(name, (*_LISTED, "Memory4"), most=3, cutoff=0.5)
-    return f"the zoo has no machine {name!r}{hint}; `krohn zoo` lists them"
+class UnknownNameError(MachineError):
+    """A name that is no machine's."""
+
+
+def unknown_name_message(name: str, others: Iterable[str] = ()) -> str:
+    """What is said of a name that is no machine's.
+
+    Args:
+        name: The name.
+        others: Names of other sources, which may be meant.
+    """
+    hint = near(name, (*_LISTED, "Memory4", *others), most=3, cutoff=0.5)
+    return f"the zoo has no machine {name!r}{hint}; `krohn zoo` lists all names"

@@ -21,7 +21,7 @@ def print_learned(file: str, found: "Learned", output: Path | None) -> None:
         f"{file}: learned a machine of {states} ({found.method}, {found.seconds:.1f} s)"
     )
     print(
-        f"  {found.queries:,} words were asked, and {found.words:,} run to compare "
+        f"  {found.queries:,} queries, and {found.words:,} words that were run to check "
         f"{count(found.rounds, 'guess', 'es')}"
     )
     for line in [*_describe_agreement(found), *_beside_wanted(found)]:
@@ -32,18 +32,17 @@ def print_learned(file: str, found: "Learned", output: Path | None) -> None:
 
 def _describe_agreement(found: "Learned") -> list[str]:
     """How far the network follows the machine."""
-    lines = [
-        f"all words of up to {found.right} letters are answered as this machine says"
-    ]
+    lines = [f"the network agrees with it on all words of up to {found.right} letters"]
     if found.chow:
         lines.append(
-            f"if the network follows any machine of up to {found.chow} states, it is this"
+            f"if some machine of up to {found.chow} states describes the network on all "
+            "words, it is this one"
         )
     word = found.parted.word
     if word is None:
         lines.append(
-            "no longer word on which they differ was found, up to "
-            f"{found.parted.searched}"
+            "no difference was found on the longer words that were run, of up to "
+            f"{found.parted.searched} letters"
         )
         return lines
     at = word.found

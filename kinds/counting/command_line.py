@@ -8,6 +8,7 @@ from krohn.show.tables import console, several_lines
 if TYPE_CHECKING:
     from krohn.kinds.counting.commands_short import Shallowest
     from krohn.kinds.counting.commands_words import Answer
+from dataclasses import replace
 from functools import partial
 from typing import Annotated
 
@@ -89,4 +90,4 @@ def counting_program(
         print(f"  {yes} is accepted, {no} is not; {have}{bound}")
     from krohn.kinds.counting.commands_text import print_words
 
-    print_words(found)
+    print_words(replace(found, left="the program"))

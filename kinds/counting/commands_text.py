@@ -1,25 +1,23 @@
 """Whether two counting programs or machines accept the same words, on a terminal."""
 
+from dataclasses import replace
+
 from krohn.kinds.counting.commands_words import BY_ACCEPTANCE, Answer
 from krohn.program.word_texts import join_letters
 
 
 def print_words(found: Answer) -> None:
     """Whether two sources accept the same words, and of which lengths that is known."""
+    if found.left == found.right:
+        found = replace(found, left="the first", right="the second")
     print(_sentence(found))
     print(f"  compared: {BY_ACCEPTANCE}")
     if found.word is not None:
         print(f"  a shortest word: {join_letters(found.word)}")
-        print(f"  {_side(found)} accepts it, and the other does not")
+        accepts = found.left if found.accepts == "left" else found.right
+        print(f"  {accepts} accepts it, and the other does not")
     if found.invariant:
         print("  z3 found an invariant, and each letter was checked to keep it")
-
-
-def _side(found: Answer) -> str:
-    """The one that accepts the word, by its name if that tells the two apart."""
-    if found.left == found.right:
-        return "the first" if found.accepts == "left" else "the second"
-    return found.left if found.accepts == "left" else found.right
 
 
 def _sentence(found: Answer) -> str:
