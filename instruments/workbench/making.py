@@ -68,8 +68,8 @@ Files:
   README.
 
 `workbench.json` lists all networks. `krohn workbench DIR --check` proves them again, and
-derives all other files once more; `krohn score NAME/circuit.json ANSWER` holds what a
-method found against a circuit.
+derives all other files once more; `krohn score NAME/circuit.json ANSWER` scores
+the circuit that a method found.
 """
 
 

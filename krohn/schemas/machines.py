@@ -342,9 +342,12 @@ class Forms(Searched, MachineRemark):
     """The state space models of a machine.
 
     Attributes:
-        every_length_by_fixed_decays: Whether any network with real decays holds it; null
-            where that is not decided.
+        states: The states of the machine.
+        letters: Its letters.
+        every_length_by_fixed_decays: Whether a network with fixed real decays can compute
+            it at every length; null if that is not known.
         every_length_by_chosen_decays: The same where letters choose decays.
+        networks: The longest words on which each form is right, in each number format.
     """
 
     name: str

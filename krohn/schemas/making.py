@@ -186,6 +186,12 @@ def descriptions(kind: type) -> dict[str, Schema]:
     return by_key
 
 
+def meanings_of(*types: type) -> dict[str, str]:
+    """The descriptions of the keys of some types; a later type goes first."""
+    keys = (each for kind in types for each in descriptions(kind).items())
+    return {name: text["description"] for name, text in keys}
+
+
 def _in_json(text: str) -> str:
     """A description in one line, with the words of JSON for those of Python."""
     plain = " ".join(text.replace("`", "").split())

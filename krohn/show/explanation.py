@@ -163,22 +163,23 @@ CLAIMS = {
     "generates": "Its network writes the right text, token by token.",
 }
 """What is claimed of a network, by its kind of claim."""
+FORMS = "state space models that compute the machine."
 LONGEST_FACT = 30
 """Longer facts, and lists of sentences, stand below the table."""
 
 
 def facts(found: dict[str, Any]) -> None:
     """Print the facts of a source that is no machine, with what they mean."""
+    from krohn.schemas.machines import Forms, Searched
+    from krohn.schemas.making import meanings_of
     from krohn.source_kinds import KINDS
 
     out, kind = console(), KINDS.get(found.get("kind", ""))
-    meanings = kind.meanings() if kind else {}
-    if kind:
-        out.print(f"{found['name']}: {kind.called}. {CLAIMS[found['claim']]}")
-        out.print()
+    meanings = kind.meanings() if kind else meanings_of(Searched, Forms)
+    about = f"{kind.called}. {CLAIMS[found['claim']]}" if kind else FORMS
+    out.print([f"{found['name']}: {about}", ""])
     tables = [n for n in ("units", "networks", "recurrent") if _rows(found, n)]
-    left_out = {*tables, "tried", "proved", "remark"}
-    left_out |= {"name", "kind", "claim"} if kind else set()
+    left_out = {*tables, "name", "kind", "claim", "tried", "proved", "remark"}
     table, below = new_table("fact", "value", "meaning"), list[str]()
     for name, fact in found.items():
         if name in left_out:

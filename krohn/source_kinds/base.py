@@ -174,11 +174,9 @@ class SourceKind(Kind[S]):
 
     def meanings(self) -> dict[str, str]:
         """What each fact means, in the words of its JSON Schema."""
-        from krohn.schemas.making import descriptions
+        from krohn.schemas.making import meanings_of
 
-        types = (SourceFacts, Sizes, *self.facts_bases, *self.facts_types)
-        keys = (each for kind in types for each in descriptions(kind).items())
-        return {name: text["description"] for name, text in keys}
+        return meanings_of(SourceFacts, Sizes, *self.facts_bases, *self.facts_types)
 
     @abstractmethod
     def answers(
