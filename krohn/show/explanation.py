@@ -170,8 +170,9 @@ LONGEST_FACT = 30
 
 def facts(found: dict[str, Any]) -> None:
     """Print the facts of a source that is no machine, with what they mean."""
-    from krohn.schemas.machines import Forms, Searched
+    from krohn.schemas.machines import Forms
     from krohn.schemas.making import meanings_of
+    from krohn.schemas.parts import Searched
     from krohn.source_kinds import KINDS
 
     out, kind = console(), KINDS.get(found.get("kind", ""))
