@@ -257,10 +257,13 @@ class Reading:
         possible: ``(states,)``: the states that the coordinates above leave possible.
         refined: ``(values, states)``: which of them each value leaves; no states for a
             value that cannot occur here.
+        nodes: The nodes of the projection's layer at which this is so, its contexts; none
+            of a reading that stands for several.
     """
 
     possible: BoolArray
     refined: BoolArray
+    nodes: tuple[int, ...] = ()
 
 
 def dependencies(cascade: Cascade) -> BoolArray:
@@ -345,10 +348,88 @@ def _distinct_readings(possible: BoolArray, refined: BoolArray) -> list[Reading]
     if not tells.any():
         return []
     flat = refined[tells].reshape(int(tells.sum()), -1)
-    _, first = np.unique(flat, axis=0, return_index=True)
-    chosen = np.flatnonzero(tells)[np.sort(first)]
+    nodes = np.flatnonzero(tells)
+    _, first, alike = np.unique(flat, axis=0, return_index=True, return_inverse=True)
+    kinds = np.argsort(first)
+    chosen = nodes[first[kinds]]
     order = np.argsort(-possible[chosen].sum(axis=1), kind="stable")
-    return [Reading(possible[u], refined[u]) for u in chosen[order].tolist()]
+    return [
+        Reading(possible[u], refined[u], tuple(nodes[alike == kind].tolist()))
+        for u, kind in zip(chosen[order].tolist(), kinds[order].tolist(), strict=True)
+    ]
+
+
+@dataclass(frozen=True)
+class Context:
+    """Values of the coordinates above at which a reading holds.
+
+    Attributes:
+        values: For each coordinate above that matters the values that it may have.
+        is_all: Whether it holds for all valid coordinates with these values, and for no
+            others; otherwise they are an example, one value of each coordinate.
+    """
+
+    values: dict[int, tuple[int, ...]]
+    is_all: bool
+
+
+def context(cascade: Cascade, component: int, reading: Reading) -> Context:
+    """The coordinates above a component at which one of its readings holds."""
+    follow = cascade.projection.follow[:component]
+    inside = [np.zeros(len(rows), dtype=bool) for rows in follow]
+    inside.append(np.zeros(1 + max(reading.nodes, default=0), dtype=bool))
+    inside[-1][list(reading.nodes)] = True
+    for j in range(component - 1, -1, -1):
+        room = max(len(inside[j + 1]), int(follow[j].max()) + 1)
+        inside[j + 1] = np.pad(inside[j + 1], (0, room - len(inside[j + 1])))
+        inside[j] = (inside[j + 1][follow[j]] & (follow[j] != INVALID)).any(axis=1)
+    occurring, allowed = [_values_on_paths(follow, which) for which in (None, inside)]
+    held = _paths(follow, allowed, inside[-1])
+    if held == _paths(follow, allowed, None):
+        values = {
+            j: tuple(map(int, np.flatnonzero(some)))
+            for j, (some, every) in enumerate(zip(allowed, occurring, strict=True))
+            if (some != every).any()
+        }
+        return Context(values, True)
+    node, example = 0, dict[int, tuple[int, ...]]()
+    for j, rows in enumerate(follow):
+        leads = inside[j + 1][rows[node]] & (rows[node] != INVALID)
+        value = int(leads.argmax())
+        example[j], node = (value,), int(rows[node, value])
+    return Context(example, False)
+
+
+def _values_on_paths(
+    follow: Sequence[IntArray], inside: Sequence[BoolArray] | None
+) -> list[BoolArray]:
+    """For each layer the values on paths from the root, that stay inside if it is given."""
+    reached, values = {0}, list[BoolArray]()
+    for j, rows in enumerate(follow):
+        at = rows[sorted(reached)]
+        there = at != INVALID
+        if inside is not None:
+            there &= inside[j + 1][at]
+        values.append(there.any(axis=0))
+        reached = set(at[there].tolist())
+    return values
+
+
+def _paths(
+    follow: Sequence[IntArray],
+    allowed: Sequence[BoolArray],
+    ends: BoolArray | None,
+) -> int:
+    """How many paths with allowed values there are, to some ends or to any."""
+    count = {0: 1}
+    for rows, values in zip(follow, allowed, strict=True):
+        further = dict[int, int]()
+        for node, many in count.items():
+            for target in rows[node][values].tolist():
+                if target != INVALID:
+                    further[target] = further.get(target, 0) + many
+        count = further
+    return sum(many for node, many in count.items() if ends is None or ends[node])
 
 
 def kind(component: Component) -> str:

@@ -138,7 +138,7 @@ def _tidy(cascade: Cascade, budget: Budget) -> Cascade:
     try:
         fewer = simplify(restrict_to_reachable(simple, limit), budget)
     except BudgetExceeded as reason:
-        budget.leave_out(f"coordinates that no word reaches were kept ({reason})")
+        budget.leave_out(f"values that no word leads to were kept ({reason})")
         return simple
     return cheapest([simple, fewer], budget)
 

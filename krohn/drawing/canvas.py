@@ -169,8 +169,13 @@ class Canvas:
         align: str = "center",
         form: Form = "plain",
     ) -> Box:
-        """Text centred vertically at ``y``; ``align`` says what ``x`` is of it."""
+        """Text centred vertically at ``y``; ``align`` says what ``x`` is of it.
+
+        Where it is ``"upwards"``, the text is read upwards from ``y`` on, centred at ``x``.
+        """
         width, height = measure(text, size, form == "bold")
+        if align == "upwards":
+            return self._text_upwards(x, y, text, font(size, form), color)
         left = x - width * {"left": 0.0, "center": 0.5, "right": 1.0}[align]
         box = Box(left, y - height / 2, left + width, y + height / 2)
         self._axes.text(
@@ -183,6 +188,23 @@ class Canvas:
             zorder=5,
         )
         self.boxes.append(box)
+        return box
+
+    def _text_upwards(
+        self, x: float, y: float, text: str, face: FontProperties, color: str
+    ) -> Box:
+        long, high = measure(text, face.get_size(), face.get_weight() == "bold")
+        self._axes.text(
+            *(x, y, text),
+            ha="center",
+            va="bottom",
+            rotation=90,
+            color=color,
+            fontproperties=face,
+            parse_math=False,
+            zorder=5,
+        )
+        self.boxes.append(box := Box(x - high / 2, y, x + high / 2, y + long))
         return box
 
     def curve(

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import accumulate
 
 import numpy as np
@@ -19,7 +20,13 @@ from krohn.algebra.decomposition.diagrams import (
 from krohn.algebra.wording import count
 from krohn.drawing.canvas import INK, SOFT, Box, Canvas, DrawingError, legible, measure
 from krohn.drawing.component import MOST_CIRCLES, Card, card, draw_card, glyph_size
-from krohn.drawing.readings import Scale, arrange_readings, key_entries, scale_of
+from krohn.drawing.readings import (
+    Scale,
+    arrange_readings,
+    caption,
+    key_entries,
+    scale_of,
+)
 
 # The wires of a cascade's picture: lanes down the left side that components read.
 #
@@ -195,7 +202,13 @@ def _cards(
         card(
             i + 1,
             component,
-            arrange_readings(readings[i], component.machine.states, scale, most),
+            arrange_readings(
+                readings[i],
+                component.machine.states,
+                scale,
+                most,
+                partial(caption, cascade, i),
+            ),
             [j + 1 for j in np.flatnonzero(reads[i]).tolist()],
             glyph if i in alone else 0.0,
         )
@@ -278,25 +291,34 @@ def _key(canvas: Canvas, scale: Scale) -> None:
 def _remarks(cascade: Cascade, scale: Scale) -> list[str]:
     if not cascade.components:
         return ["A machine with one state needs no components."]
-    remarks = [
-        f"{'Bars' if scale.counted else 'Squares'}: the states that are possible when "
-        "the component has this value. Several grids: one for each combination of values "
-        "above."
-    ]
+    remarks = [_about_readings(scale)]
     if dependencies(cascade).any():
         remarks.append(
-            "Wires: a component also reads the components whose wires have a dot there, "
-            "as they were before the letter."
+            "A line with a dot leads from a component to one that reads its value, as it "
+            "was before the letter."
         )
     if any(component.size <= MOST_CIRCLES for component in cascade.components):
         remarks.append(
-            "Circles: the values of the component. Coloured arrows permute them, short "
-            "arrows from nowhere reset them."
+            "Circles are values. Coloured arrows: a letter permutes the values. A short "
+            "arrow from nowhere: a letter sets this value, whatever it was."
         )
-    names = tuple(legible(cascade.states[q], 24) for q in scale.order.tolist())
-    if not scale.counted and scale.labels != names:
-        remarks.append(f"Columns, from left to right: {', '.join(names)}.")
+    names = [legible(cascade.states[q], 24) for q in scale.order.tolist()]
+    if not scale.counted and not {*names} <= {*scale.labels}:
+        numbered = (f"{i} is {name}" for i, name in enumerate(names, start=1))
+        remarks.append(f"State {', '.join(numbered)}.")
     return remarks
+
+
+def _about_readings(scale: Scale) -> str:
+    if scale.counted:
+        return (
+            "Each bar is a value of the component: how many states it leaves, of those "
+            "that the components above leave."
+        )
+    return (
+        "Each row of a grid is a value of the component, each column a state of the "
+        "machine."
+    )
 
 
 def _facts(cascade: Cascade, method: str, covering: Covering | None) -> str:
@@ -306,7 +328,10 @@ def _facts(cascade: Cascade, method: str, covering: Covering | None) -> str:
         count(len(levels(cascade)), "level"),
         count(len(cascade.components), "component"),
     ]
-    proved = "not proved to cover the machine"
+    proved = "not proved to follow the machine"
     if covering is not None:
-        proved = f"covering proved for {count(covering.coordinates, 'coordinate')}"
-    return " · ".join([*([method] if method else []), ", ".join(facts), proved])
+        tuples = count(covering.coordinates, "combination")
+        proved = f"proved to follow the machine from {tuples} of values"
+    return " · ".join(
+        [*([f"method {method}"] if method else []), ", ".join(facts), proved]
+    )

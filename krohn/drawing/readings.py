@@ -1,13 +1,13 @@
 """Drawing what the values of a coordinate say: squares for the states that they leave."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from krohn.algebra.automaton import IntArray
 from krohn.algebra.cascade import Cascade
-from krohn.algebra.decomposition.diagrams import BoolArray, Reading
+from krohn.algebra.decomposition.diagrams import BoolArray, Reading, context
 from krohn.algebra.wording import count
 from krohn.drawing.canvas import (
     FAINT,
@@ -29,6 +29,13 @@ ROW = 0.135
 GAP = 0.1
 BETWEEN = 0.22
 BAR = 1.1
+CORNER, CORNER_SIZE = 0.27, 5.5
+"""The room above the squares for the words that say what rows and columns are."""
+ROWS, COLUMNS = "value ↓", "state →"
+LONGEST = 0.75
+"""Of names of states that are read upwards, in inches."""
+CAPTION = 0.15
+MOST_CAPTION = 60
 LEFT = PALETTE[0]
 GONE = "#d9dde2"
 DOT = 0.02
@@ -43,12 +50,16 @@ class Scale:
         labels: What stands above each column; empty where nothing fits.
         cell: The width of a square.
         counted: Whether there are too many states for squares.
+        high: The room for what stands above.
+        upwards: Whether it is read upwards.
     """
 
     order: IntArray
     labels: tuple[str, ...]
     cell: float
     counted: bool
+    high: float = CORNER
+    upwards: bool = False
 
     @property
     def width(self) -> float:
@@ -57,17 +68,23 @@ class Scale:
 
 
 def scale_of(cascade: Cascade, readings: Sequence[Sequence[Reading]]) -> Scale:
-    """Squares as wide as the names of the states, or their numbers, where these fit."""
+    """Squares as wide as the names of the states, or their numbers, where these fit.
+
+    Longer names are read upwards.
+    """
     order = _order(cascade, readings)
     states = tuple(legible(cascade.states[q]) for q in order.tolist())
     if len(states) > MOST_STATES:
         return Scale(order, states, ROW, True)
     numbers = tuple(str(i + 1) for i in range(len(states)))
     for labels in (states, numbers):
-        widest = max(measure(label, LABEL_SIZE)[0] for label in labels) + 0.05
-        cell = max(widest, ROW)
+        longest = max(measure(label, LABEL_SIZE)[0] for label in labels) + 0.05
+        cell = max(longest, ROW)
         if cell <= 0.45 and cell * len(states) <= REGION:
             return Scale(order, labels, cell, False)
+        if longest <= LONGEST and ROW * len(states) <= REGION:
+            high = max(CORNER, longest + 0.03)
+            return Scale(order, labels, ROW, False, high, upwards=True)
     # Too narrow for all numbers: one in five helps to count.
     some = tuple(n if int(n) % 5 == 0 or n == "1" else "" for n in numbers)
     return Scale(order, some, 0.108, False)
@@ -98,9 +115,12 @@ class Readings:
         values: How many values are drawn of each.
         names: The names of the values.
         scale: The width of the squares.
+        captions: For each that is drawn at which values of components above it holds;
+            empty where these do not matter.
     """
 
     shown: tuple[Reading, ...]
+    captions: tuple[str, ...]
     hidden: int
     columns: int
     values: int
@@ -115,19 +135,29 @@ class Readings:
     @property
     def margin(self) -> float:
         """The room for the names of the values."""
-        return max(measure(name, LABEL_SIZE)[0] for name in self.names) + 0.07
+        return _margin(self.names)
+
+    @property
+    def one(self) -> float:
+        """The width of one reading with its caption."""
+        squares = self.margin + self.scale.width
+        return max(squares, *(measure(c, LABEL_SIZE)[0] for c in self.captions))
+
+    @property
+    def above(self) -> float:
+        """The room for a caption."""
+        return CAPTION if any(self.captions) else 0.0
 
     @property
     def width(self) -> float:
         """The width of all, with the remark below them."""
-        one = self.margin + self.scale.width
-        squares = self.columns * one + (self.columns - 1) * BETWEEN
+        squares = self.columns * self.one + (self.columns - 1) * BETWEEN
         return max(squares, measure(self.remark, LABEL_SIZE)[0] if self.remark else 0.0)
 
     @property
     def step(self) -> float:
         """The height of one reading with the gap below it."""
-        return self.values * ROW + GAP
+        return self.above + self.values * ROW + GAP
 
     @property
     def height(self) -> float:
@@ -138,8 +168,7 @@ class Readings:
     @property
     def top(self) -> float:
         """The room for the names of the states."""
-        named = any(self.scale.labels) and not self.scale.counted
-        return 0.15 if named else 0.0
+        return 0.0 if self.scale.counted else self.scale.high
 
     @property
     def bottom(self) -> float:
@@ -155,8 +184,17 @@ class Readings:
         return f"… {' and '.join(parts)}" if parts else ""
 
 
+def _margin(names: Sequence[str]) -> float:
+    corner = max(measure(words, CORNER_SIZE)[0] for words in (ROWS, COLUMNS))
+    return max(corner, *(measure(name, LABEL_SIZE)[0] for name in names)) + 0.07
+
+
 def arrange_readings(
-    readings: tuple[Reading, ...], names: tuple[str, ...], scale: Scale, most: int
+    readings: tuple[Reading, ...],
+    names: tuple[str, ...],
+    scale: Scale,
+    most: int,
+    write: Callable[[Reading], str],
 ) -> Readings | None:
     """The readings that fit into a box; None if no value says anything.
 
@@ -165,20 +203,40 @@ def arrange_readings(
         names: The names of the values.
         scale: The width of the squares.
         most: How many rows of squares may stand above each other.
+        write: What says at which values of components above a reading holds.
     """
     if not readings:
         return None
     different = _by_counts(readings) if scale.counted else readings
     values = len(names) if len(names) <= MOST_VALUES else MOST_VALUES - 2
     names = tuple(legible(name, 8) for name in names)
-    margin = max(measure(name, LABEL_SIZE)[0] for name in names) + 0.07
-    fitting = int((REGION + BETWEEN) / (margin + scale.width + BETWEEN))
+    fitting = int((REGION + BETWEEN) / (_margin(names) + scale.width + BETWEEN))
     rows = max(1, most // (values + 1))
     count = min(len(different), rows * max(1, fitting), MOST_SHOWN)
     # As square as the room allows, and no column longer than the first.
     columns = min(max(1, fitting), count, -(-count // min(rows, count)) + 1)
-    hidden = len(readings) - count
-    return Readings(different[:count], hidden, columns, values, names, scale)
+    hidden, shown = len(readings) - count, different[:count]
+    captions = tuple(map(write, shown))
+    made = Readings(shown, captions, hidden, columns, values, names, scale)
+    while made.columns > 1 and made.width > REGION + made.margin:
+        made = replace(made, columns=made.columns - 1)
+    return made
+
+
+def caption(cascade: Cascade, component: int, reading: Reading) -> str:
+    """The values of components above at which a reading holds, as people say it."""
+    if not reading.nodes or not component:
+        return ""
+    found = context(cascade, component, reading)
+    if not found.values:
+        return ""
+    said = []
+    for j, values in found.values.items():
+        names = cascade.components[j].machine.states
+        some = " or ".join(legible(names[v], 8) for v in values)
+        said.append(f"{j + 1} is {some}")
+    if_ = "if" if found.is_all else "for example if"
+    return legible(f"{if_} component {', '.join(said)}", MOST_CAPTION)
 
 
 def _by_counts(readings: tuple[Reading, ...]) -> tuple[Reading, ...]:
@@ -191,13 +249,16 @@ def _by_counts(readings: tuple[Reading, ...]) -> tuple[Reading, ...]:
 
 def draw_readings(canvas: Canvas, x: float, y: float, readings: Readings) -> None:
     """Draws readings from the corner ``(x, y)`` on to the right and down."""
-    one = readings.margin + readings.scale.width + BETWEEN
     for number, reading in enumerate(readings.shown):
         row, column = divmod(number, readings.columns)
-        left = x + column * one + readings.margin
-        top = y - readings.top - row * readings.step
+        corner = x + column * (readings.one + BETWEEN)
+        left = corner + readings.margin
+        top = y - readings.above - readings.top - row * readings.step
+        below = y - (readings.top + row * readings.step if row else 0.0)
+        words = readings.captions[number]
+        canvas.text(corner, below - CAPTION / 2, words, size=LABEL_SIZE, align="left")
         if row == 0 and readings.top:
-            _states(canvas, left, y - 0.07, readings.scale)
+            _states(canvas, left, top, readings.scale)
         _reading(canvas, left, top, reading, readings)
     if readings.remark:
         low = y - readings.height + 0.06
@@ -207,9 +268,20 @@ def draw_readings(canvas: Canvas, x: float, y: float, readings: Readings) -> Non
 
 
 def _states(canvas: Canvas, left: float, y: float, scale: Scale) -> None:
+    """What stands above the squares, which begin at the height ``y``."""
+    for number, words in enumerate((ROWS, COLUMNS)):
+        at = y + 0.07 + 0.1 * number
+        canvas.text(
+            *(left - 0.05, at, words), size=CORNER_SIZE, color=SOFT, align="right"
+        )
     for q, label in enumerate(scale.labels):
         at = left + (q + 0.5) * scale.cell
-        canvas.text(at, y, label, size=LABEL_SIZE, color=SOFT)
+        if scale.upwards:
+            canvas.text(
+                *(at, y + 0.03, label), size=LABEL_SIZE, color=SOFT, align="upwards"
+            )
+        else:
+            canvas.text(at, y + 0.07, label, size=LABEL_SIZE, color=SOFT)
 
 
 def _reading(
@@ -260,10 +332,7 @@ def _bar(canvas: Canvas, left: float, y: float, reading: Reading, value: int) ->
 
 def key_entries(counted: bool) -> tuple[tuple[str, str], ...]:
     """The colours and what they mean."""
+    left, gone = "the machine may be in this state", "not with this value"
     if counted:
-        return ((LEFT, "possible states"), (GONE, "states excluded by this value"))
-    return (
-        (LEFT, "possible state"),
-        (GONE, "excluded by this value"),
-        (PAPER, "excluded above"),
-    )
+        return ((LEFT, "states that the machine may be in"), (GONE, gone))
+    return ((LEFT, left), (GONE, gone), (PAPER, "not with these values above"))

@@ -4,6 +4,7 @@ import sys
 from dataclasses import dataclass, field
 from typing import Any, Literal, TextIO
 
+from krohn.algebra.budget import EFFORTS
 from krohn.algebra.wording import count
 from krohn.program.quoting import Lines, on_a_line
 
@@ -86,13 +87,11 @@ def cut_short(out: Terminal, facts: dict[str, Any]) -> None:
     """Print the parts that a search left out, and how to ask for more."""
     if not facts.get("cut_short"):
         return
-    more = "A higher --effort finds no more."
-    if facts["effort"] is not None:
-        more = (
-            f"A better network may exist: each search stopped after {facts['effort']:,} "
-            "steps, and a higher --effort allows more."
-        )
-    out.print(f"A search reached its limit: {'; '.join(facts['cut_short'])}. {more}")
+    more = "No --effort finds a smaller network."
+    if (steps := facts["effort"]) is not None:
+        higher = next(name for name, most in EFFORTS.items() if most > steps)
+        more = f"A smaller network may exist (--effort {higher})."
+    out.print(f"The search hit a limit: {'; '.join(facts['cut_short'])}. {more}")
 
 
 def print_attempts(out: Terminal, rows: list[dict[str, Any]], indent: str = "") -> None:

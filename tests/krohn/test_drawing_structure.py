@@ -1,6 +1,6 @@
 """Pictures of egg-boxes and of cascades: cells, squares, wires; nothing overlaps."""
 
-from itertools import combinations
+from itertools import combinations, islice, product
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -15,7 +15,11 @@ from matplotlib.patches import PathPatch, Rectangle
 from krohn.algebra import zoo
 from krohn.algebra.automaton import Automaton, Semiautomaton
 from krohn.algebra.cascade import trivial
-from krohn.algebra.decomposition.diagrams import dependencies, meaning
+from krohn.algebra.decomposition.diagrams import (
+    context,
+    dependencies,
+    meaning,
+)
 from krohn.algebra.decomposition.methods import Decomposition, decompose
 from krohn.algebra.errors import KrohnError
 from krohn.algebra.green import green
@@ -156,6 +160,9 @@ def text_boxes(figure: Figure) -> list[Box]:
         # Narrower than it stands, since neighbours in a row may touch.
         width = measure(text.get_text(), float(text.get_fontsize()), bold)[0] * 0.98
         height = float(text.get_fontsize()) / 72 * 0.8
+        if text.get_rotation() == 90:
+            boxes.append(Box(x - height / 2, y, x + height / 2, y + width))
+            continue
         left = {"left": x, "center": x - width / 2, "right": x - width}
         low = float(left[text.get_ha()])
         boxes.append(Box(low, y - height / 2, low + width, y + height / 2))
@@ -230,9 +237,9 @@ def test_the_caption_says_what_was_proved(tmp_path: Path) -> None:
         "".join(e.itertext()) for e in root.iter("{http://www.w3.org/2000/svg}text")
     ]
     assert "Grid4" in shown
-    assert any("covering proved for 8 coordinates" in text for text in shown)
+    assert any("from 8 combinations of values" in text for text in shown)
     unproved = texts(draw_cascade(decomposition.cascade))
-    assert any("not proved to cover" in text for text in unproved)
+    assert any("not proved to follow" in text for text in unproved)
 
 
 def test_states_beyond_forty_are_counted() -> None:
@@ -244,7 +251,44 @@ def test_long_names_become_numbers_with_a_key() -> None:
     machine = Semiautomaton(np.array([[1, 2, 0]]), ("a",), names)
     shown = " ".join(texts(draw(decompose(machine))))
     assert all(name in shown for name in names)
-    assert "Columns, from left to right" in shown
+    assert "State 1 is state_with_a_long_name_" in shown
+
+
+def test_names_that_are_too_wide_are_read_upwards() -> None:
+    figure = draw(found("S4", "prime"))
+    upwards = [t.get_text() for t in figure.axes[0].texts if t.get_rotation() == 90]
+    assert upwards[:24] == upwards[24:48]
+    assert {*upwards} == {*zoo.machine("S4").states}
+
+
+@pytest.mark.sample(2)
+@pytest.mark.parametrize(("name", "method"), CASES)
+def test_a_reading_holds_where_its_caption_says(name: str, method: str) -> None:
+    cascade = found(name, method).cascade
+    rows = np.array(list(islice(product(*map(range, cascade.sizes)), 20_000)))
+    nodes = [np.zeros(len(rows), dtype=int)]
+    for i, follow in enumerate(cascade.projection.follow):
+        at = nodes[-1]
+        nodes.append(np.where(at < 0, at, follow[at, rows[:, i]]))
+    for i, readings in enumerate(meaning(cascade)):
+        for reading in readings[:9]:
+            said = context(cascade, i, reading)
+            inside = nodes[i] >= 0
+            for j, values in said.values.items():
+                inside &= np.isin(rows[:, j], values)
+            holds = np.isin(nodes[i], reading.nodes)
+            assert holds[inside].all()
+            assert not said.is_all or not holds[~inside].any()
+
+
+def test_every_grid_of_several_says_where_it_holds() -> None:
+    shown = texts(draw(found("Grid4", "derived")))
+    assert {"if component 1 is 0", "if component 1 is 1"} <= {*shown}
+    assert {
+        "if component 1 is 0, 2 is 0",
+        "for example if component 1 is 0, 2 is 1",
+    } <= {*shown}
+    assert shown.count("state →") == shown.count("value ↓") > 0
 
 
 @pytest.mark.parametrize(
