@@ -2,12 +2,11 @@
 
 import re
 from collections.abc import Iterable
-from difflib import get_close_matches
 from itertools import groupby
 from typing import TYPE_CHECKING
 
 from krohn.algebra.errors import KrohnError
-from krohn.program.quoting import cut as cut
+from krohn.program.quoting import cut as cut, listed as listed, near as near
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -33,20 +32,6 @@ def in_runs(word: Iterable[str]) -> str:
     """Letters in a row as powers: ``1^128 0``."""
     runs = [(letter, len(list(group))) for letter, group in groupby(word)]
     return " ".join(f"{a}^{n}" if n > 1 else a for a, n in runs)
-
-
-def near(name: str, known: Iterable[str], most: int = 1, cutoff: float = 0.6) -> str:
-    """`` (did you mean scan?)`` where a known name is much like it; else nothing.
-
-    Args:
-        name: What was asked for.
-        known: The names that there are.
-        most: How many of them to say.
-        cutoff: How alike they must be, as `difflib.get_close_matches` counts.
-    """
-    folded = {k.casefold(): k for k in known}
-    close = get_close_matches(name.casefold(), list(folded), n=most, cutoff=cutoff)
-    return f" (did you mean {' or '.join(folded[c] for c in close)}?)" if close else ""
 
 
 # Rational numbers as people write them: ``1/3``, ``0.4``, ``1e-3``.

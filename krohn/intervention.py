@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from numbers import Integral
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -10,11 +11,12 @@ import torch
 from torch import Tensor
 
 from krohn.algebra.errors import KrohnError
-from krohn.algebra.wording import count, cut, near
+from krohn.algebra.wording import count, cut, listed
 from krohn.network.forward_pass import Hook, Hooks
-from krohn.network.model import VariablePlace, name_answers
+from krohn.network.model import name_answers
 from krohn.network.modelfile import ModelFile
 from krohn.network.transformer import Transformer
+from krohn.network.variables import VariablePlace, Variables
 from krohn.program.domains import BoolArray, IntArray
 from krohn.program.errors import Refused
 from krohn.program.interpreter import Held
@@ -36,13 +38,13 @@ class Activations(Mapping[str, Tensor]):
 
     Attributes:
         seen: What stood at each place.
-        variables: Where each variable lies.
+        variables: Where variables lie.
         lengths: ``(batch,)``: how many letters each word has; what stands after them
             means nothing.
     """
 
     seen: Mapping[str, Tensor]
-    variables: Mapping[str, VariablePlace]
+    variables: Variables
     lengths: Tensor
 
     def __getitem__(self, name: str) -> Tensor:
@@ -53,19 +55,15 @@ class Activations(Mapping[str, Tensor]):
         """
         if name in self.seen:
             return self.seen[name]
-        if name not in self.variables:
-            raise KrohnError(
-                f"there is no place or variable {name!r}{near(name, self)}"
-            )
-        place = self.variables[name]
+        place = self.variables.place(name, self.seen)
         return place.read(self.seen[f"stream.{place.snapshots[0]}"])
 
     def __contains__(self, name: object) -> bool:
-        return name in self.seen or name in self.variables
+        return name in self.seen or name in self.variables.places
 
     def __iter__(self) -> Iterator[str]:
         yield from self.seen
-        yield from (name for name in self.variables if name not in self.seen)
+        yield from (name for name in self.variables.places if name not in self.seen)
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
@@ -74,7 +72,7 @@ class Activations(Mapping[str, Tensor]):
         words = count(len(self.lengths), "word")
         return (
             f"<Activations of {words}: {count(len(self.seen), 'place')}, "
-            f"{count(len(self.variables), 'variable')}>"
+            f"{count(len(self.variables.places), 'variable')}>"
         )
 
 
@@ -92,12 +90,12 @@ class Intervention(NamedTuple):
     Attributes:
         variable: Its name.
         position: After which letter: 1 is the first one.
-        value: A whole number of its domain.
+        value: A whole number of its domain, or the name of one.
     """
 
     variable: str
     position: int
-    value: int
+    value: int | str
 
 
 @dataclass(frozen=True)
@@ -187,39 +185,34 @@ def parse_program(file: ModelFile, laws: bool = False) -> Statement:
     return statement
 
 
-def place_of(model: "Model", variable: object) -> VariablePlace:
-    """Where a variable lies.
-
-    Raises:
-        KrohnError: If there is none of that name.
-    """
-    places = model.places()
-    if variable not in places:
-        close = near(str(variable), places)
-        raise KrohnError(
-            f"there is no variable {variable!r} in the network{close}; `model.places()` "
-            "lists all"
-        )
-    return places[str(variable)]
-
-
-def check(model: "Model", program: Statement, one: Intervention, length: int) -> None:
-    """Refuse what a variable cannot be.
+def check(
+    model: "Model", program: Statement, one: Intervention, length: int
+) -> Intervention:
+    """The intervention, with the number of its value.
 
     Raises:
         KrohnError: If there is no such variable, position or value.
     """
     variable, position, value = one
-    place_of(model, variable)
+    variables = model.variables
+    variables.place(variable)
     if not isinstance(position, int) or not 1 <= position <= length:
         why = "; at 0 is the start symbol" if position == 0 else ""
         raise KrohnError(
             f"there is no position {position!r}: letters are at 1, …, {length}{why}"
         )
     later = program.channels[variable].later.tolist()
-    if value not in later or isinstance(value, bool | float):
-        shown = ", ".join(map(str, later[:12])) + ", …" * (len(later) > 12)
-        raise KrohnError(f"{variable!r} is never {value!r}; its values are {shown}")
+    if isinstance(value, str):
+        names = variables.meaning(variable).values
+        named = [v for v in later if names.get(v) == value]
+        value = named[0] if len(named) == 1 else value
+    if isinstance(value, bool) or not isinstance(value, Integral) or value not in later:
+        names = variables.meaning(variable).values
+        shown = (f"{v} ({names[v]})" if v in names else str(v) for v in later)
+        raise KrohnError(
+            f"{variable!r} is never {value!r}; its values are {listed(shown)}"
+        )
+    return Intervention(variable, position, int(value))
 
 
 def held_by(
@@ -254,7 +247,7 @@ def run_changed(
     """
     hooks: dict[str, list[Hook]] = {}
     for name, (values, where) in held.items():
-        place = place_of(model, name)
+        place = model.variables.place(name)
         hook = partial(_overwrite, place, values, where)
         hooks.setdefault(f"stream.{place.snapshots[0]}", []).append(hook)
     assert isinstance(model.network, Transformer)
@@ -287,13 +280,11 @@ def without_head(
     Raises:
         KrohnError: If there is no such variable, or no head writes it.
     """
-    place, program = place_of(model, variable), read_program(model)
+    place, program = model.variables.place(variable), read_program(model)
     if place.head is None:
-        carried = [
-            name for name, each in model.places().items() if each.head is not None
-        ]
+        carried = [n for n, each in model.places().items() if each.head is not None]
         raise KrohnError(
-            f"no head writes {variable!r}; heads write {', '.join(carried[:12]) or 'none'}"
+            f"no head writes {variable!r}; heads write {listed(carried) or 'none'}"
         )
     born, head = place.snapshots[0], place.head
 

@@ -24,9 +24,10 @@ from krohn.network import ModelFileError, model as base
 from krohn.network.architecture import kind_of
 from krohn.network.copies import CopyingHeads
 from krohn.network.forward_pass import Hook, Hooks
-from krohn.network.model import VariablePlace, Word, Words
+from krohn.network.model import Word, Words
 from krohn.network.modelfile import ModelFile
 from krohn.network.transformer import Transformer
+from krohn.network.variables import VariablePlace
 from krohn.run_result import RunResult, answers_of, inputs_of, parts_of
 from krohn.source_kinds import of_file
 from krohn.source_kinds.kind import Runs
@@ -192,7 +193,7 @@ class Model(base.Model):
         hooks = {place: partial(_keep, seen, place) for place in self.hook_places()}
         batch = self.side_by_side(words)
         logits = self.run_with_hooks(batch, hooks)
-        return logits, Activations(seen, self.places(), batch.lengths)
+        return logits, Activations(seen, self.variables, batch.lengths)
 
     def run_with_hooks(
         self,
@@ -215,7 +216,7 @@ class Model(base.Model):
             ModelFileError: If there is no such place, or a function returns what does not
                 fit there.
         """
-        network, variables = self._transformer(), self.places()
+        network = self._transformer()
         at: dict[str, list[Hook]] = {}
         if not isinstance(hooks, Mapping):
             raise KrohnError(
@@ -228,14 +229,13 @@ class Model(base.Model):
                     f"the hook at {name} is {hook!r}; a function of what stands there is "
                     "needed"
                 )
-            place = variables.get(name)
-            if place is None or name in network.hook_places():
+            if name in network.hook_places():
                 at.setdefault(name, []).append(hook)
             else:
+                place = self.variables.place(name, network.hook_places())
                 stream = f"stream.{place.snapshots[0]}"
                 at.setdefault(stream, []).append(partial(_on_variable, place, hook))
         given = Hooks(at)
-        given.check(network.hook_places())
         tokens = self.side_by_side(words).tokens
         self.check_length(tokens.shape[1])
         return network.run_with_hooks(tokens, given)
@@ -243,9 +243,9 @@ class Model(base.Model):
     def patch(
         self,
         word: Word,
-        variable: str | Sequence[tuple[str, int, int]],
+        variable: str | Sequence[tuple[str, int, int | str]],
         position: int | None = None,
-        value: int | None = None,
+        value: int | str | None = None,
     ) -> Outcome:
         """Give variables other values while a word is read; also, what should happen then.
 
@@ -254,7 +254,7 @@ class Model(base.Model):
             variable: Its name; or several interventions at once, each a variable, a
                 position and a value.
             position: After which letter: 1 is the first one.
-            value: A whole number that the variable can be.
+            value: A whole number that the variable can be, or its name in `places`.
 
         Raises:
             KrohnError: If there is no such variable, position or value, or the network
@@ -269,9 +269,10 @@ class Model(base.Model):
                 "a patch needs a variable, a position and a value, as in "
                 'patch(word, "sum", 2, 1); or a list of such, as [("sum", 2, 1)]'
             )
-        asked = [Intervention(*each) for each in cast("list[Intervention]", patches)]
-        for each in asked:
-            check(self, program, each, tokens.shape[1])
+        asked = [
+            check(self, program, Intervention(*each), tokens.shape[1])
+            for each in cast("list[Intervention]", patches)
+        ]
         if len({each[:2] for each in asked}) < len(asked):
             raise KrohnError("one variable is given two values at one position")
         held_values = held_by(asked, (1, tokens.shape[1] + 1))
@@ -340,6 +341,6 @@ def _on_variable(place: VariablePlace, hook: Hook, stream: Tensor) -> Tensor | N
         return None
     if not isinstance(new, Tensor) or new.shape != values.shape:
         raise ModelFileError(
-            f"the hook at {place.channel} returned another shape than {tuple(values.shape)}"
+            f"the hook at {place.name} returned another shape than {tuple(values.shape)}"
         )
     return place.write(stream, new)

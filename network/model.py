@@ -1,20 +1,14 @@
 """Opening a model file for use: words in, states out, and every channel by name."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, Literal, NamedTuple, cast, overload
+from collections.abc import Callable, Sequence
+from typing import Literal, NamedTuple, cast, overload
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import one_hot
 
 from krohn.network import ModelFileError, modelfile
 from krohn.network.architecture import kind_of
-from krohn.network.directions import (
-    Directions,
-    directions,
-    head_of,
-)
+from krohn.network.directions import directions
 from krohn.network.modelfile import ModelFile, alphabets
 from krohn.network.reading import (
     NOT_FINITE as NOT_FINITE,
@@ -26,121 +20,11 @@ from krohn.network.reading import (
 from krohn.network.recurrent import Stepping
 from krohn.network.running_file import plain_network, running_file
 from krohn.network.transformer import Transformer
-from krohn.program.claim import Sense, Shows
+from krohn.network.variables import VariablePlace, Variables
+from krohn.program.claim import Shows
 from krohn.program.errors import refuse_unknown
 from krohn.program.user_input import name_of
 from krohn.program.word_texts import split_letters, write_letter
-
-# The places of a machine's variables in the residual stream, as a model file says them.
-
-
-@dataclass(frozen=True)
-class VariablePlace:
-    """Where a variable of the machine lies in the residual stream.
-
-    Attributes:
-        channel: The name of the variable.
-        dims: First dimension, and one past the last.
-        snapshots: First and last snapshot at which it is there: 0 is after the
-            embedding, 2b + 1 after the heads of block b, 2b + 2 after its MLP.
-        code: ``"integer"`` (the value itself) or ``"one-hot"``.
-        head: Which head of its block wrote it, if one did.
-        operation: The operation that it is the result of, as the file states it.
-        values: The names of its values, if it holds the answer: its states or outputs.
-        directions: In a disguised network, the directions of all dimensions; a variable
-            lies along those of its own.
-    """
-
-    channel: str
-    dims: tuple[int, int]
-    snapshots: tuple[int, int]
-    code: str
-    head: int | None
-    operation: Mapping[str, Any]
-    values: Mapping[int, str] = field(default_factory=dict)
-    directions: Directions | None = field(default=None, compare=False, repr=False)
-
-    def read(self, stream: Tensor) -> Tensor:
-        """The values in a stream ``(…, d)``: ``(…)`` whole numbers.
-
-        Of a code of real numbers, those themselves: ``(…, dimensions)``.
-        """
-        values = self._read_numbers(stream)
-        if self.code == "one-hot":
-            return values.argmax(dim=-1)
-        return values[..., 0].round().long() if self.code == "integer" else values
-
-    def write(self, stream: Tensor, values: Tensor) -> Tensor:
-        """A stream in which these values stand, as `read` returns them."""
-        if self.code == "one-hot":
-            values = one_hot(values.long(), self.dims[1] - self.dims[0])
-        elif self.code == "integer":
-            values = values[..., None]
-        if self.directions is not None:
-            along = torch.from_numpy(self.directions.writes(self.dims))
-            change: Tensor = values.to(stream) - self._read_numbers(stream)
-            return stream + change @ along.to(stream)
-        changed = stream.clone()
-        changed[..., slice(*self.dims)] = values.to(stream)
-        return changed
-
-    def _read_numbers(self, stream: Tensor) -> Tensor:
-        """The numbers by which its value is stored: ``(…, dimensions)``."""
-        if self.directions is None:
-            return stream[..., slice(*self.dims)]
-        along = torch.from_numpy(self.directions.reads(self.dims, self.snapshots[0]))
-        return stream @ along.to(stream)
-
-
-def places(
-    file: ModelFile, along: Directions | None = None
-) -> dict[str, VariablePlace]:
-    """Where every stored channel lies, by name; in a disguised network ``along`` what.
-
-    Raises:
-        ModelFileError: If the header is malformed there.
-    """
-    try:
-        program = file.header.get("program", {})
-        stated, answers = program.get("channels", []), _answers(file, program)
-        by_name = {c["name"]: _place(c) for c in stated if "dims" in c}
-        return {
-            name: replace(
-                place,
-                head=place.head
-                if place.head is None
-                else head_of(file, place.snapshots[0] // 2, place.head),
-                values=answers.get(name, {}),
-                directions=along,
-            )
-            for name, place in by_name.items()
-        }
-    except (AttributeError, LookupError, TypeError) as error:
-        raise ModelFileError(
-            f"the file is damaged: its channels are malformed ({error!r})"
-        ) from None
-
-
-def _answers(file: ModelFile, program: Mapping[str, Any]) -> dict[str, dict[int, str]]:
-    """The names of the values of a variable that alone decides the answer."""
-    outputs, names = program.get("outputs", []), file.claim.answers
-    if len(outputs) != 1 or not names or file.claim.sense is not Sense.EXACT:
-        return {}
-    return {outputs[0]: {row[0]: names[q] for row, q in program.get("decode", [])}}
-
-
-def _place(channel: Mapping[str, Any]) -> VariablePlace:
-    where = ("name", "dims", "snapshots", "code", "head", "domain")
-    operation = {k: v for k, v in channel.items() if k not in where}
-    return VariablePlace(
-        channel=channel["name"],
-        dims=(channel["dims"][0], channel["dims"][1]),
-        snapshots=(channel["snapshots"][0], channel["snapshots"][1]),
-        code=channel["code"],
-        head=channel.get("head"),
-        operation=operation,
-    )
-
 
 # Words by the names of their letters, one or many, as tensors of tokens.
 
@@ -429,40 +313,54 @@ class Model(nn.Module):
         ]
         return answers[0] if is_one(word) else answers
 
-    def places(self) -> dict[str, VariablePlace]:
-        """Where every stored channel lies, by name (none for an RNN).
+    @property
+    def variables(self) -> Variables:
+        """Its variables: where they lie, and what they mean.
 
         Raises:
             ModelFileError: If the header is malformed there.
         """
-        return places(self.file, self._directions)
+        return Variables(self.file, self._directions)
+
+    def places(self) -> dict[str, VariablePlace]:
+        """Where every variable that is stored lies, by name (none for an RNN).
+
+        Raises:
+            ModelFileError: If the header is malformed there.
+        """
+        return self.variables.places
 
     def read(
-        self, channel: str, words: Tensor | Words | Word | Sequence[Word]
+        self, variable: str, words: Tensor | Words | Word | Sequence[Word]
     ) -> Tensor:
-        """The value of a channel at every position, read from the residual stream.
+        """The value of a variable at every position, read from the residual stream.
+
+        A variable that is stored nowhere has the value that its readers compute from
+        those that are.
 
         Args:
-            channel: A name from `places`.
+            variable: Its name: one of `places`, or one that is computed on the way.
             words: As `forward` takes them.
 
         Returns:
-            ``(batch, time + 1)`` integers at the snapshot where the channel first
+            ``(batch, time + 1)`` integers at the snapshot where the variable first
             stands; position 0 is BOS. Of matrices and vectors, their entries. Values
             behind the end of a shorter word mean nothing.
 
         Raises:
-            ModelFileError: If there is no such channel, something is no letter, or a
+            ModelFileError: If there is no such variable, something is no letter, or a
                 word is too long.
         """
-        place = self.places().get(channel)
-        if place is None or not isinstance(self.network, Transformer):
-            raise ModelFileError(
-                f"there is no channel {channel!r}; `places()` lists all of them"
-            )
+        variables = self.variables
+        read = variables.inputs(variable)
+        assert isinstance(self.network, Transformer)
         tokens = self.side_by_side(words).tokens
         self.check_length(tokens.shape[1])
-        return place.read(self.network.snapshots(tokens)[place.snapshots[0]])
+        streams = self.network.snapshots(tokens)
+        values = {p.name: p.read(streams[p.snapshots[0]]) for p in read}
+        if variable in values:
+            return values[variable]
+        return variables.compute(variable, values, tokens)
 
 
 _OWN = ("krohn.network.model", "krohn.open_model")

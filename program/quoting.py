@@ -9,7 +9,7 @@ import json
 import re
 import shlex
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, redirect_stdout
 from io import TextIOBase
 from typing import TextIO
@@ -22,6 +22,46 @@ TICKS = re.compile("`+")
 def cut(text: str, limit: int) -> str:
     """A text of at most ``limit`` characters, the last one ``…`` if some are missing."""
     return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+def listed(names: Iterable[str], most: int = 12, last: str = "") -> str:
+    """Names in a row; of many the first ones, and how many more there are.
+
+    Args:
+        names: The names.
+        most: So many are written at most.
+        last: What stands before the last one instead of a comma, as ``or``.
+    """
+    first, *rest = [*names] or [""]
+    shown, hidden = [first, *rest[: most - 1]], len(rest) - most + 1
+    if hidden > 0:
+        shown = (
+            [*shown, f"{hidden:,} more"] if last else [*shown, f"… ({hidden:,} more)"]
+        )
+    if not last or len(shown) == 1:
+        return ", ".join(shown)
+    return f"{', '.join(shown[:-1])} {last} {shown[-1]}"
+
+
+def near(name: str, known: Iterable[str], most: int = 1, cutoff: float = 0.6) -> str:
+    """`` (did you mean scan?)`` where a known name is much like it; else nothing.
+
+    Names that begin with what was asked for come before those that are like it.
+
+    Args:
+        name: What was asked for.
+        known: The names that there are.
+        most: How many of them to say.
+        cutoff: How alike they must be, as `difflib.get_close_matches` counts.
+    """
+    from difflib import get_close_matches  # only who is refused pays for it
+
+    folded, asked = {k.casefold(): k for k in known}, name.casefold()
+    longer = sorted(
+        (k for k in folded if k.startswith(asked) and len(asked) > 2), key=len
+    )
+    close = longer[:most] or get_close_matches(asked, list(folded), most, cutoff)
+    return f" (did you mean {' or '.join(folded[c] for c in close)}?)" if close else ""
 
 
 def on_a_line(text: str, limit: int | None = None) -> str:

@@ -21,7 +21,7 @@ SLICE = Slice(
         "circuit": Schema(
             "`circuit.json` of an export or of a workbench",
             f"{__name__}.commands_schemas:Circuit",
-            2,
+            3,
             printed=False,
         ),
     },

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from krohn.network import ExportError
+from krohn.network import ExportError, ModelFileError
 from krohn.network.directions import (
     directions,
     head_of,
@@ -18,13 +18,14 @@ from krohn.network.directions import (
     units_of,
 )
 from krohn.network.modelfile import ModelFile, alphabets, names
+from krohn.network.stated_program import meanings_of, stated_program, stored_inputs
 from krohn.program.claim import Shows
 from krohn.program.errors import Refused
 from krohn.program.letter_tokenizer import outputs_of_states
 from krohn.program.operations.map import Map
 from krohn.program.operations.position import Position
 from krohn.program.operations.token import Token
-from krohn.program.statement import Channel, Statement, parse
+from krohn.program.statement import Channel, Statement
 
 if TYPE_CHECKING:
     from networkx import DiGraph
@@ -169,6 +170,9 @@ class Variable:
         hook: The first place where it can be read, as TransformerLens names places.
         until: The last place.
         node: Its component, as TransformerLens names activations, without index.
+        meaning: How it is computed, in words.
+        values: The name of each value of the domain; none if the values are numbers, as
+            sums, or matrices.
     """
 
     layer: int | None
@@ -183,6 +187,8 @@ class Variable:
     hook: str
     until: str
     node: str
+    meaning: str = ""
+    values: tuple[str, ...] = ()
 
 
 def write(file: ModelFile, directory: Path) -> None:
@@ -213,14 +219,10 @@ def circuit(file: ModelFile) -> dict[str, Any]:
     """
     shape = file.architecture
     try:
-        stated = parse(
-            file.header["program"],
-            shape.vocabulary - 1,
-            shape.positions - 1,
-            True,
-            True,
-        )
+        stated = stated_program(file)
         variables, along = list(_variables(stated, file)), directions(file)
+    except ModelFileError as error:
+        raise ExportError(str(error)) from None
     except (Refused, LookupError, TypeError, ValueError) as error:
         raise ExportError(f"the file is damaged: of its Program, {error}") from None
     about = file.header.get("machine") or file.header["source"]
@@ -297,24 +299,28 @@ def stages(circuit: Mapping[str, Any]) -> list[list[str]]:
 
 
 def _variables(stated: Statement, file: ModelFile) -> Iterator[Variable]:
+    meanings = meanings_of(file, stated)
     for channel in stated.channels.values():
         place = channel.stored
         if place is None:
             continue
         layer, component, node = _written_at(place.born, place.head)
+        meaning, domain = meanings[channel.name], channel.domain.tolist()
         yield Variable(
             layer,
             component,
             _index(file, layer, component, channel),
             channel.name,
             channel.op,
-            _find_stored_inputs(stated, channel),
+            stored_inputs(stated, channel.name),
             (place.start, place.stop),
             place.code,
-            tuple(channel.domain.tolist()),
+            tuple(domain),
             hook(place.born),
             hook(place.dies),
             node,
+            meaning.says,
+            tuple(meaning.values[v] for v in domain) if meaning.values else (),
         )
 
 
@@ -350,20 +356,6 @@ def _index(
     return units_of(file, layer, np.flatnonzero(writes).tolist())
 
 
-def _find_stored_inputs(stated: Statement, channel: Channel) -> tuple[str, ...]:
-    """The stored channels that a channel reads, through channels that are not stored."""
-    channel_names: dict[str, None] = {}
-    for read in stated.reads(channel.name):
-        above = stated.reads(read.name)
-        seen = (
-            (read.name,)
-            if read.stored or not above
-            else _find_stored_inputs(stated, read)
-        )
-        channel_names |= dict.fromkeys(seen)
-    return tuple(channel_names)
-
-
 def _edges(
     stated: Statement, variables: Mapping[str, Variable]
 ) -> list[dict[str, Any]]:
@@ -382,11 +374,7 @@ def _edges(
     ends = dict.fromkeys(
         read
         for name in stated.outputs
-        for read in (
-            [name]
-            if name in variables
-            else _find_stored_inputs(stated, stated.channels[name])
-        )
+        for read in ([name] if name in variables else stored_inputs(stated, name))
         if read in telling
     )
     edges += [

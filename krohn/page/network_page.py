@@ -18,8 +18,8 @@ from markupsafe import Markup
 from krohn.algebra.errors import KrohnError
 from krohn.intervention import parse_program
 from krohn.network.meaning.net import runs_of
-from krohn.network.model import places
 from krohn.network.modelfile import ModelFile
+from krohn.network.stated_program import meanings_of
 from krohn.page.rendering import check_suffix, render_page
 from krohn.page.verification_page import margin
 from krohn.program.architectures.transformer import SOFTMAX, Block, Transformer
@@ -87,6 +87,7 @@ def page_data(file: ModelFile) -> dict[str, Any]:
     """
     shape = _transformer(file)
     program = parse_program(file)
+    meanings = meanings_of(file, program)
     tensors = {name: _stored(file, value) for name, value in file.tensors.items()}
     if (size := sum(array.nbytes for array in tensors.values())) > LARGEST:
         raise KrohnError(
@@ -107,8 +108,11 @@ def page_data(file: ModelFile) -> dict[str, Any]:
             name: {"shape": array.shape, "bytes": base64.b64encode(array).decode()}
             for name, array in tensors.items()
         },
-        "channels": [_channel(program, each) for each in program.channels.values()],
-        "names": {n: dict(place.values) for n, place in places(file).items()},
+        "channels": [
+            _channel(program, each, meanings[each.name].says)
+            for each in program.channels.values()
+        ],
+        "names": {name: dict(each.values) for name, each in meanings.items()},
         "outputs": program.outputs,
         "decode": [[row, answer] for row, answer in program.decode.items()],
         "first": _first_word(file),
@@ -145,7 +149,7 @@ def _stored(file: ModelFile, tensor: Any) -> Any:
     return np.ascontiguousarray(tensor, dtype=wide)
 
 
-def _channel(program: Statement, channel: Channel) -> dict[str, Any]:
+def _channel(program: Statement, channel: Channel, says: str) -> dict[str, Any]:
     """A channel as the script reads it."""
     if channel.op not in OPERATIONS:
         raise KrohnError(f"a page does not run the operation {channel.op!r}")
@@ -157,7 +161,7 @@ def _channel(program: Statement, channel: Channel) -> dict[str, Any]:
     return {
         "name": channel.name,
         "op": channel.op,
-        "says": _description(channel),
+        "says": says,
         "reads": channel.inputs,
         "bos": int(channel.bos),
         "domain": channel.later.tolist(),
@@ -169,11 +173,6 @@ def _channel(program: Statement, channel: Channel) -> dict[str, Any]:
         "known": sorted(rows_of_letters(program, letters)) if several else None,
         **_parameters(operation),
     }
-
-
-def _description(channel: Channel) -> str:
-    reads = ", ".join(channel.inputs)
-    return f"{channel.op} of {reads}" if reads else channel.op
 
 
 def _parameters(operation: Operation) -> Mapping[str, Any]:

@@ -10,6 +10,7 @@ from math import ceil, log2
 
 import numpy as np
 import pytest
+from every_construction import SERVED, WIDE
 from hypothesis import given, settings, strategies as st
 from random_machines import agrees, machines
 
@@ -27,40 +28,6 @@ from krohn.compiler.pipeline import Options
 from krohn.network.precision import FLOAT32
 from krohn.program.interpreter import states
 
-WIDE = f"Parity40@{','.join(map(str, range(1, 41)))}"
-SERVED: dict[str, dict[str, int]] = {
-    "memory": {"FlipFlop": 4, "Memory3": 3},
-    "window": {"FFLTracker2": 3, "FFL2": 3, "Adder": 4, "Memory3": 3},
-    "counter": {"C2": 5, "C5": 3},
-    "parity": {"Parity4@1,3": 6},
-    "parity-selected": {"Parity4@1,3": 6},
-    "parity-table": {"Parity4@1,3": 6},
-    "parity-sawtooth": {"Parity4@1,3": 6},
-    "parity-tree": {"ParityTree2,2": 6},
-    "product": {"C2xC2": 4, "C2xC3": 3},
-    "gridworld": {"Grid2": 6, "Grid4": 6},
-    "corridor": {"Grid2": 6, "Grid4": 6},
-    "dyck": {"Dyck1,1": 7, "Dyck2,2": 4, "Dyck3,1": 7, "Dyck2,3": 3},
-    "definite": {"regex:(a|b)*aba": 6},
-    "content": {"regex:b*ab*ab*": 6},
-    "piecewise": {"regex:a*b*c*d*": 4},
-    "departures": {"regex:(ab)*c(a|b)*": 5},
-    "cascade": {"S3": 3, "Grid4": 6},
-    "semidirect-car": {"S3": 3},
-    "wreath": {"Q8": 3},
-    "scan": {"S3": 3, "Grid4": 6},
-    "sequential": {"S3": 3, "Grid4": 6},
-    "scan3": {"S3": 4},
-    "scan5": {"S3": 4},
-    "scan10": {"FlipFlop": 4},
-    "semidirect": {"S3": 3},
-    "series": {"Q8": 3},
-    "permutation-reset": {"PermReset2": 4},
-    "krohn-rhodes": {"Grid3": 5},
-    "chunked": {"C2": 5},
-    "memorising": {"C2": 4},
-}
-"""Machines of each construction, and how long the words are, all of which are run."""
 REFUSED = {
     "scan": ("C2:0 C2:-3", "at least 1"),
     "sequential": ("C2:5000", "layer per letter"),

@@ -91,9 +91,9 @@ net.write("11") -> run\(word\) gives what it says
 text.run("a a | a") -> this has 4 tokens
 net.run("x") -> 'x' is not a letter
 text.write("hello") -> a prompt of LCS2,2 has the form
-net.patch("11", "stored", 1, 1) -> `model.places\(\)` lists all
+net.patch("11", "stored", 1, 1) -> the variables are increment, sum, count$
 net.patch("11", "count", 9, 1) -> letters are at 1, …, 2
-net.run_with_hooks("11", {"blocks.7.mlp": abs}) -> `model.hook_places\(\)` lists them
+net.run_with_hooks("11", {"blocks.7.mlp": abs}) -> `model.hook_places\(\)` lists the places
 net.run_with_hooks("11", [("logits", abs)]) -> hooks are a dict
 model.run("11") -> \.model\.run is that of its network
 krohn.run("f", "11") -> krohn.load\(path\).run\(word\)

@@ -57,13 +57,15 @@ def test_unknown_letters_are_refused(parts: Build, place: Build, letter: str) ->
     assert "0, 1, 2" in str(caught.value)
 
 
-def test_unknown_channels_are_refused(parts: Build, place: Build) -> None:
+def test_unknown_variables_are_refused(parts: Build, place: Build) -> None:
     model = krohn.load(place(parts("C3", "scan", 4).pack()))
-    with pytest.raises(ModelFileError, match="no channel 'nothing'"):
+    with pytest.raises(
+        ModelFileError, match=r"no variable 'nothing'.* are map0\[0\], "
+    ):
         model.read("nothing", torch.tensor([[0]]))
 
 
-def test_a_channel_is_read_for_words_as_for_their_tokens(tmp_path: Path) -> None:
+def test_a_variable_is_read_for_words_as_for_their_tokens(tmp_path: Path) -> None:
     krohn.compile("FlipFlop", 8, proof=False).save(file := tmp_path / "f.safetensors")
     net = krohn.load(file)
     a, b = net.letters[:2]
@@ -95,8 +97,8 @@ def test_a_text_is_a_word_as_the_command_takes_it(tmp_path: Path) -> None:
 def test_the_variable_of_the_answer_has_names_for_its_values(tmp_path: Path) -> None:
     krohn.compile("examples/turnstile.dot", 8, "cascade").save(f := tmp_path / "f.st")
     net = krohn.load(f)
-    named = {n: p.values for n, p in net.places().items() if p.values}
-    ((name, values),) = named.items()
+    (name,) = net.header["program"]["outputs"]
+    values = net.places()[name].values
     word = ["coin", "card", "push", "push"]
     said = [values[v] for v in net.read(name, word)[0, 1:].tolist()]
     assert said == list(net.run(word, states=True))

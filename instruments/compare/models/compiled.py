@@ -68,8 +68,8 @@ class Compiled(Network):
 
         Of a Transformer, `hidden` is the residual stream at the letters after the
         embedding and after every sublayer: 2b + 1 after the heads of block b, 2b + 2
-        after its MLP, as in `krohn.network.model.VariablePlace`; `attention` has for each
-        block ``(count, heads, length, length + 1)``: column 0 is BOS, which stands in
+        after its MLP, as in `krohn.network.variables.VariablePlace`; `attention` has for
+        each block ``(count, heads, length, length + 1)``: column 0 is BOS, which stands in
         front of every word, and column j the j-th letter. Of an RNN, `hidden` is what the
         letters add to the hidden state, and that state.
 

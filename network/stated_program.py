@@ -1,0 +1,49 @@
+"""The Program that a file states, and what its variables mean."""
+
+from krohn.network import ModelFileError
+from krohn.network.modelfile import ModelFile
+from krohn.program.claim import Sense
+from krohn.program.errors import Refused
+from krohn.program.meanings import Meaning, meanings
+from krohn.program.statement import Statement, parse
+
+
+def stated_program(file: ModelFile) -> Statement:
+    """The Program that the file of a Transformer states.
+
+    Raises:
+        ModelFileError: If it is malformed.
+    """
+    shape = file.architecture
+    try:
+        return parse(
+            file.header["program"],
+            shape.vocabulary - 1,
+            shape.positions - 1,
+            True,
+            True,
+        )
+    except (Refused, AttributeError, LookupError, TypeError, ValueError) as error:
+        reason = str(error) if isinstance(error, Refused) else repr(error)
+        raise ModelFileError(f"the file is damaged: of its Program, {reason}") from None
+
+
+def meanings_of(file: ModelFile, program: Statement) -> dict[str, Meaning]:
+    """What each variable of the Program of a file means."""
+    claim = file.claim
+    answers = claim.answers if claim.sense is Sense.EXACT else ()
+    return meanings(program, claim.letters, answers)
+
+
+def stored_inputs(program: Statement, name: str) -> tuple[str, ...]:
+    """The stored channels that a channel reads, through channels that are not stored.
+
+    Where these read nothing, as the token, they are among them.
+    """
+    found: dict[str, None] = {}
+    for read in program.reads(name):
+        ends = bool(read.stored) or not read.inputs
+        found |= dict.fromkeys(
+            (read.name,) if ends else stored_inputs(program, read.name)
+        )
+    return tuple(found)

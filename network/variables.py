@@ -1,0 +1,265 @@
+"""The variables of a network: where they lie in the residual stream, and what they mean."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn.functional import one_hot
+
+from krohn.network import ModelFileError
+from krohn.network.directions import Directions, head_of
+from krohn.network.modelfile import ModelFile
+from krohn.network.stated_program import meanings_of, stated_program, stored_inputs
+from krohn.program.errors import Refused
+from krohn.program.interpreter import evaluate_operation
+from krohn.program.meanings import Meaning
+from krohn.program.quoting import listed, near
+from krohn.program.statement import Statement, cone
+
+
+@dataclass(frozen=True)
+class VariablePlace:
+    """Where a variable of the machine lies in the residual stream, and what it means.
+
+    Attributes:
+        name: The name of the variable.
+        dims: First dimension, and one past the last.
+        snapshots: First and last snapshot at which it is there: 0 is after the
+            embedding, 2b + 1 after the heads of block b, 2b + 2 after its MLP.
+        code: ``"integer"`` (the value itself) or ``"one-hot"``.
+        head: Which head of its block wrote it, if one did.
+        operation: The operation that it is the result of, as the file states it.
+        meant: What the variables of the file mean, derived when it is first asked for.
+        directions: In a disguised network, the directions of all dimensions; a variable
+            lies along those of its own.
+    """
+
+    name: str
+    dims: tuple[int, int]
+    snapshots: tuple[int, int]
+    code: str
+    head: int | None
+    operation: Mapping[str, Any]
+    meant: Callable[[str], Meaning] = field(compare=False, repr=False)
+    directions: Directions | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def meaning(self) -> str:
+        """How it is computed, in words."""
+        return self.meant(self.name).says
+
+    @property
+    def values(self) -> Mapping[int, str]:
+        """The name of each value: an answer, the answers that are possible with it, ….
+
+        `krohn.program.meanings.Meaning` says what there is. Numbers, as a sum, have no
+        names.
+        """
+        return self.meant(self.name).values
+
+    @property
+    def where(self) -> str:
+        """Where it lies, in words."""
+        block, after = divmod(self.snapshots[0] - 1, 2)
+        part = f"head {self.head}" if after == 0 else "MLP"
+        writer = f"block {block}, {part}" if self.snapshots[0] else "the embedding"
+        start, stop = self.dims
+        several = stop - start > 1
+        dims = f"dimensions {start} to {stop - 1}" if several else f"dimension {start}"
+        first, last = self.snapshots
+        kept = f"snapshot {first}" if first == last else f"snapshots {first} to {last}"
+        return f"{writer}; {dims}, {self.code}; {kept}"
+
+    def read(self, stream: Tensor) -> Tensor:
+        """The values in a stream ``(…, d)``: ``(…)`` whole numbers.
+
+        Of a code of real numbers, those themselves: ``(…, dimensions)``.
+        """
+        values = self._read_numbers(stream)
+        if self.code == "one-hot":
+            return values.argmax(dim=-1)
+        return values[..., 0].round().long() if self.code == "integer" else values
+
+    def write(self, stream: Tensor, values: Tensor) -> Tensor:
+        """A stream in which these values stand, as `read` returns them."""
+        if self.code == "one-hot":
+            values = one_hot(values.long(), self.dims[1] - self.dims[0])
+        elif self.code == "integer":
+            values = values[..., None]
+        if self.directions is not None:
+            along = torch.from_numpy(self.directions.writes(self.dims))
+            change: Tensor = values.to(stream) - self._read_numbers(stream)
+            return stream + change @ along.to(stream)
+        changed = stream.clone()
+        changed[..., slice(*self.dims)] = values.to(stream)
+        return changed
+
+    def _read_numbers(self, stream: Tensor) -> Tensor:
+        """The numbers by which its value is stored: ``(…, dimensions)``."""
+        if self.directions is None:
+            return stream[..., slice(*self.dims)]
+        along = torch.from_numpy(self.directions.reads(self.dims, self.snapshots[0]))
+        return stream @ along.to(stream)
+
+
+class Variables:
+    """The variables of a file.
+
+    Attributes:
+        places: Where each one that is stored lies, by name.
+    """
+
+    def __init__(self, file: ModelFile, along: Directions | None = None) -> None:
+        """Read where they lie; what they mean is derived when it is asked for.
+
+        Args:
+            file: The file.
+            along: In a disguised network, the directions of its dimensions.
+
+        Raises:
+            ModelFileError: If the header is malformed there.
+        """
+        self._file = file
+        try:
+            stated = file.header.get("program", {}).get("channels", [])
+            places = [_place(c, self.meaning, along) for c in stated if "dims" in c]
+            self.places = {
+                place.name: place
+                if place.head is None
+                else replace(
+                    place, head=head_of(file, place.snapshots[0] // 2, place.head)
+                )
+                for place in places
+            }
+        except (AttributeError, LookupError, TypeError) as error:
+            raise ModelFileError(
+                f"the file is damaged: its channels are malformed ({error!r})"
+            ) from None
+
+    def place(self, name: object, others: Iterable[str] = ()) -> VariablePlace:
+        """Where a variable lies.
+
+        Args:
+            name: Its name.
+            others: Names of what may be meant beside variables, for the refusal.
+
+        Raises:
+            ModelFileError: If there is none of that name, or it is stored nowhere.
+        """
+        if name in self.places:
+            return self.places[str(name)]
+        read = [place.name for place in self.inputs(name, others)]
+        raise ModelFileError(
+            f"the variable {name!r} is stored nowhere: who reads it computes it from "
+            f"{listed(read) or 'the letter'}; `read` gives its value"
+        )
+
+    def inputs(self, name: object, others: Iterable[str] = ()) -> list[VariablePlace]:
+        """Where the variables lie from which one is read: itself, if it is stored.
+
+        Args:
+            name: Its name.
+            others: As of `place`.
+
+        Raises:
+            ModelFileError: If there is none of that name.
+        """
+        if name in self.places:
+            return [self.places[str(name)]]
+        if not self.places:
+            raise ModelFileError(
+                "this network has no variables: only Transformers with a Program have any"
+            )
+        if name not in self.program.channels:
+            known = [*others, *self.program.channels]
+            both, lists = ("place or ", "; `model.hook_places()` lists the places")
+            beside = len(known) > len(self.program.channels)
+            raise ModelFileError(
+                f"there is no {both * beside}variable {name!r}{near(str(name), known)}; "
+                f"the variables are {listed(self.places)}{lists * beside}"
+            )
+        read = stored_inputs(self.program, str(name))
+        return [self.places[each] for each in read if each in self.places]
+
+    def compute(self, name: str, read: Mapping[str, Tensor], tokens: Tensor) -> Tensor:
+        """A variable that is stored nowhere, as who reads it computes it.
+
+        Args:
+            name: Its name.
+            read: ``(batch, time + 1)``: the values of its `inputs`.
+            tokens: ``(batch, time)``.
+
+        Raises:
+            ModelFileError: If it holds no whole numbers, or is not defined for what the
+                network holds, as may be if that was changed.
+        """
+        codes = {self.places[each].code for each in read}
+        if not codes <= {"integer", "one-hot"}:
+            raise ModelFileError(
+                f"the variable {name!r} is stored nowhere, and holds real numbers; read "
+                f"{listed(read)}"
+            )
+        values = {each: value.numpy(force=True) for each, value in read.items()}
+        letters = np.pad(
+            tokens.numpy(force=True), ((0, 0), (1, 0)), constant_values=self.program.bos
+        )
+        try:
+            for each in cone(self.program, name, values):
+                operation = self.program.operations[each]
+                inputs = [values[n] for n in operation.reads]
+                values[each] = evaluate_operation(operation, inputs, letters)
+        except Refused as error:
+            raise ModelFileError(
+                f"the variable {name!r} has no value where the network holds another one "
+                f"than its Program says ({error})"
+            ) from None
+        return torch.from_numpy(values[name])
+
+    def meaning(self, name: str) -> Meaning:
+        """What a variable means, stored or not.
+
+        Raises:
+            ModelFileError: If the header is malformed there.
+        """
+        return self.meanings[name]
+
+    @cached_property
+    def meanings(self) -> dict[str, Meaning]:
+        """What each variable means, stored or computed on the way.
+
+        Raises:
+            ModelFileError: If the header is malformed there.
+        """
+        return meanings_of(self._file, self.program)
+
+    @cached_property
+    def program(self) -> Statement:
+        """The Program that the file states.
+
+        Raises:
+            ModelFileError: If it is malformed.
+        """
+        return stated_program(self._file)
+
+
+def _place(
+    channel: Mapping[str, Any],
+    meant: Callable[[str], Meaning],
+    along: Directions | None,
+) -> VariablePlace:
+    where = ("name", "dims", "snapshots", "code", "head", "domain")
+    operation = {k: v for k, v in channel.items() if k not in where}
+    return VariablePlace(
+        name=channel["name"],
+        dims=(channel["dims"][0], channel["dims"][1]),
+        snapshots=(channel["snapshots"][0], channel["snapshots"][1]),
+        code=channel["code"],
+        head=channel.get("head"),
+        operation=operation,
+        meant=meant,
+        directions=along,
+    )

@@ -1,0 +1,385 @@
+"""Names for the values of the channels of a Program.
+
+A value is named by what is known when a channel has it: the answer, the answers that are
+then possible, the letters that give it, or what it is read for. A name is true whatever the
+word is: possible answers are ruled out only by tables, whose rows are all that occur.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import groupby, pairwise
+from typing import TypeVar
+
+import numpy as np
+
+from krohn.program.domains import BoolArray, IntArray, locate_values
+from krohn.program.functions import Select, Table
+from krohn.program.operations.base import Flagged, LookBack
+from krohn.program.operations.map import Map
+from krohn.program.operations.position import Position
+from krohn.program.operations.token import Token
+from krohn.program.quoting import listed
+from krohn.program.statement import Channel, Statement
+from krohn.program.word_texts import write_letter
+
+T = TypeVar("T")
+Parts = tuple[str, ...]
+"""What a value may stand for: one of these."""
+Named = tuple[Mapping[int, Parts], str]
+"""The parts of the names of values, and what they are, as `ValueNames.of` says it."""
+UNNAMED: Named = ({}, "")
+SHOWN = 4
+"""So many parts of a name are written; of others it is said how many there are."""
+MOST_CELLS = 2**22
+"""Pairs of a row and an answer; of larger tables nothing is concluded."""
+MOST_VALUES = 1024
+"""A channel of more values gets names only if they are answers, points or letters."""
+NUMBERS = ("sum", "prefix-sum", "marked-sum", "block-sum", "mean", "piecewise")
+"""Operations whose values are numbers, and stand for nothing else."""
+START, NONE_YET, NEVER = "at the start", "none yet", "does not occur"
+
+
+class ValueNames:
+    """The names of the values of each channel of a Program.
+
+    Attributes:
+        of_letter: ``(letters,)``: the value for each letter, of channels that the letter
+            alone decides.
+        points: Channels that hold points of maps which are composed.
+    """
+
+    def __init__(
+        self, program: Statement, letters: Sequence[str], answers: Sequence[str]
+    ) -> None:
+        """Derive what the names depend on.
+
+        Args:
+            program: The Program.
+            letters: The names of its letters.
+            answers: The names of what it decodes to, if it does.
+        """
+        self.of_letter = _of_letter(program)
+        self._program, self._answers = program, answers if program.decode else ()
+        self._written = [write_letter(answer) for answer in self._answers]
+        self._letters = [write_letter(letter) for letter in letters]
+        self._kin = _kin(program)
+        selections = [c for c in program.channels.values() if c.op == Select.wire]
+        points = {
+            self._kin[c.name]
+            for c in selections
+            if self._kin[c.inputs[0]] == self._kin[c.name]
+        }
+        self.points = {name for name, first in self._kin.items() if first in points}
+        self._readers = _readers(program)
+        self._possible = possible_answers(program, len(self._answers))
+        self._exact = self._exact_answers()
+        self._known = dict[str, Named]()
+
+    def of(self, name: str) -> tuple[dict[int, str], str]:
+        """The name of each value of a channel, and what the names are.
+
+        They are ``"answer"``, ``"possible answers"``, ``"point"``, ``"letter"``,
+        ``"position"``, ``"use"`` or ``"input"``; without names, nothing.
+        """
+        parts, kind = self._parts(name)
+        domain = self._program.channels[name].domain.tolist()
+        if not parts:
+            return {}, ""
+        return {v: listed(parts.get(v, (str(v),)), SHOWN, "or") for v in domain}, kind
+
+    def _parts(self, name: str) -> Named:
+        if name not in self._known:
+            channel = self._program.channels[name]
+            self._known[name] = self._with_start(channel, self._find(channel))
+        return self._known[name]
+
+    def _exact_answers(self) -> dict[str, dict[int, Parts]]:
+        """The answer of each value, for the kin of an output that alone decides it."""
+        if len(self._program.outputs) != 1 or not self._answers:
+            return {}
+        (output,) = self._program.outputs
+        decode = self._program.decode.items()
+        return {self._kin[output]: {row[0]: (self._answers[q],) for row, q in decode}}
+
+    def _find(self, channel: Channel) -> Named:
+        """The names that say most, of those that there are."""
+        name = channel.name
+        if self._kin[name] in self._exact:
+            return self._exact[self._kin[name]], "answer"
+        if name in self.points:
+            return {v: (f"point {v}",) for v in channel.domain.tolist()}, "point"
+        if kept := self._where_kept(channel):
+            return kept
+        if name in self.of_letter:
+            return self._by_letters(self.of_letter[name]), "letter"
+        source = _copies(self._program, channel, self._kin)
+        copied = UNNAMED if source is None else self._parts(source)
+        if copied[1] not in ("", "use", "input"):
+            return copied
+        if channel.op in NUMBERS or len(channel.domain) > MOST_VALUES:
+            return UNNAMED
+        if isinstance(channel.operation, Position):
+            return _by_position(channel), "position"
+        if told := self._by_answers(channel):
+            return told
+        return copied if copied[1] else self._by_use_or_inputs(channel)
+
+    def _where_kept(self, channel: Channel) -> Named | None:
+        """The answers that are possible where a value was kept by all who read it."""
+        readers = [
+            self._program.channels[n] for n in self._readers.get(channel.name, ())
+        ]
+        looks = [r.operation for r in readers if isinstance(r.operation, Flagged)]
+        sources, marks = {look.source for look in looks}, {look.where for look in looks}
+        if len(looks) < len(readers) or len(marks) != 1 or sources != {channel.name}:
+            return None
+        return next(filter(None, map(self._by_answers, readers)), None)
+
+    def _by_answers(self, channel: Channel) -> Named | None:
+        """The answers that are possible with each value, if they tell something."""
+        sets = self._possible.get(channel.name)
+        if sets is None:
+            return None
+        every, counts = np.asarray(sets.any(axis=0)), sets.sum(axis=1)
+        few = np.maximum(every.sum() // 2, min(SHOWN, every.sum() - 1))
+        if not ((counts > 0) & (counts <= few)).any():
+            return None
+        names = [self._some_answers(row, every) for row in sets]
+        found = zip(channel.domain.tolist(), names, strict=True)
+        return dict(found), "possible answers"
+
+    def _some_answers(self, row: BoolArray, every: BoolArray) -> Parts:
+        some = tuple(self._written[q] for q in np.flatnonzero(row).tolist())
+        others = [self._written[q] for q in np.flatnonzero(every & ~row).tolist()]
+        if not others:
+            return ("any",)
+        if len(some) > SHOWN and len(others) < 3:
+            return (f"all but {listed(others, last='and')}",)
+        return some or (NEVER,)
+
+    def _by_letters(self, values: IntArray) -> dict[int, Parts]:
+        """The letters that give each value."""
+        groups = _groups(values.tolist(), self._letters)
+        if len(groups) == 1 < len(self._letters):
+            return dict.fromkeys(groups, ("any letter",))
+        return groups
+
+    def _by_use_or_inputs(self, channel: Channel) -> Named:
+        """What it is read for; else the values that it is computed from."""
+        if used := self._by_use(channel):
+            return used, "use"
+        if channel.op == Table.wire:
+            return self._by_inputs(channel), "input"
+        if channel.op == Select.wire:
+            options = [self._parts(name)[0] for name in channel.inputs[:0:-1]]
+            return {v: told for names in options for v, told in names.items()}, "input"
+        return UNNAMED
+
+    def _by_use(self, channel: Channel) -> dict[int, Parts]:
+        """What a mark or a summand is read for."""
+        for name in self._readers.get(channel.name, ()):
+            reader = self._program.channels[name]
+            if getattr(reader.operation, "where", "") == channel.name:
+                marks = f"marks this letter for {name}"
+                return {0: ("does not mark this letter",), 1: (marks,)}
+            if reader.op in NUMBERS and reader.operation.is_attention:
+                return {v: (f"adds {v} to {name}",) for v in channel.domain.tolist()}
+        return {}
+
+    def _by_inputs(self, channel: Channel) -> dict[int, Parts]:
+        """The rows of a table that give each value."""
+        table, values = channel.table, channel.table.values.tolist()
+        if modulus := residue(table)[1]:
+            return {v: (f"{v} modulo {modulus}",) for v in channel.domain.tolist()}
+        if len(channel.inputs) > 1:
+            rows = _groups(values, (str(tuple(row)) for row in table.rows.tolist()))
+            return {v: _shorter(given) for v, given in rows.items()}
+        names, inputs = self._parts(channel.inputs[0])[0], table.rows[:, 0].tolist()
+        if not names:
+            groups = _groups(values, inputs)
+            return {v: (_numbers(some, inputs),) for v, some in groups.items()}
+        parts = _groups(values, (names.get(x, (str(x),)) for x in inputs))
+        return {
+            v: tuple(dict.fromkeys(part for parts in some for part in parts))
+            for v, some in parts.items()
+        }
+
+    def _with_start(self, channel: Channel, named: Named) -> Named:
+        """The names, with one for a value that there is only before any letter."""
+        values, kind = named
+        source = _copies(self._program, channel, self._kin)
+        origin = channel if source is None else self._program.channels[source]
+        bos = origin.bos
+        if not values or kind in ("answer", "point") or bos in origin.later:
+            return named
+        return {**values, bos: (START if source is None else NONE_YET,)}, kind
+
+
+def residue(table: Table) -> tuple[list[int], int]:
+    """How a table is a sum of its inputs modulo a number.
+
+    Returns:
+        What is added, and by what each input is multiplied; and the modulus, which is 0
+        if the table is no such function.
+    """
+    rows, values = table.rows, table.values
+    modulus = int(values.max()) + 1
+    if modulus < 2 or int(rows.max()) < modulus:
+        return [], 0
+    weights = list[int]()
+    for i in range(rows.shape[1]):
+        others = (np.delete(rows, i, axis=1) == np.delete(rows[0], i)).all(axis=1)
+        ahead = np.flatnonzero(others & (rows[:, i] == rows[0, i] + 1))
+        weight = int(values[ahead[0]] - values[0]) % modulus if len(ahead) else 0
+        weights.append(weight - modulus * (2 * weight > modulus))
+    more = int(values[0] - rows[0] @ weights)
+    fits = np.array_equal((rows @ weights + more) % modulus, values)
+    return ([more % modulus, *weights], modulus) if fits else ([], 0)
+
+
+def _of_letter(program: Statement) -> dict[str, IntArray]:
+    """``(letters,)`` the value for each letter, of the channels that it decides."""
+    found = dict[str, IntArray]()
+    for name, channel in program.channels.items():
+        operation = channel.operation
+        if isinstance(operation, Token):
+            found[name] = np.arange(program.letters)
+        elif isinstance(operation, Map) and all(n in found for n in operation.reads):
+            found[name] = operation.function([found[n] for n in operation.reads])
+    return found
+
+
+def _copies(program: Statement, channel: Channel, kin: Mapping[str, str]) -> str | None:
+    """The channel whose values a channel copies as they are; None if it copies none."""
+    if isinstance(channel.operation, LookBack):
+        return channel.operation.source
+    if channel.op != Table.wire:
+        return None
+    first, table = channel.inputs[0], channel.table
+    chooses = (table.rows == table.values[:, None]).any(axis=1).all()
+    alike = len({kin[name] for name in channel.inputs}) == 1
+    token = isinstance(program.channels[first].operation, Token)
+    return first if chooses and alike and not token else None
+
+
+def _kin(program: Statement) -> dict[str, str]:
+    """For each channel the first one of those that hold values of one kind.
+
+    A value is handed on as it is by who copies it, and by a selection.
+    """
+    kin, members = dict[str, str](), dict[str, list[str]]()
+    for name, channel in program.channels.items():
+        copied = _copies(program, channel, kin)
+        alike = channel.inputs[1:] if channel.op == Select.wire else ()
+        firsts = dict.fromkeys(kin[n] for n in (copied, *alike) if n is not None)
+        first = min(firsts, key=program.order.__getitem__, default=name)
+        joined = [n for other in firsts if other != first for n in members.pop(other)]
+        members.setdefault(first, []).extend([*joined, name])
+        kin |= dict.fromkeys([*joined, name], first)
+    return kin
+
+
+def _readers(program: Statement) -> dict[str, list[str]]:
+    """The channels that read each channel."""
+    readers: dict[str, list[str]] = {}
+    for name, channel in program.channels.items():
+        for read in dict.fromkeys(channel.inputs):
+            readers.setdefault(read, []).append(name)
+    return readers
+
+
+def possible_answers(program: Statement, answers: int) -> dict[str, BoolArray]:
+    """``(values, answers)``: the answers that are possible with each value, where known.
+
+    From the outputs down through functions of one position, whoever reads a channel: a
+    value goes with the answers of the rows in which it stands.
+    """
+    known = dict[str, BoolArray]()
+    if not answers or len(program.decode) * answers > MOST_CELLS:
+        return known
+    sets = np.eye(answers, dtype=np.bool_)[list(program.decode.values())]
+    for column, name in zip(
+        np.array([*program.decode]).T, program.outputs, strict=True
+    ):
+        _note(known, program.channels[name], column, sets)
+    for name, channel in [*program.channels.items()][::-1]:
+        if name in known and isinstance(channel.operation, Map):
+            _note_inputs(known, program, channel)
+    return known
+
+
+def _note(
+    known: dict[str, BoolArray], channel: Channel, values: IntArray, sets: BoolArray
+) -> None:
+    """Keep only answers of rows: ``(rows,)`` values of a channel, ``(rows, answers)``."""
+    at, there = locate_values(channel.domain, values)
+    order = np.argsort(at[there], kind="stable")
+    some, first = np.unique(at[there][order], return_index=True)
+    found = np.zeros((len(channel.domain), sets.shape[1]), np.bool_)
+    found[some] = np.logical_or.reduceat(sets[there][order], first, axis=0)
+    known[channel.name] = known.get(channel.name, np.True_) & found
+
+
+def _note_inputs(
+    known: dict[str, BoolArray], program: Statement, channel: Channel
+) -> None:
+    """The answers that go with the inputs of a function, from those of its values."""
+    reads, sets = program.reads(channel.name), known[channel.name]
+    if channel.op == Table.wire:
+        table = channel.table
+        if len(table.rows) * sets.shape[1] > MOST_CELLS:
+            return
+        inputs = zip(table.rows.T, reads, strict=True)
+        occurs = np.all([np.isin(x, c.later) for x, c in inputs], axis=0)
+        at, _ = locate_values(channel.domain, table.values[occurs])
+        for column, read in zip(table.rows[occurs].T, reads, strict=True):
+            _note(known, read, column, sets[at])
+    elif channel.op == Select.wire:
+        index, *options = reads
+        rows = [_reached(channel, sets, option) for option in options]
+        _note(known, index, np.arange(len(rows)), np.array(rows))
+
+
+def _reached(channel: Channel, sets: BoolArray, option: Channel) -> BoolArray:
+    """``(answers,)``: those that are possible where an option is chosen."""
+    at, there = locate_values(channel.domain, option.later)
+    return np.asarray(sets[at[there]].any(axis=0))
+
+
+def _groups(values: Iterable[int], given: Iterable[T]) -> dict[int, tuple[T, ...]]:
+    """What is given for each value, in order."""
+    groups: dict[int, list[T]] = {}
+    for value, each in zip(values, given, strict=True):
+        groups.setdefault(value, []).append(each)
+    return {value: tuple(some) for value, some in groups.items()}
+
+
+def _shorter(rows: Parts) -> Parts:
+    """A few rows; of many two, and how many there are."""
+    return rows if len(rows) <= SHOWN else (*rows[:2], f"{len(rows) - 2:,} more rows")
+
+
+def _by_position(channel: Channel) -> dict[int, Parts]:
+    """The positions at which a function of these has each value."""
+    given = channel.values_by_position[1:].tolist()
+    positions = range(1, len(given) + 1)
+    found = _groups(given, positions)
+    return {
+        v: (f"position{'s' * (len(some) > 1)} {_numbers(some, positions)}",)
+        for v, some in found.items()
+    }
+
+
+def _numbers(some: Sequence[int], every: Sequence[int]) -> str:
+    """Some of ascending numbers: ``2 modulo 3``, or ``0 to 3 or 7``."""
+    steps = {b - a for a, b in pairwise(some)}
+    if len(some) > 2 and len(steps) == 1:
+        (step,) = steps
+        rest = some[0] % step
+        alike = [x for x in every if x % step == rest]
+        if step > 1 and list(some) == alike:
+            return f"{rest} modulo {step}"
+    place = {x: i for i, x in enumerate(every)}
+    runs = groupby(enumerate(some), key=lambda pair: place[pair[1]] - pair[0])
+    spans = ([x for _, x in run] for _, run in runs)
+    texts = [str(s[0]) if len(s) == 1 else f"{s[0]} to {s[-1]}" for s in spans]
+    return listed(texts, SHOWN, "or")

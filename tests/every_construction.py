@@ -1,0 +1,36 @@
+"""Machines of every construction. A new one adds its line."""
+
+WIDE = f"Parity40@{','.join(map(str, range(1, 41)))}"
+SERVED: dict[str, dict[str, int]] = {
+    "memory": {"FlipFlop": 4, "Memory3": 3},
+    "window": {"FFLTracker2": 3, "FFL2": 3, "Adder": 4, "Memory3": 3},
+    "counter": {"C2": 5, "C5": 3},
+    "parity": {"Parity4@1,3": 6},
+    "parity-selected": {"Parity4@1,3": 6},
+    "parity-table": {"Parity4@1,3": 6},
+    "parity-sawtooth": {"Parity4@1,3": 6},
+    "parity-tree": {"ParityTree2,2": 6},
+    "product": {"C2xC2": 4, "C2xC3": 3},
+    "gridworld": {"Grid2": 6, "Grid4": 6},
+    "corridor": {"Grid2": 6, "Grid4": 6},
+    "dyck": {"Dyck1,1": 7, "Dyck2,2": 4, "Dyck3,1": 7, "Dyck2,3": 3},
+    "definite": {"regex:(a|b)*aba": 6},
+    "content": {"regex:b*ab*ab*": 6},
+    "piecewise": {"regex:a*b*c*d*": 4},
+    "departures": {"regex:(ab)*c(a|b)*": 5},
+    "cascade": {"S3": 3, "Grid4": 6},
+    "semidirect-car": {"S3": 3},
+    "wreath": {"Q8": 3},
+    "scan": {"S3": 3, "Grid4": 6},
+    "sequential": {"S3": 3, "Grid4": 6},
+    "scan3": {"S3": 4},
+    "scan5": {"S3": 4},
+    "scan10": {"FlipFlop": 4},
+    "semidirect": {"S3": 3},
+    "series": {"Q8": 3},
+    "permutation-reset": {"PermReset2": 4},
+    "krohn-rhodes": {"Grid3": 5},
+    "chunked": {"C2": 5},
+    "memorising": {"C2": 4},
+}
+"""Machines of each construction, and how long the words are, all of which are run."""

@@ -1,0 +1,168 @@
+"""What is said of variables is true: how they are computed, and what their values mean.
+
+The first tables hold a machine of every construction, and a network of every kind.
+"""
+
+import re
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from every_construction import SERVED
+from every_kind import NETWORKS, compiled
+
+import krohn
+from krohn.network import ModelFileError
+from krohn.network.stated_program import meanings_of, stated_program
+from krohn.network.transformer import Transformer
+from krohn.open_model import Model
+from krohn.program.interpreter import decoded_outputs, interpret
+from krohn.program.meanings import SENTENCES
+from krohn.program.operations import operation_modules
+from krohn.program.slices import slices
+from krohn.program.value_names import NUMBERS, possible_answers
+
+EACH = pytest.mark.parametrize("construction", SERVED)
+
+
+@cache
+def networks(construction: str) -> list[Model]:
+    """Networks of each machine that a construction serves, of its states and outputs."""
+    found = list[Model]()
+    for source, length in SERVED[construction].items():
+        shown: list[dict[str, Any]] = [{}]
+        shown += [{"observe": "outputs"}] if krohn.read(source).output else []
+        for how in shown:
+            how |= {"construction": construction, "proof": False}
+            found.append(krohn.compile(source, length, **how).model)
+    return found
+
+
+def some_words(net: Model) -> np.ndarray[Any, Any]:
+    assert net.length is not None
+    rng = np.random.default_rng(0)
+    return rng.integers(len(net.letters), size=(200, net.length))
+
+
+def test_every_operation_has_a_sentence() -> None:
+    brought = {name for each in slices().values() for name in each.operations}
+    maps = {"table", "select", "sum", "piecewise"}
+    assert set(SENTENCES) == (set(operation_modules()) - brought - {"map"}) | maps
+
+
+def is_number(net: Model, name: str) -> bool:
+    """Whether the values of a variable are numbers, or it copies one."""
+    program = net.variables.program
+    if program.channels[name].op in NUMBERS:
+        return True
+    source = getattr(program.operations[name], "source", None)
+    return source is not None and is_number(net, source)
+
+
+@EACH
+def test_each_value_of_each_variable_has_a_name(construction: str) -> None:
+    for net in networks(construction):
+        for name, channel in net.variables.program.channels.items():
+            meaning = net.variables.meaning(name)
+            assert meaning.says
+            named = set(meaning.values) == set(channel.domain.tolist())
+            assert named or is_number(net, name), (construction, name)
+            assert all(meaning.values.values())
+            assert bool(meaning.values) == bool(meaning.named_by)
+
+
+@EACH
+def test_answers_are_among_those_that_are_possible(construction: str) -> None:
+    for net in networks(construction):
+        program, words = net.variables.program, some_words(net)
+        values = interpret(program, words)
+        answers = decoded_outputs(program.outputs, program.decode, values)
+        sets = possible_answers(program, len(net.classes))
+        assert set(program.outputs) <= set(sets)
+        for name, possible in sets.items():
+            at = program.channels[name].place(values[name][:, 1:])
+            assert possible[at, answers].all(), (construction, name)
+
+
+@EACH
+def test_names_by_answer_and_by_letter_are_those(construction: str) -> None:
+    for net in networks(construction):
+        program, words = net.variables.program, some_words(net)
+        values = interpret(program, words)
+        answers = decoded_outputs(program.outputs, program.decode, values)
+        for name, meaning in net.variables.meanings.items():
+            told = meaning.values
+            if meaning.named_by == "answer" and name in program.outputs:
+                said = np.vectorize(told.get)(values[name][:, 1:])
+                assert (said == np.array(net.classes)[answers]).all()
+            if (
+                meaning.named_by == "letter"
+                and meaning.says == "a number for each letter"
+            ):
+                for letter, v in zip(words[:, 0], values[name][:, 1], strict=True):
+                    all_of = re.split(", | or ", told[v])
+                    written = net.letters[letter] in all_of
+                    assert written or told[v] == "any letter" or "more" in told[v]
+
+
+@pytest.mark.parametrize("construction", ["scan", "scan3", "scan5", "scan10"])
+def test_windows_of_composed_maps_are_the_letters_that_are_said(
+    construction: str,
+) -> None:
+    for net in networks(construction):
+        program, words = net.variables.program, some_words(net)
+        values, meanings = interpret(program, words), net.variables.meanings
+        whose = re.compile(r"where (?:this|the last (\d+)) letters? takes? (.*)")
+        first = {
+            found[2]: name
+            for name, meaning in meanings.items()
+            if (found := whose.fullmatch(meaning.says)) and not found[1]
+        }
+        steps = [values[name] for name in first.values()]  # (points, batch, T + 1)
+        seen = 0
+        for name, meaning in meanings.items():
+            if (found := whose.fullmatch(meaning.says)) is None:
+                continue
+            seen += 1
+            point = np.full(len(words), [*first].index(found[2]))
+            for t in range(max(net.length - int(found[1] or 1), 0), net.length):
+                point = np.array(steps)[point, range(len(words)), t + 1]
+            assert np.array_equal(point, values[name][:, -1]), name
+        assert seen > len(first) > 1
+
+
+@EACH
+def test_a_variable_that_is_stored_nowhere_is_read_as_its_readers_compute_it(
+    construction: str,
+) -> None:
+    for net in networks(construction):
+        words = some_words(net)[:20]
+        right = interpret(net.variables.program, words)
+        for name in net.variables.program.channels:
+            read = net.read(name, torch.from_numpy(words))
+            assert np.array_equal(read, right[name]), (construction, name)
+            if name not in net.places():
+                with pytest.raises(ModelFileError, match="is stored nowhere"):
+                    net.variables.place(name)
+
+
+@pytest.mark.parametrize("kind", NETWORKS)
+def test_variables_of_every_kind_have_a_meaning(kind: str) -> None:
+    file = compiled(kind).file
+    if "channels" not in file.header.get("program", {}):
+        return
+    program = stated_program(file)
+    for name, meaning in meanings_of(file, program).items():
+        assert meaning.says, name
+        assert "{" not in meaning.says, name
+        domain = set(program.channels[name].domain.tolist())
+        assert set(meaning.values) in (domain, set())
+
+
+def test_a_network_without_a_program_has_no_variables() -> None:
+    net = krohn.compile("C3", arch="rnn").model
+    assert not isinstance(net.network, Transformer)
+    with pytest.raises(ModelFileError, match="has no variables"):
+        net.read("sum", ["1"])
