@@ -268,42 +268,32 @@ def _overwrite(
     )
 
 
-def without_head(
-    model: "Model", tokens: Tensor, variable: str
+def without_heads(
+    model: "Model", tokens: Tensor, variables: Sequence[str]
 ) -> tuple[Tensor, Prediction]:
-    """Run words without the head that writes a variable, and say what should happen.
+    """Run words without the heads that write variables, and say what should happen.
 
-    At every letter the head adds nothing, so that the variables which it writes are 0
+    At every letter a head adds nothing, so that the variables which it writes are 0
     there if they are stored as numbers. One that is stored as a unit vector has no value
     then, nor has one that is never 0: of these nothing is predicted.
 
     Raises:
         KrohnError: If there is no such variable, or no head writes it.
     """
-    place, program = model.variables.place(variable), read_program(model)
-    if place.head is None:
-        carried = [n for n, each in model.places().items() if each.head is not None]
-        raise KrohnError(
-            f"no head writes {variable!r}; heads write {listed(carried) or 'none'}"
-        )
-    born, head = place.snapshots[0], place.head
-
-    def silence_head(taken: Tensor) -> Tensor:
-        kept = taken.clone()
-        kept[:, head, 1:] = 0
-        return kept
-
-    hooks = Hooks({f"blocks.{born // 2}.attention.taken": (silence_head,)})
+    places, program = model.variables, read_program(model)
+    silenced = {_writing_head(places, variable) for variable in variables}
+    hooks = dict[str, list[Hook]]()
+    for block, head in silenced:
+        at = hooks.setdefault(f"blocks.{block}.attention.taken", [])
+        at.append(partial(_silence, head))
     assert isinstance(model.network, Transformer)
-    logits = model.network.run_with_hooks(tokens, hooks)
+    logits = model.network.run_with_hooks(tokens, Hooks(hooks))
     shape = (len(tokens), tokens.shape[1] + 1)
     zeros = _letters(shape, 0)
     written = {
-        name: channel
-        for name, channel in program.channels.items()
-        if channel.head is not None
-        and channel.born == born
-        and model.places()[name].head == head
+        name: program.channels[name]
+        for name, place in places.places.items()
+        if place.head is not None and (place.snapshots[0] // 2, place.head) in silenced
     }
     prediction = predict(
         program, tokens.numpy(force=True), dict.fromkeys(written, zeros)
@@ -312,6 +302,27 @@ def without_head(
         nothing = np.full_like(prediction.answers, -1)
         prediction = Prediction(nothing, prediction.values, np.zeros(shape, np.bool_))
     return logits, prediction
+
+
+def _writing_head(variables: Variables, name: str) -> tuple[int, int]:
+    """The block and the head that write a variable.
+
+    Raises:
+        KrohnError: If there is no such variable, or no head writes it.
+    """
+    place = variables.place(name)
+    if place.head is None:
+        carried = [n for n, each in variables.places.items() if each.head is not None]
+        raise KrohnError(
+            f"no head writes {name!r}; heads write {listed(carried) or 'no variable'}"
+        )
+    return place.snapshots[0] // 2, place.head
+
+
+def _silence(head: int, taken: Tensor) -> Tensor:
+    kept = taken.clone()
+    kept[:, head, 1:] = 0
+    return kept
 
 
 def _letters(shape: tuple[int, int], value: int) -> Held:

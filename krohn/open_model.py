@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, cast, overload
 from torch import Tensor
 
 from krohn.algebra.errors import KrohnError
-from krohn.algebra.wording import count
+from krohn.algebra.wording import count, listed
 from krohn.foreign import source_name
 from krohn.intervention import (
     Activations,
@@ -18,7 +18,7 @@ from krohn.intervention import (
     outcome,
     read_program,
     run_changed,
-    without_head,
+    without_heads,
 )
 from krohn.network import ModelFileError, model as base
 from krohn.network.architecture import kind_of
@@ -29,6 +29,7 @@ from krohn.network.modelfile import ModelFile
 from krohn.network.transformer import Transformer
 from krohn.network.variables import VariablePlace
 from krohn.run_result import RunResult, answers_of, inputs_of, parts_of
+from krohn.selection import Selection
 from krohn.source_kinds import of_file
 from krohn.source_kinds.kind import Runs
 
@@ -279,20 +280,39 @@ class Model(base.Model):
         change = ", ".join(f"{v} = {x} at {t}" for v, t, x in asked)
         return outcome(self, tokens, change, run_changed(self, tokens, held_values))
 
-    def ablate(self, word: Word, variable: str) -> Outcome:
-        """Take the head away that writes a variable; also, what should happen then.
+    def select(self, *variables: str) -> Selection:
+        """Variables by name, to be read, changed and printed.
+
+        Args:
+            variables: Names; ``*`` stands for any text, as in ``"earlier0@*"``.
+
+        Raises:
+            ModelFileError: If there is no such variable.
+
+        Examples:
+            >>> krohn.compile("FlipFlop", 8).model.select("stored")
+            stored: written at the latest letter where writes is 1
+              block 0, head 0; dimension 4, integer; snapshots 1 to 2
+              values are answers: 0 → 1; 1 → 2
+        """
+        known = self.variables
+        return Selection(self, known, tuple(known.choose(variables or ("*",))))
+
+    def ablate(self, word: Word, variable: str | Sequence[str]) -> Outcome:
+        """Take heads away that write variables; also, what should happen then.
 
         Args:
             word: The letters by name.
-            variable: What the head carries.
+            variable: What the head carries; or several, each by its head.
 
         Raises:
             KrohnError: If there is no such variable, or no head writes it.
             ModelFileError: If something is no letter, or the word is too long.
         """
         tokens = self._one(word)
-        ablation = without_head(self, tokens, variable)
-        return outcome(self, tokens, f"no head for {variable}", ablation)
+        names = [variable] if isinstance(variable, str) else list(variable)
+        ablation = without_heads(self, tokens, names)
+        return outcome(self, tokens, f"no head for {listed(names)}", ablation)
 
     def _one(self, word: Word) -> Tensor:
         """The tokens of one word with letters."""

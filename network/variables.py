@@ -1,5 +1,6 @@
 """The variables of a network: where they lie in the residual stream, and what they mean."""
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -73,6 +74,9 @@ class VariablePlace:
         first, last = self.snapshots
         kept = f"snapshot {first}" if first == last else f"snapshots {first} to {last}"
         return f"{writer}; {dims}, {self.code}; {kept}"
+
+    def __str__(self) -> str:
+        return describe(self.meant(self.name), self.name, self.where)
 
     def read(self, stream: Tensor) -> Tensor:
         """The values in a stream ``(…, d)``: ``(…)`` whole numbers.
@@ -150,8 +154,8 @@ class Variables:
         Raises:
             ModelFileError: If there is none of that name, or it is stored nowhere.
         """
-        if name in self.places:
-            return self.places[str(name)]
+        if isinstance(name, str) and name in self.places:
+            return self.places[name]
         read = [place.name for place in self.inputs(name, others)]
         raise ModelFileError(
             f"the variable {name!r} is stored nowhere: who reads it computes it from "
@@ -168,8 +172,12 @@ class Variables:
         Raises:
             ModelFileError: If there is none of that name.
         """
+        if not isinstance(name, str):
+            raise ModelFileError(
+                f"a variable is called by its name, as 'stored', not by {name!r}"
+            )
         if name in self.places:
-            return [self.places[str(name)]]
+            return [self.places[name]]
         if not self.places:
             raise ModelFileError(
                 "this network has no variables: only Transformers with a Program have any"
@@ -179,10 +187,10 @@ class Variables:
             both, lists = ("place or ", "; `model.hook_places()` lists the places")
             beside = len(known) > len(self.program.channels)
             raise ModelFileError(
-                f"there is no {both * beside}variable {name!r}{near(str(name), known)}; "
+                f"there is no {both * beside}variable {name!r}{near(name, known)}; "
                 f"the variables are {listed(self.places)}{lists * beside}"
             )
-        read = stored_inputs(self.program, str(name))
+        read = stored_inputs(self.program, name)
         return [self.places[each] for each in read if each in self.places]
 
     def compute(self, name: str, read: Mapping[str, Tensor], tokens: Tensor) -> Tensor:
@@ -219,6 +227,36 @@ class Variables:
             ) from None
         return torch.from_numpy(values[name])
 
+    def choose(self, patterns: Iterable[object]) -> list[str]:
+        """The names of variables that are asked for, those that are stored first.
+
+        Args:
+            patterns: Names; in one that is no name ``*`` stands for any text.
+
+        Raises:
+            ModelFileError: If one fits no variable.
+        """
+        chosen = dict[str, None]()
+        for pattern in patterns:
+            text = ".*".join(map(re.escape, str(pattern).split("*")))
+            fits = [n for n in self.places if re.fullmatch(text, n)]
+            if not fits:
+                self.inputs(pattern)  # of one that is stored nowhere there are inputs
+            chosen |= dict.fromkeys(fits or [str(pattern)])
+        return list(chosen)
+
+    def describe(self, name: str) -> str:
+        """A variable in words: how it is computed, where it lies, what values mean.
+
+        Raises:
+            ModelFileError: If there is none of that name.
+        """
+        if name in self.places:
+            return str(self.places[name])
+        read = [place.name for place in self.inputs(name)]
+        where = f"stored nowhere; computed from {listed(read) or 'the letter'}"
+        return describe(self.meaning(name), name, where)
+
     def meaning(self, name: str) -> Meaning:
         """What a variable means, stored or not.
 
@@ -244,6 +282,29 @@ class Variables:
             ModelFileError: If it is malformed.
         """
         return stated_program(self._file)
+
+
+VALUES = {
+    "answer": "values are answers",
+    "possible answers": "answers that are possible with each value",
+    "point": "values are points",
+    "letter": "letters of each value",
+    "position": "positions of each value",
+    "use": "what each value does",
+    "input": "what gives each value",
+    "": "values are numbers",
+}
+"""What names of values are, by `krohn.program.meanings.Meaning.named_by`."""
+MOST_LISTED = 8
+"""Values that a description lists."""
+
+
+def describe(meaning: Meaning, name: str, where: str) -> str:
+    """A variable in three lines: how it is computed, where it lies, what values mean."""
+    texts = [f"{value} → {text}" for value, text in meaning.values.items()]
+    shown = listed(texts, MOST_LISTED, between="; ")
+    values = f"{VALUES[meaning.named_by]}{': ' * bool(shown)}{shown}"
+    return f"{name}: {meaning.says}\n  {where}\n  {values}"
 
 
 def _place(

@@ -24,23 +24,24 @@ def cut(text: str, limit: int) -> str:
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
-def listed(names: Iterable[str], most: int = 12, last: str = "") -> str:
+def listed(
+    names: Iterable[str], most: int = 12, last: str = "", between: str = ", "
+) -> str:
     """Names in a row; of many the first ones, and how many more there are.
 
     Args:
         names: The names.
-        most: So many are written at most.
-        last: What stands before the last one instead of a comma, as ``or``.
+        most: So many are written at most, and one more if that is the last.
+        last: What stands before the last one, as ``or``.
+        between: What stands between others.
     """
-    first, *rest = [*names] or [""]
-    shown, hidden = [first, *rest[: most - 1]], len(rest) - most + 1
-    if hidden > 0:
-        shown = (
-            [*shown, f"{hidden:,} more"] if last else [*shown, f"… ({hidden:,} more)"]
-        )
-    if not last or len(shown) == 1:
-        return ", ".join(shown)
-    return f"{', '.join(shown[:-1])} {last} {shown[-1]}"
+    every = list(names)
+    if (hidden := len(every) - most) > 1:
+        more = f"{hidden:,} more" if last else f"… ({hidden:,} more)"
+        every = [*every[:most], more]
+    if not last or len(every) < 2:
+        return between.join(every)
+    return f"{between.join(every[:-1])} {last} {every[-1]}"
 
 
 def near(name: str, known: Iterable[str], most: int = 1, cutoff: float = 0.6) -> str:

@@ -252,7 +252,7 @@ MISTAKES: dict[str, tuple[Call, str]] = {
     ),
     "a variable that is no name": (
         lambda m, _: m.patch(["213"], 5, 1, 0),  # type: ignore[arg-type]
-        "no variable 5",
+        "called by its name, as 'stored', not by 5",
     ),
     "no word": (lambda m, _: m.run(None), "a NoneType is neither"),  # type: ignore[call-overload]
     "a length that is no number": (

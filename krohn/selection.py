@@ -1,0 +1,91 @@
+"""Variables of an open network, chosen by name: they print themselves, and are changed."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from torch import Tensor
+
+from krohn.algebra.errors import KrohnError
+from krohn.algebra.wording import listed
+from krohn.network.variables import VariablePlace, Variables
+
+if TYPE_CHECKING:
+    from krohn.intervention import Outcome
+    from krohn.open_model import Model
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Selection:
+    """Variables of an open network.
+
+    It prints how each is computed, where it lies, and what its values mean.
+
+    Attributes:
+        model: The network.
+        variables: All its variables.
+        names: Those that are selected.
+    """
+
+    model: "Model"
+    variables: Variables
+    names: tuple[str, ...]
+
+    @property
+    def place(self) -> VariablePlace:
+        """Where the one variable lies.
+
+        Raises:
+            KrohnError: If several are selected, or it is stored nowhere.
+        """
+        if len(self.names) != 1:
+            raise KrohnError(
+                f"{len(self.names)} variables are selected ({listed(self.names)}); "
+                "`places` has all"
+            )
+        return self.variables.place(self.names[0])
+
+    @property
+    def places(self) -> dict[str, VariablePlace]:
+        """Where those lie that are stored, by name."""
+        known = self.variables.places
+        return {name: known[name] for name in self.names if name in known}
+
+    def read(self, words: Any) -> Tensor | Mapping[str, Tensor]:
+        """The values at every position; of several variables by name.
+
+        Args:
+            words: As `Model.read` takes them.
+
+        Raises:
+            ModelFileError: As `Model.read` does.
+        """
+        found = {name: self.model.read(name, words) for name in self.names}
+        return found[self.names[0]] if len(found) == 1 else found
+
+    def patch(self, word: Any, position: int, value: int | str) -> "Outcome":
+        """Give all of them a value at a position; also, what should happen then.
+
+        Args:
+            word: As `Model.patch` takes it, as the position and the value.
+            position: After which letter: 1 is the first one.
+            value: A whole number, or the name of a value.
+
+        Raises:
+            KrohnError: As `Model.patch` does.
+        """
+        return self.model.patch(word, [(name, position, value) for name in self.names])
+
+    def ablate(self, word: Any) -> "Outcome":
+        """Take the heads away that write them; also, what should happen then.
+
+        Args:
+            word: As `Model.ablate` takes it.
+
+        Raises:
+            KrohnError: As `Model.ablate` does.
+        """
+        return self.model.ablate(word, self.names)
+
+    def __repr__(self) -> str:
+        return "\n".join(map(self.variables.describe, self.names))

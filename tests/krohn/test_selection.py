@@ -1,0 +1,121 @@
+"""Variables that are selected print themselves, and do what the network does with them."""
+
+import pytest
+import torch
+from every_construction import SERVED
+
+import krohn
+from krohn.network import ModelFileError
+from krohn.open_model import Model
+from krohn.program.quoting import listed
+
+
+@pytest.fixture(scope="module")
+def net() -> Model:
+    return krohn.compile("examples/turnstile.dot", 8).model
+
+
+WORD = ["coin", "card", "push", "coin", "push"]
+
+
+@pytest.mark.parametrize("construction", SERVED)
+def test_each_prints_what_it_is_where_it_lies_and_what_its_values_mean(
+    construction: str,
+) -> None:
+    (source, length), *_ = SERVED[construction].items()
+    net = krohn.compile(source, length, construction, proof=False).model
+    for name in net.variables.program.channels:
+        printed, meaning = repr(net.select(name)), net.variables.meaning(name)
+        first, where, values = printed.splitlines()
+        assert first == f"{name}: {meaning.says}"
+        assert all(text in values for text in list(meaning.values.values())[:8])
+        place = net.places().get(name)
+        assert ("stored nowhere" in where) == (place is None)
+        if place is not None:
+            assert f"dimension{'s' * (place.dims[1] - place.dims[0] > 1)} " in where
+            assert str(place) == printed
+            assert net.select(name).place == place
+    assert net.select().names == tuple(net.places())
+
+
+def test_patterns_select_several(net: Model) -> None:
+    names = tuple(n for n in net.places() if n.startswith("earlier0@"))
+    several = net.select("earlier0@*")
+    assert several.names == names
+    assert tuple(several.places) == names
+    assert len(repr(several).splitlines()) == 3 * len(names)
+    assert net.select("*0", "stored0").names == tuple(
+        n for n in net.places() if n.endswith("0")
+    )
+    assert net.select("now0", "at*").names == ("now0", "at0", "at1")
+    scan = krohn.compile("S3", 4, "scan", proof=False).model
+    assert scan.select("map1[*]").names == ("map1[0]", "map1[1]", "map1[2]")
+    assert scan.select("map1[0]").names == ("map1[0]",)
+
+
+def test_they_do_what_the_network_does(net: Model) -> None:
+    one, several = net.select("stored0"), net.select("earlier0@*")
+    assert torch.equal(one.read(WORD), net.read("stored0", WORD))
+    read = several.read(WORD)
+    assert all(torch.equal(x, net.read(n, WORD)) for n, x in read.items())
+    assert one.patch(WORD, 2, 2) == net.patch(WORD, "stored0", 2, 2)
+    assert one.patch(WORD, 2, "paid or member") == one.patch(WORD, 2, 2)
+    changes = [(name, 2, 1) for name in several.names]
+    assert several.patch(WORD, 2, 1) == net.patch(WORD, changes)
+    assert several.patch(WORD, 2, 1).agrees
+    assert one.ablate(WORD) == net.ablate(WORD, "stored0")
+    without = several.ablate(WORD)
+    assert without.agrees
+    assert without.answers != without.before
+
+
+@pytest.mark.parametrize("construction", SERVED)
+def test_all_heads_are_ablated_at_once_as_predicted(construction: str) -> None:
+    (source, length), *_ = SERVED[construction].items()
+    net = krohn.compile(source, length, construction, proof=False).model
+    heads = [name for name, place in net.places().items() if place.head is not None]
+    word = [net.letters[i % len(net.letters)] for i in range(length)]
+    if heads:
+        assert net.ablate(word, heads).agrees is not False
+
+
+@pytest.mark.parametrize(
+    ("chosen", "said"),
+    [
+        (("stored1",), "no variable 'stored1'.*did you mean stored0"),
+        (("x*",), r"no variable 'x\*'; the variables are written0, "),
+        ((["stored0"],), "called by its name, as 'stored', not by"),
+        ((0,), "called by its name"),
+    ],
+)
+def test_what_is_not_there_is_refused(net: Model, chosen: object, said: str) -> None:
+    with pytest.raises(ModelFileError, match=said):
+        net.select(*chosen)  # type: ignore[misc]
+
+
+def test_what_is_stored_nowhere_is_read_and_not_changed(net: Model) -> None:
+    chosen = net.select("now0")
+    assert chosen.read(WORD).tolist() == [[0, 1, 0, 0, 1, 0]]
+    assert chosen.places == {}
+    for change in (lambda: chosen.patch(WORD, 1, 1), lambda: chosen.ablate(WORD)):
+        with pytest.raises(ModelFileError, match="computes it from stored0;"):
+            change()
+    with pytest.raises(krohn.KrohnError, match=r"6 variables .*; `places` has all"):
+        _ = net.select("stored0", "earlier0@*", "now0").place
+
+
+@pytest.mark.parametrize(
+    ("many", "last", "text"),
+    [
+        (0, "", ""),
+        (1, "or", "a"),
+        (3, "", "a, b, c"),
+        (4, "or", "a, b, c or d"),
+        (5, "", "a, b, c, … (2 more)"),
+        (6, "or", "a, b, c or 3 more"),
+    ],
+)
+def test_lists_are_cut_and_say_how_many_more_there_are(
+    many: int, last: str, text: str
+) -> None:
+    assert listed("abcdef"[:many], 3, last) == text
