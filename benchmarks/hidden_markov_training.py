@@ -19,6 +19,7 @@ from report import Row, Table, publish
 
 from krohn.algebra.errors import KrohnError
 from krohn.drawing import render
+from krohn.drawing.canvas import PAPER, SOFT
 from krohn.instruments.compare.comparison.belief_comparison import (
     BeliefMeasurements,
     derive_beliefs,
@@ -234,7 +235,7 @@ def draw(results: Sequence[Result], path: Path) -> None:
         triangle(title, task(FRACTAL), LENGTH, run.network, 4000)
         for title, run in found
     ]
-    atomic_write(path, render(triangles(shown, "#555555"), path.suffix))
+    atomic_write(path, render(triangles(shown, SOFT, PAPER), path.suffix))
 
 
 def main() -> None:

@@ -129,7 +129,7 @@ def _dash(model: BeliefModel) -> object:
     return DASHES[((model.depth or 1) - 1) % len(DASHES)]
 
 
-def triangles(shown: Sequence[Geometry], ink: str) -> Figure:
+def triangles(shown: Sequence[Geometry], ink: str, paper: str = "none") -> Figure:
     """The exact beliefs, and beside them those that are read from each network.
 
     Points have the colour of the exact belief, red, green and blue for the three states,
@@ -138,8 +138,9 @@ def triangles(shown: Sequence[Geometry], ink: str) -> Figure:
     Args:
         shown: What is shown; all of the same positions.
         ink: The colour of texts and edges.
+        paper: The colour below, where no page has one.
     """
-    figure = Figure(figsize=(3 * (1 + len(shown)), 3), facecolor="none")
+    figure = Figure(figsize=(3 * (1 + len(shown)), 3), facecolor=paper)
     figure.subplots_adjust(left=0.01, right=0.99, bottom=0.02, top=0.9, wspace=0.02)
     exact = np.array(shown[0].exact)
     points = [("exact", exact), *((g.title, np.array(g.read)) for g in shown)]
@@ -150,9 +151,20 @@ def triangles(shown: Sequence[Geometry], ink: str) -> Figure:
         axes.plot(*_place_beliefs(np.eye(3)[[0, 1, 2, 0]]).T, color=ink, linewidth=0.8)
         x, y = _place_beliefs(beliefs).T
         axes.scatter(x, y, s=7, c=np.clip(exact, 0, 1), linewidths=0)
+        for state, (x, y) in enumerate(CORNERS):
+            axes.annotate(
+                f"state {state + 1}",
+                (x, y),
+                textcoords="offset points",
+                xytext=(0, 8 if y else -8),
+                ha="center",
+                va="bottom" if y else "top",
+                size=SIZE - 2,
+                color=ink,
+            )
         axes.set_title(title, size=SIZE, color=ink)
         axes.set_xlim(-0.15, 1.15)
-        axes.set_ylim(-0.1, 0.95)
+        axes.set_ylim(-0.15, 1.0)
     return figure
 
 

@@ -244,12 +244,14 @@ class Labels:
         radius: Of the states.
         lines: Points ``(n, 2)`` on all curves.
         taken: Boxes of the labels placed so far.
+        apart: Whether no label stands on its arrow, as beside wide ones.
     """
 
     places: Points
     radius: float
     lines: Points
     taken: list[Box] = field(default_factory=list)
+    apart: bool = False
 
     def write(
         self, canvas: Canvas, curves: dict[Arc, Points], color: Callable[[Arc], str]
@@ -276,11 +278,11 @@ class Labels:
         for t in TIMES:
             middle, across = _frame(curve, t)
             reach = abs(across[0]) * width / 2 + abs(across[1]) * height / 2 + 0.03
-            shifts = (0.0,) if width < 0.32 else (reach, -reach)
+            shifts = (0.0,) if self._covers(width) else (reach, -reach)
             for shift in shifts:
                 box = _box(middle + shift * across, width, height)
                 candidates.append((box, abs(t - 0.5)))
-        return self._best(candidates, curve, 80 if width < 0.32 else 24)
+        return self._best(candidates, curve, 80 if self._covers(width) else 24)
 
     def beyond(self, curve: Points, place: Points, text: str) -> Box | None:
         """The best free box outside the tip of a loop; None if there is none."""
@@ -288,10 +290,14 @@ class Labels:
         tip = at(curve, np.array([0.5]))[0]
         out = (tip - place) / np.linalg.norm(tip - place)
         reach = abs(out[0]) * width / 2 + abs(out[1]) * height / 2
-        shifts = [0.0] if width < 0.32 else []
+        shifts = [0.0] if self._covers(width) else []
         shifts += [reach - 0.02, reach + 0.06, reach + 0.16]
         boxes = [_box(tip + s * out, width, height) for s in shifts]
         return self._best([(box, 0.1 * i) for i, box in enumerate(boxes)], curve, 80)
+
+    def _covers(self, width: float) -> bool:
+        """Whether a label of a width stands on its arrow."""
+        return not self.apart and width < 0.32
 
     def _best(
         self, candidates: list[tuple[Box, float]], curve: Points, most: int

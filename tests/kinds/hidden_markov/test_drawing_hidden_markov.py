@@ -34,15 +34,44 @@ def test_states_and_letters_with_their_probabilities_are_written(
     tmp_path: Path,
 ) -> None:
     said = texts(drawn(tmp_path, "GoldenMean"))
-    assert {"GoldenMean", "2 states, 2 letters", "A", "B"} <= set(said)
+    assert {"GoldenMean", "hidden Markov model, 2 states, 2 letters", "A", "B"} <= set(
+        said
+    )
     assert {"0: 0.5", "1: 0.5", "1: 1"} <= set(said)
-    assert "It starts in A (0.667), B (0.333)." in said
+    assert "Before the first step it is in A (0.667) or B (0.333)." in said
 
 
 def test_arrows_are_as_wide_as_steps_are_likely(tmp_path: Path) -> None:
     """Of the golden mean: two steps of 1/2, one of 1."""
     found = sorted(widths(drawn(tmp_path, "GoldenMean")))
-    assert found == pytest.approx([2.8, 2.8, 5.0])
+    assert found == pytest.approx([2.3, 2.3, 4.0])
+
+
+@pytest.mark.parametrize(
+    ("name", "title", "numbers"),
+    [
+        (
+            "examples/weather.json",
+            "reached",
+            ["0.1", "0.4", "0.5", "0.6", "0.3", "0.1"],
+        ),
+        ("Mess3", "reached", ["0.85", *["0.075"] * 3]),
+        ("mixture:RanHMM3,3@0..1", "reached", []),
+    ],
+)
+def test_letters_that_do_not_depend_on_the_whole_step_stand_in_a_table(
+    tmp_path: Path, name: str, title: str, numbers: list[str]
+) -> None:
+    model = krohn.hidden_markov(name)
+    save(draw_hidden_markov(model), tmp_path / "p.svg")
+    said = texts(ElementTree.parse(tmp_path / "p.svg").getroot())
+    assert f"Letters, by the state that is {title}" in said
+    assert "The number at an arrow is the probability of its step." in said
+    at = [said.index(each) for each in numbers]
+    assert len(at) == len(numbers)
+    steps = model.operators.sum(axis=0)
+    written = [f"{p:.2g}" for p in steps[steps >= 0.02]]
+    assert all(said.count(each) >= written.count(each) for each in written)
 
 
 def test_what_is_left_out_is_said(tmp_path: Path) -> None:
