@@ -112,10 +112,10 @@ class Semiautomaton:
 
 def shorten(names: Sequence[str], limit: int = 12) -> str:
     """The names in one line for a message, cut after ``limit`` of them."""
+    from krohn.program.quoting import listed
     from krohn.program.word_texts import write_letter
 
-    shown = ", ".join(map(write_letter, names[:limit]))
-    return shown if len(names) <= limit else f"{shown}, … ({len(names)} in all)"
+    return listed(map(write_letter, names), limit)
 
 
 def _check_names(kind: str, names: Sequence[str]) -> None:

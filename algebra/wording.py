@@ -53,7 +53,7 @@ def rational(text: str) -> "Fraction":
         ZeroDivisionError: If it divides by 0.
     """
     if not _FORM.fullmatch(text):
-        raise ValueError(f"{text[:40]!r} is no number such as 1/3 or 0.4")
+        raise ValueError(f"{cut(text, 40)!r} is no number such as 1/3 or 0.4")
     from fractions import Fraction
 
     return Fraction(text)

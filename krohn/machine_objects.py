@@ -20,6 +20,7 @@ from krohn.algebra.formats.acceptors import EMPTY, machine_of
 from krohn.algebra.formats.assembly import Transition, with_remark
 from krohn.algebra.wording import near
 from krohn.machine_reading import Accepting, MachineReading, Outputs
+from krohn.program.quoting import cut
 from krohn.program.user_input import EPSILONS
 
 # Tables with the states and letters of an object, and the machines that they are.
@@ -213,7 +214,7 @@ def _accepts(table: Table, accepting: Accepting) -> Callable[[Any], str]:
 
 def line(thing: object) -> str:
     """Something on one line of a message."""
-    return " ".join(str(thing).split())[:100]
+    return cut(" ".join(str(thing).split()), 100)
 
 
 # Machines as dicts, as functions, and as lists of permutations.

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from krohn.algebra.automaton import Automaton
 from krohn.program import Program
+from krohn.program.quoting import listed
 
 if TYPE_CHECKING:
     from krohn.algebra.cascade import Cascade
@@ -58,8 +59,7 @@ def program(written: Program) -> str:
 
 def _values(written: Program, name: str) -> str:
     domain = written.domains.get(name, ())
-    shown = ", ".join(map(str, domain[:MOST_NAMES]))
-    return shown + ", …" * (len(domain) > MOST_NAMES)
+    return listed(map(str, domain), MOST_NAMES)
 
 
 def report(found: "Report") -> str:

@@ -13,7 +13,7 @@ import numpy as np
 from krohn.algebra.automaton import Automaton, IntArray, shorten
 from krohn.algebra.errors import KrohnError
 from krohn.algebra.formats.files import read_text
-from krohn.algebra.wording import probability
+from krohn.algebra.wording import listed, probability
 from krohn.foreign import own_machine
 from krohn.network import modelfile
 from krohn.network.architecture import kind_of
@@ -27,7 +27,7 @@ from krohn.network.reading import (
     output_function,
 )
 from krohn.program.claim import Shows
-from krohn.program.word_texts import join_letters, letters_by_name, split_letters
+from krohn.program.word_texts import letters_by_name, split_letters, write_letter
 from krohn.source_kinds.kind import Answers, in_batches, mark_unproved
 
 # Running a model on words given by name.
@@ -257,7 +257,7 @@ def _alphabet(machine: Automaton) -> str:
     if machine.inputs is not None:
         return f"a letter is {machine.inputs.bits} input bits, 0 or 1"
     letters = machine.letters
-    return join_letters(letters[:12]) + (" …" if len(letters) > 12 else "")
+    return listed(map(write_letter, letters), between=" ")
 
 
 # Words with the answers that somebody expects, and how many of them a network gives.

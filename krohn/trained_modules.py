@@ -157,7 +157,7 @@ def _run_module(model: nn.Module, letters: Tensor, right: Tensor) -> Tensor:
         except MemoryError:
             raise
         except Exception as error:
-            reason = " ".join(str(error).split())[:200]
+            reason = cut(" ".join(str(error).split()), 200)
             raise KrohnError(
                 "the module must take letter indices (batch, T) and give logits "
                 f"(batch, T, classes); it said: {reason}"

@@ -23,6 +23,7 @@ from krohn.network.transformer import Transformer
 from krohn.network.variables import VariablePlace, Variables
 from krohn.program.claim import Shows
 from krohn.program.errors import refuse_unknown
+from krohn.program.quoting import listed
 from krohn.program.user_input import name_of
 from krohn.program.word_texts import split_letters, write_letter
 
@@ -30,7 +31,6 @@ from krohn.program.word_texts import split_letters, write_letter
 
 
 Word = Sequence[str]
-SHOWN = 12
 
 
 class Words(NamedTuple):
@@ -78,13 +78,9 @@ def encode_word(
     for at, letter in enumerate(map(name_of, word), start=1):
         token = index(letter) if isinstance(letter, str) else None
         if token is None:
-            some = [
-                *map(write_letter, letters[:SHOWN]),
-                *["…"] * (len(letters) > SHOWN),
-            ]
             raise ModelFileError(
                 f"{letter!r} is not a letter (letter {at}{of}); the letters are "
-                f"{', '.join(some)}"
+                f"{listed(map(write_letter, letters))}"
             )
         tokens.append(token)
     return tokens

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from krohn.program.parsing import Misread
+from krohn.program.quoting import cut
 
 MOST_FIELDS = 5
 """Source, target, input, output and weight."""
@@ -71,8 +72,8 @@ def read_lines(text: str) -> AttText:
     for number, fields in [*arcs, *finals]:
         if fields[0].startswith(_COMMENTS) and fields[0] not in targets:
             reason = (
-                f"{fields[0][:60]!r} begins a comment, or is a state that no arc leads to; "
-                "AT&T text has no comments: leave the line out"
+                f"{cut(fields[0], 60)!r} begins a comment, or is a state that no arc leads "
+                "to; AT&T text has no comments: leave the line out"
             )
             raise Misread(number, 0, reason)
         _check(fields, number)
@@ -96,8 +97,8 @@ def letter_of(label: str, line: int) -> str:
         raise Misread(line, 0, reason)
     if _FLAG.fullmatch(label):
         reason = (
-            f"{label[:60]!r} is a flag, which is no letter but tests what was read before; "
-            "remove flags first (foma: eliminate flags; hfst-eliminate-flags)"
+            f"{cut(label, 60)!r} is a flag, which is no letter but tests what was read "
+            "before; remove flags first (foma: eliminate flags; hfst-eliminate-flags)"
         )
         raise Misread(line, 0, reason)
     for written, meant in _WRITTEN.items():
@@ -127,7 +128,7 @@ def _check(fields: list[str], line: int) -> None:
     states = fields[:2] if len(fields) > 2 else fields[:1]
     if odd := next((state for state in states if " " in state), ""):
         reason = (
-            f"the state {odd[:60]!r} has a blank: where some line has a tab, tabs alone "
-            "divide the parts of lines"
+            f"the state {cut(odd, 60)!r} has a blank: where some line has a tab, tabs "
+            "alone divide the parts of lines"
         )
         raise Misread(line, 0, reason)

@@ -16,6 +16,7 @@ from krohn.algebra.formats.assembly import (
     with_remark,
 )
 from krohn.algebra.formats.files import Complete, problem, quote
+from krohn.program.quoting import listed
 
 NESTED = "a state has states of its own"
 ADVICE = {
@@ -70,7 +71,6 @@ def machine_of_chart(
             "state instead"
         )
     if names := [*dict.fromkeys(omitted)]:
-        shown = ", ".join(quote(each) for each in names[:5])
-        more = f" and {len(names) - 5} others" if len(names) > 5 else ""
-        remarks.append(f"left out, for it changes no state: {shown}{more}")
+        shown = listed(map(quote, names), 5)
+        remarks.append(f"left out, for it changes no state: {shown}")
     return with_remark(machine, f"{name}: {'; '.join(remarks)}" if remarks else "")

@@ -56,6 +56,7 @@ from krohn.program import strict_json
 from krohn.program.claim import Sense
 from krohn.program.errors import demand
 from krohn.program.files import names_in, read_bytes
+from krohn.program.quoting import listed
 from krohn.program.slices import packages
 from krohn.program.strict_json import canonical
 
@@ -238,7 +239,7 @@ def read(file: ModelFile, directory: Path) -> StoredNetwork:
 def _check_tensors(file: ModelFile, stored: Mapping[str, Tensor]) -> None:
     own = Model(file).network.state_dict()
     others = sorted(stored.keys() ^ {f"network.{name}" for name in own})
-    demand(not others, f"there is no or another tensor {', '.join(others[:3])}")
+    demand(not others, f"there is no or another tensor {listed(others, 3)}")
     for name, tensor in own.items():
         there = stored[f"network.{name}"]
         if there.dtype != tensor.dtype or not torch.equal(there, tensor):

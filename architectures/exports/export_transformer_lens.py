@@ -42,6 +42,7 @@ from krohn.program.architectures.transformer import APART, Transformer
 from krohn.program.block_kinds import BlockKinds
 from krohn.program.errors import demand, told_as
 from krohn.program.files import read_bytes
+from krohn.program.quoting import listed
 
 ACTIVATIONS = ("relu", "gelu")
 """The activations that TransformerLens has under the same name."""
@@ -261,7 +262,7 @@ def _check_said(said: Any) -> None:
     demand(isinstance(said, dict), f"{CONFIG} is no object")
     keys = {*STATED, *SIZES, "act_fn", "dtype"}
     others = sorted(keys ^ said.keys())
-    demand(not others, f"{CONFIG} has no or another {', '.join(others[:3])}")
+    demand(not others, f"{CONFIG} has no or another {listed(others, 3)}")
     fixed = {key: said[key] for key in STATED}
     demand(strict_json.alike(fixed, STATED), f"{CONFIG} is one of another model")
     whole = [type(said[key]) is int and said[key] > 0 for key in SIZES - {"n_layers"}]
@@ -305,7 +306,7 @@ def _arrange_tensors(
     }
     numbers, there = np.zeros(end), bridge_tensors(Net.of(shape, places))
     others = sorted(there.keys() ^ stored.keys())
-    demand(not others, f"there is no or another tensor {', '.join(others[:3])}")
+    demand(not others, f"there is no or another tensor {listed(others, 3)}")
     for name, moved in there.items():
         alike = stored[name].shape == moved.shape
         demand(alike, f"the tensor {name!r} has another shape")

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from krohn.algebra.wording import count
+from krohn.algebra.wording import count, listed
 from krohn.architectures.state_space.statement import Layer
 from krohn.drawing.canvas import (
     INK,
@@ -64,9 +64,7 @@ def _lines(file: ModelFile, i: int, layer: Layer) -> list[str]:
 
 def _values(numbers: FloatArray) -> str:
     """The different numbers of a tensor, the first ones of many."""
-    every = np.unique(numbers)
-    text = ", ".join(f"{x:.10g}" for x in every[:MOST_VALUES])
-    return text if len(every) <= MOST_VALUES else f"{text}, …"
+    return listed((f"{x:.10g}" for x in np.unique(numbers)), MOST_VALUES)
 
 
 def _box(canvas: Canvas, x: float, lines: list[str]) -> Box:

@@ -38,6 +38,7 @@ from krohn.instruments.compare.probes.probe_map import (
 )
 from krohn.page import rendering
 from krohn.page.rendering import Wrong, render_page, wrong
+from krohn.program.quoting import listed
 
 # The table of a comparison: a row for each measure, a column for each model.
 
@@ -287,15 +288,9 @@ def _about(row: Row) -> Iterator[str]:
         chance = _percent(first.majority)
         yield f"{row.values} values, the most frequent {chance} %"
     if row.constructions:
-        yield f"in {_some(row.constructions)}"
+        yield f"in {listed(row.constructions, MOST_NAMES)}"
     if len(row.names) > 1:
-        yield f"equal to {_some(row.names[1:])}"
-
-
-def _some(names: tuple[str, ...]) -> str:
-    more = len(names) - MOST_NAMES
-    named = ", ".join(names[:MOST_NAMES])
-    return f"{named} and {more} more" if more > 0 else named
+        yield f"equal to {listed(row.names[1:], MOST_NAMES)}"
 
 
 def _shade(cell: Cell) -> int:

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from krohn.kinds.counting.commands_text import print_words
 from krohn.network.architecture import is_index
-from krohn.program.quoting import on_a_terminal
+from krohn.program.quoting import listed, on_a_terminal
 from krohn.program.word_texts import join_letters
 from krohn.program.wording import at_most
 
@@ -95,12 +95,8 @@ def _says(found: "Twins | Answer") -> None:
 def _print_renaming(found: "Twins | Answer") -> None:
     if not found.renamed:
         return
-    pairs = [
-        f"{on_a_terminal(a)} is {on_a_terminal(b)}"
-        for a, b in found.renamed[:MOST_PAIRS]
-    ]
-    more = ["…"] if len(found.renamed) > MOST_PAIRS else []
-    print(f"  renamed: {', '.join([*pairs, *more])}")
+    pairs = [f"{on_a_terminal(a)} is {on_a_terminal(b)}" for a, b in found.renamed]
+    print(f"  renamed: {listed(pairs, MOST_PAIRS)}")
 
 
 def _same_output(found: "Answer") -> str:

@@ -40,6 +40,7 @@ from krohn.network.directions import (
 )
 from krohn.network.modelfile import ModelFile
 from krohn.open_model import Model
+from krohn.program.quoting import listed
 from krohn.verification import verify
 
 EVIDENCE, CARD_FILE = "evidence.json", "README.md"
@@ -246,7 +247,7 @@ def _as_measured(made: Made, measured: Mapping[str, Any]) -> Made:
 def _card(made: Made, model: Model, status: str) -> str:
     """The data card of a network; its status is the sentence of the checker."""
     letters, classes = (
-        ", ".join(names[:MOST_NAMES]) + ", …" * (len(names) > MOST_NAMES)
+        listed(names, MOST_NAMES)
         for names in (list(model.letters), list(dict.fromkeys(model.classes)))
     )
     if made.family == "beliefs":

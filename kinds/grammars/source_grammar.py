@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from krohn.program.errors import Refused, demand, told_as
+from krohn.program.quoting import listed
 
 END = "#"
 """The mark between sentences; no grammar has it as a letter."""
@@ -370,7 +371,7 @@ def _weigh_rules(
     remarks = [(equal, "have no probabilities, and are taken as equally likely")]
     remarks += [(rounded, "do not quite add up to 1, and are divided by their sum")]
     return tuple(rules), [
-        f"{name}: the rules of {_few(heads)} {stated}"
+        f"{name}: the rules of {listed(heads, MOST_NAMED)} {stated}"
         for heads, stated in remarks
         if heads
     ]
@@ -378,10 +379,3 @@ def _weigh_rules(
 
 def _known_weights(said: list[Fraction | None]) -> list[Fraction]:
     return [weight for weight in said if weight is not None]
-
-
-def _few(heads: list[str]) -> str:
-    """The first of some symbols, and how many more there are."""
-    more = len(heads) - MOST_NAMED
-    named = ", ".join(heads[:MOST_NAMED])
-    return f"{named} and {more} more" if more > 0 else named

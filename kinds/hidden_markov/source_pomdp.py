@@ -21,6 +21,7 @@ from krohn.kinds.hidden_markov.source_arrays import (
 from krohn.kinds.hidden_markov.source_model import HiddenMarkovModel
 from krohn.program.domains import LARGEST_MATRIX, FloatArray
 from krohn.program.errors import MOST_LETTERS as MOST_SAID, Refused, demand
+from krohn.program.quoting import cut
 
 SETS = ("states", "actions", "observations")
 KEYS = (*SETS, "discount", "values", "start", "T", "O", "R")
@@ -243,7 +244,7 @@ class _Reader:
         return f"line {last}"
 
     def _fail(self, reason: str) -> NoReturn:
-        raise Refused(f"{self._line()}: {reason}"[:MOST_SAID])
+        raise Refused(cut(f"{self._line()}: {reason}", MOST_SAID))
 
 
 def _letter(action: str, seen: list[str], observation: int) -> str:

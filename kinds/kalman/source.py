@@ -16,6 +16,7 @@ from krohn.program import strict_json
 from krohn.program.domains import FloatArray
 from krohn.program.errors import Refused, demand, told_as
 from krohn.program.files import read_bytes
+from krohn.program.quoting import listed
 from krohn.program.user_input import decode_utf8, read_text, real_array
 
 SUFFIX = ".kalman"
@@ -354,7 +355,10 @@ def read(path: Path) -> KalmanPredictor:
         demand(isinstance(said, Mapping), "it is no JSON object")
         known = {"A", "B", "Q", "R", "start", "bound"}
         others = sorted(map(str, said.keys() - known))
-        demand(not others, f"it has {others[:3]}; say {', '.join(sorted(known))}")
+        demand(
+            not others,
+            f"it has {listed(map(repr, others), 3)}; say {', '.join(sorted(known))}",
+        )
         return predictor(path.stem, **said)
 
 

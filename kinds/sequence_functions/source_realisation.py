@@ -30,6 +30,7 @@ from krohn.program.errors import KrohnError, told_as
 from krohn.program.expressions import Expression, argument, greater, number, rectify
 from krohn.program.operations.base import Frame
 from krohn.program.operations.mean import fractions
+from krohn.program.quoting import listed
 from krohn.program.whole_expressions import gate
 
 
@@ -342,7 +343,7 @@ def with_constant(test: Test, constant: Value) -> Callable[..., Known]:
         (x,) = read
         named = isinstance(x.meaning, tuple) and not _are_numbers(x, constant)
         if named and code_of(x.meaning, constant) is None:
-            some = ", ".join(repr(v) for v in (x.meaning or ())[:12])
+            some = listed(map(repr, x.meaning or ()))
             raise ProgramError(f"{constant!r} is no value of {x.name!r}: {some}")
         return r.table(name, lambda v: int(test(v, constant)), read)
 

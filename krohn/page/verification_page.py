@@ -16,6 +16,7 @@ from krohn.network.modelfile import ModelFile
 from krohn.page import rendering
 from krohn.page.longest import EFFORT, Longest, longest
 from krohn.page.rendering import Wrong, provenance, render_page, superscript, wrong
+from krohn.program.quoting import listed
 from krohn.program.wording import at_most
 from krohn.program.writing import atomic_write
 from krohn.report import Report
@@ -290,7 +291,7 @@ def _most(names: Iterable[str], known: Mapping[str, float]) -> float | None:
 def _does(bar: StreamBar, channel: Mapping[str, Any]) -> str:
     kind = bar.note or str(channel.get("function", channel["op"]))
     sources = sorted(bar.sources)
-    of = ", ".join(sources[:4]) + (f", … ({len(sources)})" if len(sources) > 4 else "")
+    of = listed(sources, 4)
     if channel["op"] == "at":
         return f"{of} at position {bar.where.removesuffix('[0]')}"
     where = f" where {bar.where}" if bar.where else ""

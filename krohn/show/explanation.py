@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from krohn.algebra.wording import cut
-from krohn.program.word_texts import join_letters
+from krohn.algebra.wording import cut, listed
+from krohn.program.word_texts import join_letters, write_letter
 from krohn.show.tables import (
     Terminal,
     console,
@@ -87,9 +87,8 @@ def _witnesses(
         words = ", ".join(f"“{join_letters(word)}”" for word in forbidden)
         yield f"forbidden {kind}, shortest first: {words}"
     for letters in alike:
-        yield f"letters that act alike: {join_letters(letters[:SHOWN_LETTERS])}" + (
-            " …" if len(letters) > SHOWN_LETTERS else ""
-        )
+        shown = listed(map(write_letter, letters), SHOWN_LETTERS, between=" ")
+        yield f"letters that act alike: {shown}"
     crossing = found.get("strictly local", {})
     if crossing.get("holds") is False:
         yield _crossing(crossing["witness"])
@@ -437,9 +436,7 @@ def _groups(groups: list[dict[str, Any]]) -> str:
     if not kinds:
         return "trivial ones only"
     names = list(kinds)
-    shown = ", ".join(names[:SHOWN_GROUPS])
-    more = len(names) - SHOWN_GROUPS
-    return f"{shown}, and {more} more kinds" if more > 0 else shown
+    return listed(names, SHOWN_GROUPS)
 
 
 def _evidence(found: dict[str, Any]) -> str:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from krohn.algebra.wording import count, cut
+from krohn.algebra.wording import count, cut, listed
 from krohn.show.tables import (
     Table,
     Terminal,
@@ -95,10 +95,7 @@ def _values(reading: dict[str, Any], indent: str) -> list[str]:
 def _state_set(states: list[str]) -> str:
     if not states:
         return "does not occur"
-    shown = ", ".join(states[:SHOWN_STATES])
-    if len(states) > SHOWN_STATES:
-        shown += f", … ({len(states)} in all)"
-    return f"{{{shown}}}"
+    return f"{{{listed(states, SHOWN_STATES)}}}"
 
 
 def _proof(out: Terminal, facts: dict[str, Any]) -> None:

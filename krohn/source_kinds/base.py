@@ -39,6 +39,7 @@ from krohn.network.reading import Opened
 from krohn.option_rules import FORM, refuse, refuse_others
 from krohn.program.domains import IntArray
 from krohn.program.errors import Refused
+from krohn.program.quoting import cut
 from krohn.program.word_texts import letters_by_name, split_letters, write_letter
 from krohn.report import Progress, Question, Report, report_passing_runs
 from krohn.schemas.parts import Sizes, SourceFacts
@@ -81,7 +82,7 @@ def letters_in(words: Sequence[str], name: str, letters: Sequence[str]) -> IntAr
     if unknown is not None:
         known = ", ".join(map(write_letter, letters))
         raise KrohnError(
-            f"{name} has no letter {unknown[:40]!r}; its letters, with blanks between "
+            f"{name} has no letter {cut(unknown, 40)!r}; its letters, with blanks between "
             f"them in a word, are {known}"
         )
     if not parts:

@@ -12,6 +12,7 @@ from krohn.program.architectures.transformer import (
     Transformer,
 )
 from krohn.program.attention import Attention, Sight, sees_ahead
+from krohn.program.quoting import listed
 
 A = TypeVar("A")
 B = TypeVar("B")
@@ -192,7 +193,9 @@ def every_tensor(make: Callable[[dict[str, A]], N], tensors: Mapping[str, A]) ->
     except KeyError as error:
         raise ModelFileError(f"there is no tensor {error}") from None
     if left:
-        raise ModelFileError(f"no part of the network has tensors {sorted(left)[:3]}")
+        raise ModelFileError(
+            f"no part of the network has tensors {listed(sorted(left), 3)}"
+        )
     return made
 
 

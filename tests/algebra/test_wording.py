@@ -1,5 +1,6 @@
 """How counts are worded, near names are suggested, and texts are shown."""
 
+import re
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -16,7 +17,27 @@ from krohn.algebra.errors import MachineError
 from krohn.algebra.formats import read
 from krohn.algebra.minimisation import moore, output_classes
 from krohn.algebra.wording import exactly, in_runs, near
+from krohn.program.slices import GROUPS
 from krohn.program.wording import at_most
+
+ROOT = Path(__file__).parents[2]
+CUT = re.compile(r"""["'], ["']\.join\(.*\[:\s*[A-Z0-9_]+\]\)""")
+"""Names that are cut by hand."""
+
+
+def test_lists_in_messages_are_cut_by_the_one_function() -> None:
+    """`listed` says how many more there are; pictures have their own widths."""
+    packages = ("algebra", "program", "network", "compiler", "krohn", "verify", "jobs")
+    paths = [p for d in (*packages, *GROUPS) for p in sorted((ROOT / d).rglob("*.py"))]
+    assert len(paths) > 500
+    cut = [
+        f"{path.relative_to(ROOT)}: {line.strip()}"
+        for path in paths
+        if "drawing" not in path.parts and not path.name.startswith("draw")
+        for line in path.read_text().splitlines()
+        if CUT.search(line)
+    ]
+    assert cut == []
 
 
 def test_letters_in_a_row_are_powers() -> None:

@@ -316,9 +316,9 @@ def test_rules_without_probabilities_are_remarked() -> None:
         "own: the rules of A, B, C, D have no probabilities"
     )
     more = parse(
-        "S -> A B C D | a\n" + "\n".join(f"{x} -> a | b" for x in "ABCD"), "own"
+        "S -> A B C D E | a\n" + "\n".join(f"{x} -> a | b" for x in "ABCDE"), "own"
     )
-    assert "rules of S, A, B, C and 1 more have" in more.remark
+    assert "rules of S, A, B, C, … (2 more) have" in more.remark
 
 
 def test_letters_with_blanks_are_other_letters_than_their_parts() -> None:
