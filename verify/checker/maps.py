@@ -8,7 +8,7 @@ import numpy as np
 
 from krohn.program.domains import AnyArray, BoolArray, IntArray, distinct_values
 from krohn.program.errors import Refused, demand
-from krohn.program.statement import Channel
+from krohn.program.statement import Channel, cone
 from krohn.verify.checker.affine_arithmetic import Noisy, Sums, exact, finest, join_rows
 from krohn.verify.checker.arithmetic import Interval
 from krohn.verify.checker.cases import Cases, every, function_of, read_cases
@@ -96,10 +96,11 @@ class Maps:
         """What is shown of a map after BOS, without names (Theorem 16a).
 
         Returns:
-            The function, and how its values are laid out; the weights and units that
-            write it, in an order of their own, and what else stands in its dimensions;
-            and what units read of each source at each of its values. None if these are
-            too many numbers, or not all that a bound is made of.
+            The function, with the values that each map on the way is said to take, and
+            how its own are laid out; the weights and units that write it, in an order of
+            their own, and what else stands in its dimensions; and what units read of each
+            source at each of its values. None if these are too many numbers, or not all
+            that a bound is made of.
         """
         mlp, stream, dims = self.mlp, self.mlp.stream, np.array(channel.span)
         needed = below(mlp.layers, dims)
@@ -121,7 +122,11 @@ class Maps:
                 weight, bias, units = weight[:, order], bias[order], units[order]
                 parts.append(kinds[units])
             inputs, parts = units, [*parts, weight, bias]
-        parts += [mlp.mask[dims], stream.free[dims], channel.code(channel.later)]
+        parts += [mlp.mask[dims], stream.free[dims]]
+        parts += [channel.later, channel.code(channel.later)]
+        # What no map is said to take is left out of the cases of the first.
+        inside = cone(stream.program, channel.name, sources.names)
+        parts += [stream.program.channels[n].domain for n in inside]
         known = [sources.state(i, here) for i, here in zip(each, at, strict=True)]
         return function, *map(as_bytes, parts), *known
 

@@ -1,7 +1,8 @@
 """A map is shown by an earlier one if nothing that its noise depends on differs."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from krohn.network.precision import FLOAT32
 from krohn.program import Map, Operation, Program, Shift, Token, table
 from krohn.program.domains import FloatArray
 from krohn.program.errors import Refused
+from krohn.program.expressions import argument
 from krohn.program.statement import Channel, parse
 from krohn.verify.checker.arithmetic import FORMATS
 from krohn.verify.checker.mlp import Mlp
@@ -133,3 +135,67 @@ def test_whatever_number_differs_the_bound_is_that_of_the_map_alone() -> None:
         for channel, noise in zip(channels, both, strict=True):
             assert alike(noise, alone(variant, channel))
     assert apart > 20
+
+
+EVEN, ODD = [0, 0, 1, 0, 1], [0, 1, 0, 1, 0]
+
+
+def selections(second: Sequence[list[int]]) -> tuple[Mlp, list[Channel]]:
+    """Two maps written by x0: the x of a number that a sum of two bits of t chooses.
+
+    Bits of the first are equal, so the sum is 0 or 2, and both choose x0.
+
+    Args:
+        second: The two bits of the second one, at each position.
+    """
+    bits = {"g0": EVEN, "g1": EVEN, "h0": second[0], "h1": second[1]}
+    given = {**bits, "x0": EVEN, "x1": ODD}
+    channels: list[dict[str, Any]] = [{"name": "t", "op": "token", "domain": [0, 1]}]
+
+    def place(born: int) -> dict[str, Any]:
+        at = sum("dims" in c for c in channels)
+        there = {"dims": [at, at + 1], "snapshots": [born, max(born, 1)]}
+        return {"code": "integer", "domain": [0, 1], **there}
+
+    for name, values in given.items():
+        channels.append({"name": name, "op": "position", "values": values, **place(0)})
+    added = {"op": "map", "function": "piecewise"}
+    added["expression"] = (argument(0) + argument(1)).to_wire()  # type: ignore[assignment]
+    for of in "gh":
+        pair = [f"{of}0", f"{of}1"]
+        sums = {a + b for a, b in zip(given[pair[0]], given[pair[1]], strict=True)}
+        channels.append(
+            {"name": f"sum {of}", "inputs": pair, "domain": sorted(sums), **added}
+        )
+    for of in "gh":
+        read = {"function": "select", "inputs": [f"sum {of}", "x0", "x1", "x0"]}
+        channels.append({"name": f"m{of}", "op": "map", **read, **place(2)})
+    stated = {"features": {}, "outputs": ["mg"], "decode": [], "channels": channels}
+    program = parse(stated, 1, 4)
+    owner, names = owners(program, 1, 8)
+    noise, none = {n: np.zeros(2) for n in names}, np.zeros(8)
+    stream = Stream(program, FORMATS["float32"], np.zeros((5, 8)), owner, noise, none)
+    read_x0, write = np.zeros((8, 2)), np.zeros((2, 8))
+    read_x0[4], write[[0, 1], [6, 7]] = 1, 1
+    sets: list[list[list[int]]] = [[] for _ in ("t", *given)]
+    sets[5] = [[0], [1]]
+    case = {"sums": [], "sets": sets, "parts": [[0, 5, 1], [0, 5, 2]]}
+    layers = [(read_x0, np.zeros(2)), (write, none)]
+    cases = {"mg": case, "mh": case}
+    mlp = Mlp(layers, [np.full(2, "relu")], np.ones(8), stream, cases)
+    return mlp, [program.channels[n] for n in ("mg", "mh")]
+
+
+def test_maps_on_the_way_that_take_other_values_are_not_alike() -> None:
+    """Two maps are one function of alike sources, but not of the values that occur.
+
+    Bits of the second are never equal, so it chooses x1, and the MLP is wrong.
+    """
+    mlp, (first, second) = selections((EVEN, EVEN))
+    assert not mlp.bound_noise(first).any()
+    assert not mlp.bound_noise(second).any()
+    assert len(mlp.shown) == 1
+    mlp, (first, second) = selections((ODD, EVEN))
+    assert not mlp.bound_noise(first).any()
+    with pytest.raises(Refused):
+        mlp.bound_noise(second)
