@@ -1,9 +1,9 @@
 """The heads of a model file that copy by position, which a runtime need not weigh.
 
 Such a head has scores that are the same for all words, and one weight beside which all
-others together are lost in rounding. The file's program says that it fetches, and of a
-network that is proved Theorem 12 of docs/proofs/attention.md bounds how far what it returns
-is from the value at the right position. A copy is that value.
+others together are lost in rounding, whatever they multiply. The file's program says that
+it fetches, and of a network that is proved Theorem 12 of docs/proofs/attention.md bounds
+how far what it returns is from the value at the right position. A copy is that value.
 """
 
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ from torch import Tensor
 from krohn.network.meaning.fast_tensors import Copy
 from krohn.network.meaning.net import Heads, Net
 from krohn.network.modelfile import ModelFile
-from krohn.network.precision import FloatArray
+from krohn.network.precision import FloatArray, Precision
 from krohn.program.attention import Sight, Softmax
 from krohn.program.domains import IntArray
 from krohn.program.operations import operation_named
@@ -28,6 +28,8 @@ PAIRS = 2**18
 """Scores that are looked at together."""
 WORDS = 10
 """To look at the scores of a word takes as long as to read so many."""
+MOST_ROOM = 64.0
+"""The largest logarithm of a value that is copied."""
 
 
 @dataclass
@@ -38,25 +40,40 @@ class _Fetching:
         heads: The heads.
         features: The dimensions of the stream that queries and keys read.
         sources: ``(rows, heads)``: from which position each copies, as far as is known.
-        copies: Whether they copy, as far as is known.
+        room: The logarithm of the largest value beside which others are lost, as far as is
+            known; below 0 they do not copy.
     """
 
     heads: Heads[FloatArray]
     features: slice
     sources: IntArray
-    copies: bool = True
+    room: float = MOST_ROOM
 
-    def look(self, stream: FloatArray, unit: float) -> None:
+    @property
+    def copies(self) -> bool:
+        """Whether they copy, as far as is known."""
+        return self.room >= 0
+
+    @np.errstate(all="ignore")  # what is not a number is no copy
+    def look(self, stream: FloatArray, form: Precision) -> None:
         """Look at the scores of more rows ``(n, d)``.
 
         Args:
             stream: What is embedded.
-            unit: The unit roundoff of sums.
+            form: The format that all is stored in.
         """
         sources, count, heads = [self.sources], len(stream), self.heads
-        read = stream[:, self.features]
-        queries = read @ heads.query[:, self.features]
-        keys = (read @ heads.key[:, self.features]).swapaxes(1, 2)
+        read, unit = stream[:, self.features], form.accumulator_unit
+        queries, off_q = _stored(read, heads.query[:, self.features], form)
+        keys, off_k = _stored(read, heads.key[:, self.features], form)
+        # By how much scores of a row are off, exponents included, with the largest keys.
+        largest, most_off = (np.abs(x).max(axis=1)[..., None] for x in (keys, off_k))
+        size = (np.abs(queries) + off_q) @ (largest + most_off)
+        off = off_q @ (largest + most_off) + np.abs(queries) @ most_off
+        off = (off + (queries.shape[2] + 9) * unit * size)[..., 0]
+        if not size.max() <= form.largest:  # a score can overflow, or is no number
+            self.room = -np.inf
+        keys = keys.swapaxes(1, 2)
         step = max(1, PAIRS // count)
         for at in range(len(self.sources), count, step):
             rows = np.arange(at, min(count, at + step))
@@ -68,9 +85,21 @@ class _Fetching:
             np.put_along_axis(scores, best, -np.inf, axis=2)
             ahead -= scores.max(axis=2)
             # All others together weigh at most half a unit: 1 added to them is 1.
-            self.copies &= bool((ahead > np.log(2 * np.maximum(rows, 1) / unit)).all())
+            room = ahead - 2 * off[:, at:end] - np.log(2 * np.maximum(rows, 1) / unit)
+            self.room = float(np.minimum(self.room, room.min()))
             sources.append(best[..., 0].T)
         self.sources = np.concatenate(sources)
+
+
+def _stored(
+    x: FloatArray, weight: FloatArray, form: Precision
+) -> tuple[FloatArray, FloatArray]:
+    """``x @ weight`` as a format stores it, and how far the order of sums can move it."""
+    terms = (x != 0).astype(np.float64) @ (weight != 0)
+    off = form.accumulator_unit * terms * (np.abs(x) @ np.abs(weight))
+    value = x @ weight
+    low, high = (form.round(value + sign * off) for sign in (-1, 1))
+    return (low + high) / 2, (high - low) / 2
 
 
 class CopyingHeads:
@@ -125,7 +154,7 @@ class CopyingHeads:
         copies = list[Copy | None]()
         for block in self.blocks:
             if block is not None and block.copies and count > len(block.sources):
-                block.look(stream.double().numpy(), file.precision.accumulator_unit)
+                block.look(stream.double().numpy(), file.precision)
             copies.append(_copy(block, stream))
         return tuple(copies)
 
@@ -141,7 +170,9 @@ def _copy(block: _Fetching | None, stream: Tensor) -> Copy | None:
         for each in (block.heads.query, block.heads.key)
     )
     embedded = stream[:, block.features].contiguous()
-    return Copy(query, key, block.features, embedded, torch.tensor(rows.reshape(-1)))
+    source_rows = torch.tensor(rows.reshape(-1))
+    largest = float(np.exp(block.room))
+    return Copy(query, key, block.features, embedded, source_rows, largest)
 
 
 def _fetching(file: ModelFile, net: Net[FloatArray]) -> Iterator[_Fetching | None]:

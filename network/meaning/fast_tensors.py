@@ -32,6 +32,7 @@ class Copy(NamedTuple):
         features: The dimensions of the stream that they read.
         embedded: ``(n, features)``: what stands there, whatever the word is.
         rows: ``(n · heads,)``: from which row of ``(n · heads, v)`` values each copies.
+        largest: The largest value that is lost where it is not copied.
     """
 
     query: Tensor
@@ -39,6 +40,7 @@ class Copy(NamedTuple):
     features: slice
     embedded: Tensor
     rows: Tensor
+    largest: float
 
     def holds(self, heads: Heads[Tensor], x: Tensor) -> bool:
         """Whether heads on a stream ``(batch, n, d)`` are those of which this is known."""
@@ -53,6 +55,13 @@ class Copy(NamedTuple):
             and torch.equal(heads.key, self.key)
             and torch.equal(read, self.embedded.expand_as(read))
         )
+
+    def carries(self, values: Tensor) -> bool:
+        """Whether what is not copied of values ``(batch · n, heads · v)`` is lost."""
+        if not values.numel():
+            return True
+        low, high = values.aminmax()  # no numbers where a value is none
+        return -self.largest <= low.item() and high.item() <= self.largest
 
 
 class FastTensors(Tensors):
@@ -101,7 +110,9 @@ class FastTensors(Tensors):
         v, self.copy = heads.value.shape[2], next(self.copies, None)
         if self.copy is not None:
             if self.copy.holds(heads, self.words(x)):
-                return None, None, x @ _side_by_side(heads.value)
+                values = x @ _side_by_side(heads.value)
+                if self.copy.carries(values):
+                    return None, None, values
             self.copy = None
         sides, widths = [heads.query, heads.key, heads.value], [k, k, v]
         if k != v and x.is_cpu and type(heads.kind) is Softmax:

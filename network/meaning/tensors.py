@@ -14,7 +14,14 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from krohn.network.meaning.attention import PROJECT, SCORES, Points, View, pattern
+from krohn.network.meaning.attention import (
+    PROJECT,
+    SCORES,
+    Points,
+    View,
+    attend,
+    pattern,
+)
 from krohn.network.meaning.engine import Engine, operation
 from krohn.network.meaning.net import Heads, Net
 from krohn.program.attention import Linear, Softmax, Sparse
@@ -222,13 +229,15 @@ Kernel = Callable[[Tensors, Tensor, Tensor, Tensor, View], Tensor]
 def _softmax(
     o: Tensors, query: Tensor, key: Tensor, value: Tensor, view: View
 ) -> Tensor:
-    """By a fused kernel, but of float32 on a GPU.
+    """By a fused kernel, but of float32 on a GPU, and where scores may overflow on a CPU.
 
     There it would multiply parts of 11 digits and drop the least product: of 2049² the
-    last digit (A1 of docs/soundness.md).
+    last digit (A1 of docs/soundness.md). And here it gives 0 where a score is no number.
     """
     if query.is_cuda and query.dtype == torch.float32:
         return pattern(o, view.heads, query, key, view) @ value
+    if query.is_cpu and not (is_traced() or _have_finite_scores(query, key)):
+        return attend(o, view.heads, query, key, value, view)
     seen = None if view.backward else view.visibility
     return F.scaled_dot_product_attention(
         query,
@@ -238,6 +247,13 @@ def _softmax(
         is_causal=seen is None,
         scale=1 / view.heads.divisor,
     )
+
+
+def _have_finite_scores(query: Tensor, key: Tensor) -> bool:
+    """Whether no product of a query and a key overflows, or not surely."""
+    wide = torch.promote_types(query.dtype, torch.float32)
+    both = [torch.linalg.vector_norm(x, dtype=wide).item() for x in (query, key)]
+    return both[0] * both[1] < torch.finfo(wide).max / 4
 
 
 def _sparse(

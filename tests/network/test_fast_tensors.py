@@ -16,9 +16,12 @@ from krohn.network.copies import WORDS, CopyingHeads
 from krohn.network.meaning import arrays
 from krohn.network.meaning.arrays import Arrays
 from krohn.network.meaning.fast_tensors import Copy, FastTensors, whole
+from krohn.network.meaning.forward import read_out, through
 from krohn.network.meaning.net import Affine
+from krohn.network.meaning.tensors import CAREFUL, points, with_bos
 from krohn.network.model import Model, describe_change
 from krohn.network.modelfile import ModelFile
+from krohn.network.precision import FloatArray
 from krohn.network.transformer import Transformer
 from krohn.open_model import Model as OpenModel
 from krohn.program.attention import Linear, Sight
@@ -134,6 +137,56 @@ def test_heads_that_weigh_others_too_do_not_copy() -> None:
     first, second, *_ = CopyingHeads(changed(scan(), query=1 / 4)).of_words(given)
     assert first is None
     assert second is not None
+
+
+Damage = Callable[[dict[str, FloatArray]], None]
+
+
+def bos_holds(number: float) -> Damage:
+    """BOS holds a number where the first heads read a value."""
+
+    def damage(tensors: dict[str, FloatArray]) -> None:
+        read = tensors["blocks.0.attention.value"].any(axis=(0, 2)).nonzero()[0]
+        tensors["embed.token"][-1, read[0]] = number
+
+    return damage
+
+
+def scores_grow(factor: float) -> Damage:
+    """Queries of the first heads are larger, and so are codes of positions."""
+
+    def damage(tensors: dict[str, FloatArray]) -> None:
+        query = tensors["blocks.0.attention.query"]
+        tensors["embed.position"][:, query.any(axis=(0, 2))] *= 2
+        query *= factor
+
+    return damage
+
+
+@pytest.mark.parametrize(
+    ("dtype", "damage"),
+    [
+        ("float32", bos_holds(1e30)),
+        ("float64", bos_holds(1e30)),
+        ("bfloat16", bos_holds(1e38)),
+        ("float16", scores_grow(6000.0)),
+        ("float32", scores_grow(2.0**120)),
+    ],
+)
+def test_a_damaged_network_runs_as_the_definition_says(
+    dtype: str, damage: Damage
+) -> None:
+    """Where a value is so large that a small weight counts, or a score overflows."""
+    file = scan("C2", dtype)
+    tensors = {name: array.copy() for name, array in file.tensors.items()}
+    damage(tensors)
+    rounded = {name: file.precision.round(array) for name, array in tensors.items()}
+    model = OpenModel(ModelFile(file.header, rounded, file.precision))
+    given = words(model)
+    found, net = model(given), network_of(model).net
+    stream, _ = through(net, CAREFUL, points(with_bos(net, given)))
+    right = read_out(net, CAREFUL, stream)
+    torch.testing.assert_close(found, right[:, 1:], equal_nan=True)
 
 
 def test_heads_do_not_copy_unless_the_program_says_that_they_fetch() -> None:
