@@ -17,6 +17,7 @@ from krohn.algebra.wording import cut
 from krohn.network.modelfile import LARGEST_FILE, ModelFile, is_trained_network
 from krohn.program.claim import Shows
 from krohn.program.files import read_bytes
+from krohn.program.quoting import kind_of_value
 from krohn.program.slices import part
 
 BY_ORDER = "the file names no {}; they are taken in the order of those of the machine"
@@ -208,5 +209,5 @@ def read(path: str | Path) -> Mapping[str, object]:
     except (RuntimeError, ValueError, EOFError, LookupError, TypeError):
         raise KrohnError(f"{path} is no file of torch's, or is damaged") from None
     if not isinstance(tensors, Mapping):
-        raise KrohnError(f"{path} holds a {type(tensors).__name__}, and no state dict")
+        raise KrohnError(f"{path} holds {kind_of_value(tensors)}, and no state dict")
     return tensors

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from numbers import Integral
+from operator import index
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -196,7 +196,8 @@ def check(
     variable, position, value = one
     variables = model.variables
     variables.place(variable)
-    if not isinstance(position, int) or not 1 <= position <= length:
+    at = _whole(position)
+    if at is None or not 1 <= at <= length:
         why = "; at 0 is the start symbol" if position == 0 else ""
         raise KrohnError(
             f"there is no position {position!r}: letters are at 1, …, {length}{why}"
@@ -205,14 +206,25 @@ def check(
     if isinstance(value, str):
         names = variables.meaning(variable).values
         named = [v for v in later if names.get(v) == value]
-        value = named[0] if len(named) == 1 else value
-    if isinstance(value, bool) or not isinstance(value, Integral) or value not in later:
+        number = named[0] if len(named) == 1 else None
+    else:
+        number = _whole(value)
+    if number not in later:
         names = variables.meaning(variable).values
         shown = (f"{v} ({names[v]})" if v in names else str(v) for v in later)
         raise KrohnError(
             f"{variable!r} is never {value!r}; its values are {listed(shown)}"
         )
-    return Intervention(variable, position, int(value))
+    assert number is not None
+    return Intervention(variable, at, number)
+
+
+def _whole(value: object) -> int | None:
+    """A whole number, of whatever type; None if it is none, or a truth value."""
+    try:
+        return None if isinstance(value, bool) else index(value)  # type: ignore[arg-type]
+    except TypeError:
+        return None
 
 
 def held_by(

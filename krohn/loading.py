@@ -14,6 +14,7 @@ from krohn.network.architecture import kind_of
 from krohn.network.modelfile import ModelFile
 from krohn.option_rules import format_name
 from krohn.program.extras import install, name_missing_extra
+from krohn.program.quoting import kind_of_value
 from krohn.run_result import RunResult, answers_of, inputs_of, parts_of
 from krohn.source_kinds import of_file
 
@@ -51,7 +52,7 @@ def load(
     if not isinstance(path, str | PathLike):
         opened = "; `.model` of what krohn.compile returns is the open network"
         raise ModelFileError(
-            f"krohn.load opens the file of a path, not a {type(path).__name__}"
+            f"krohn.load opens the file of a path, not {kind_of_value(path)}"
             f"{opened * hasattr(path, 'model')}"
         )
     file = modelfile.read(path)

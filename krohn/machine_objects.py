@@ -20,7 +20,7 @@ from krohn.algebra.formats.acceptors import EMPTY, machine_of
 from krohn.algebra.formats.assembly import Transition, with_remark
 from krohn.algebra.wording import near
 from krohn.machine_reading import Accepting, MachineReading, Outputs
-from krohn.program.quoting import cut
+from krohn.program.quoting import cut, kind_of_value
 from krohn.program.user_input import EPSILONS
 
 # Tables with the states and letters of an object, and the machines that they are.
@@ -181,7 +181,7 @@ def _outputs(
         if not callable(outputs):
             raise MachineError(
                 "outputs= is a dict by state, or a function of the state, or of state and "
-                f"letter, not a {type(outputs).__name__}"
+                f"letter, not {kind_of_value(outputs)}"
             )
         many = len(signature(outputs).parameters) > 1
         return (None, outputs) if many else (outputs, None)
@@ -237,7 +237,7 @@ def of_dict(source: Mapping[Any, Any], told: MachineReading) -> Table:
     for q, row in source.items():
         if not isinstance(row, Mapping):
             raise MachineError(
-                f"the state {q!r} leads to a {type(row).__name__}, not to a dict from "
+                f"the state {q!r} leads to {kind_of_value(row)}, not to a dict from "
                 "letters to states: {state: {letter: state}}"
                 f"{OF_ARRAYS if isinstance(row, Sequence) and type(row) is not str else ''}"
             )

@@ -27,6 +27,7 @@ from krohn.machine_objects import (
 from krohn.machine_reading import MachineReading
 from krohn.program.att_text import AttText, letter_of
 from krohn.program.parsing import Misread
+from krohn.program.quoting import kind_of_value
 from krohn.program.user_input import EPSILON, EPSILONS
 
 EDGE = "letter"
@@ -38,7 +39,7 @@ def of_automata_lib(source: Any, told: MachineReading) -> Table:
     """A DFA or an NFA; sets have no order of their own, so that of the names is taken."""
     for has in ("stack_symbols", "tape_symbols"):
         if hasattr(source, has):
-            raise MachineError(f"a {type(source).__name__} is no finite machine")
+            raise MachineError(f"{kind_of_value(source)} is no finite machine")
     if hasattr(source, "final_state"):
         raise MachineError(
             "a GNFA has expressions for letters; give the DFA or NFA that it was made of"
@@ -67,7 +68,7 @@ def of_pyformlang(source: Any, told: MachineReading) -> Table:
         source = source.to_epsilon_nfa()
     if not hasattr(source, "to_dict"):
         raise MachineError(
-            f"a {type(source).__name__} of pyformlang shows words, and no machine of one "
+            f"{kind_of_value(source)} of pyformlang shows words, and no machine of one "
             "output a letter; give a Mealy machine as a dict with outputs="
         )
     if not source.start_states:
@@ -108,11 +109,11 @@ def of_aalpy(source: Any, told: MachineReading) -> Table:
                 f"{state.state_id!r}; call them differently"
             )
         if not isinstance(state.transitions, Mapping):
-            raise MachineError(f"a {type(source).__name__} reads no letters")
+            raise MachineError(f"{kind_of_value(source)} reads no letters")
         for a, to in state.transitions.items():
             if not hasattr(to, "state_id"):
                 raise MachineError(
-                    f"a {type(source).__name__} is nondeterministic or stochastic: {a!r} "
+                    f"{kind_of_value(source)} is nondeterministic or stochastic: {a!r} "
                     f"leads from {state.state_id!r} to no single state"
                 )
         moves[state.state_id] = {a: to.state_id for a, to in state.transitions.items()}
@@ -351,9 +352,17 @@ def from_object(source: object, told: MachineReading) -> Automaton:
             automaton = machine(reader.read(source, told), told)
     except (AttributeError, TypeError, LookupError) as error:
         raise MachineError(f"{reader.called} is malformed: {line(error)}") from error
+    automaton = replace(automaton, name=_name_of(source))
     if told.start is None or "start" in reader.takes:
         return automaton
     return automaton.with_start(str(told.start))
+
+
+def _name_of(source: Any) -> str:
+    """What its author calls an object: a function, a class or a graph has a name."""
+    told = getattr(source, "__name__", None) or getattr(source, "name", None)
+    name = told.strip(": ") if isinstance(told, str) else ""
+    return name if name.isprintable() and name not in ("", "<lambda>") else YOURS
 
 
 def _instead(source: object) -> str:
@@ -389,6 +398,10 @@ def _first(source: Any, attribute: str) -> Any:
 def _is_permutations(source: Any) -> bool:
     one = next(iter(source), None) if isinstance(source, list | tuple) else None
     return hasattr(one, "array_form") or isinstance(one, list | tuple)
+
+
+YOURS = "your machine"
+"""What messages call a machine that nobody gave a name."""
 
 
 class Reader(NamedTuple):

@@ -1,10 +1,12 @@
 """The networks of a machine, as `krohn explain` lists them."""
 
+from collections import Counter
 from collections.abc import Container
 from dataclasses import asdict
 from typing import Any
 
 from krohn.algebra.budget import Budget
+from krohn.algebra.wording import listed
 from krohn.compiled_model import (
     Choice,
     nonzero,
@@ -78,7 +80,8 @@ def construction_table(
         "tried": rows_of(choice.tried),
         "also": _alternatives(planning, choice),
         "minimise": minimise,
-        "why": _why(choice, candidates, minimise, planning.eligible(minimise)),
+        "why": _why(choice, candidates, minimise, planning.eligible(minimise))
+        + _largest_part(choice),
     }
 
 
@@ -216,6 +219,34 @@ def _fewer_blocks(cost: Cost, others: list[Candidate]) -> str:
     return (
         f"; counting the blocks that do not attend, too, it has {cost.layers} layers "
         f"and {name} has {layers} (--minimise layers)"
+    )
+
+
+SMALL = 10_000
+"""Of a network with fewer parameters it is not said where most of them are."""
+
+
+def _largest_part(choice: Choice[Any, Any]) -> str:
+    """Where most parameters of the chosen network are, if it was made and is large."""
+    if choice.found is None:
+        return ""
+    file, sizes_of_parts = choice.found.file, Counter[tuple[str, ...]]()
+    for name, tensor in file.tensors.items():
+        _, block, part = (f"{name}..").split(".")[:3]
+        within = name.startswith("blocks.")
+        sizes_of_parts[(block, part) if within else ("", "embedding")] += tensor.size
+    ((block, part), most), total = (
+        *sizes_of_parts.most_common(1),
+        sizes_of_parts.total(),
+    )
+    if total < SMALL or part != "mlp":
+        return ""
+    born = 2 * int(block) + 2
+    channels = file.header.get("program", {}).get("channels", [])
+    made = [c["name"] for c in channels if c.get("snapshots", [0])[0] == born]
+    return (
+        f"; {most:,} of its {total:,} parameters are in the MLP of block {block}, which "
+        f"computes {listed(made, 4, 'and')}"
     )
 
 

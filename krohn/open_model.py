@@ -20,14 +20,16 @@ from krohn.intervention import (
     run_changed,
     without_heads,
 )
-from krohn.network import ModelFileError, model as base
+from krohn.network import model as base
 from krohn.network.architecture import kind_of
 from krohn.network.copies import CopyingHeads
-from krohn.network.forward_pass import Hook, Hooks
+from krohn.network.forward_pass import Hook, Hooks, unfit
 from krohn.network.model import Word, Words
 from krohn.network.modelfile import ModelFile
 from krohn.network.transformer import Transformer
 from krohn.network.variables import VariablePlace
+from krohn.program.quoting import kind_of_value
+from krohn.python_values import check_methods
 from krohn.run_result import RunResult, answers_of, inputs_of, parts_of
 from krohn.selection import Selection
 from krohn.source_kinds import of_file
@@ -51,6 +53,7 @@ class Text(NamedTuple):
     unproved: list[bool]
 
 
+@check_methods
 class Model(base.Model):
     """A network from a model file, which can be watched and changed while it runs."""
 
@@ -221,8 +224,8 @@ class Model(base.Model):
         at: dict[str, list[Hook]] = {}
         if not isinstance(hooks, Mapping):
             raise KrohnError(
-                "hooks are a dict, {place: function of what stands there}, not a "
-                f"{type(hooks).__name__}"
+                "hooks are a dict, {place: function of what stands there}, not "
+                f"{kind_of_value(hooks)}"
             )
         for name, hook in hooks.items():
             if not callable(hook):
@@ -310,7 +313,10 @@ class Model(base.Model):
             ModelFileError: If something is no letter, or the word is too long.
         """
         tokens = self._one(word)
-        names = [variable] if isinstance(variable, str) else list(variable)
+        several = isinstance(variable, list | tuple)
+        names = cast("list[str]", list(variable) if several else [variable])
+        if not names:
+            raise KrohnError("name a variable whose head is taken away")
         ablation = without_heads(self, tokens, names)
         return outcome(self, tokens, f"no head for {listed(names)}", ablation)
 
@@ -360,7 +366,5 @@ def _on_variable(place: VariablePlace, hook: Hook, stream: Tensor) -> Tensor | N
     if new is None:
         return None
     if not isinstance(new, Tensor) or new.shape != values.shape:
-        raise ModelFileError(
-            f"the hook at {place.name} returned another shape than {tuple(values.shape)}"
-        )
+        raise unfit(place.name, new, values)
     return place.write(stream, new)

@@ -2,12 +2,12 @@
 
 import sys
 from collections import abc
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from functools import partial, wraps
-from inspect import Parameter, Signature, signature
+from inspect import BoundArguments, Parameter, Signature, signature
 from numbers import Real
-from types import UnionType
+from types import FunctionType, UnionType
 from typing import (
     Any,
     Literal,
@@ -28,6 +28,7 @@ from krohn.program.extras import name_missing_extra
 
 P = ParamSpec("P")
 R = TypeVar("R")
+C = TypeVar("C")
 Reader = Callable[[Any], Any]
 
 LEAST = {
@@ -56,11 +57,7 @@ def check_arguments(function: Callable[P, R]) -> Callable[P, R]:
 
     @wraps(function)
     def with_values(*args: P.args, **kwargs: P.kwargs) -> R:
-        try:
-            given = called.bind(*args, **kwargs)
-        except TypeError as error:
-            why = _misfit(called, args, kwargs) or str(error)
-            raise TypeError(f"{function.__name__}() {why}") from None
+        given = _bind(function, called, args, kwargs)
         for name, reader in read.items():
             if name in given.arguments:
                 given.arguments[name] = reader(given.arguments[name])
@@ -71,24 +68,72 @@ def check_arguments(function: Callable[P, R]) -> Callable[P, R]:
     return with_values
 
 
+def check_methods(kind: type[C]) -> type[C]:
+    """A class whose public methods say what they take where arguments do not fit."""
+    for name in dir(kind):
+        method = getattr(kind, name)
+        own = isinstance(method, FunctionType) and method.__module__.startswith(
+            "krohn."
+        )
+        if own and not name.startswith("_"):
+            setattr(kind, name, _check_call(method))
+    return kind
+
+
+def _check_call(method: Callable[P, R]) -> Callable[P, R]:
+    called = signature(method)
+
+    @wraps(method)
+    def with_arguments(*args: P.args, **kwargs: P.kwargs) -> R:
+        _bind(method, called, args, kwargs)
+        return method(*args, **kwargs)
+
+    return with_arguments
+
+
+def _bind(
+    function: Callable[..., Any],
+    called: Signature,
+    args: Sequence[Any],
+    named: Mapping[str, Any],
+) -> BoundArguments:
+    """The arguments of a call by name.
+
+    Raises:
+        TypeError: If they do not fit; the message says what is taken.
+    """
+    try:
+        return called.bind(*args, **named)
+    except TypeError as error:
+        why = _misfit(called, args, named) or str(error)
+        name = function.__name__
+        who = "model()" if name == "forward" else f"{name}()"
+        raise TypeError(f"{who} {why}") from None
+
+
 ALSO = {"T": "length", "max_length": "length", "n": "length", "samples": "sample"}
 """Other names that people have for parameters."""
 
 
 def _misfit(called: Signature, args: Sequence[Any], named: Collection[str]) -> str:
     """Why arguments do not fit, with what to do; empty if some are missing."""
-    taken = called.parameters
+    taken = {n: p for n, p in called.parameters.items() if n != "self"}
+    args = args[len(called.parameters) - len(taken) :]
     if any(each.kind is Parameter.VAR_KEYWORD for each in taken.values()):
         return ""
     strange = next((name for name in named if name not in taken), None)
     if strange is not None:
         other = ALSO.get(strange)
         hint = near(strange, taken) if other not in taken else f" (say {other}=)"
-        return f"takes no {strange}={hint}; it takes {', '.join(taken)}"
+        return f"takes no {strange}={hint}; it takes {', '.join(taken) or 'nothing'}"
     by_place = [n for n, p in taken.items() if p.kind is not Parameter.KEYWORD_ONLY]
     if len(args) <= len(by_place):
         return ""
     rest = ", ".join(f"{name}=" for name in taken if name not in by_place)
+    if not rest:
+        return (
+            f"takes {', '.join(by_place) + ' and no more' if by_place else 'nothing'}"
+        )
     return f"takes {', '.join(by_place) or 'nothing'} by place; all else has a name: {rest}"
 
 

@@ -9,12 +9,14 @@ from torch import Tensor
 from krohn.algebra.errors import KrohnError
 from krohn.algebra.wording import listed
 from krohn.network.variables import VariablePlace, Variables
+from krohn.python_values import check_methods
 
 if TYPE_CHECKING:
     from krohn.intervention import Outcome
     from krohn.open_model import Model
 
 
+@check_methods
 @dataclass(frozen=True, repr=False, eq=False)
 class Selection:
     """Variables of an open network.

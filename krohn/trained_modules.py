@@ -20,6 +20,7 @@ from krohn.network.modelfile import ModelFile
 from krohn.network.reading import choose_classes
 from krohn.network.recurrent import MODULES
 from krohn.network.running_file import APART, CALLED, beside_parameters
+from krohn.program.quoting import kind_of_value
 from krohn.report import Report
 from krohn.verify.verdict import OfTensors
 
@@ -49,7 +50,7 @@ def check_plain(model: nn.Module) -> None:
     for name, module in model.named_modules(remove_duplicate=False):
         problem = _beside_parameters(module)
         if problem:
-            where = f"its part {name!r}" if name else f"a {type(model).__name__}"
+            where = f"its part {name!r}" if name else f"{kind_of_value(model)}"
             raise KrohnError(
                 f"the module runs something else than its parameters: {where} {problem}; "
                 "the state dict of a network that does without can be proved"

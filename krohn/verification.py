@@ -14,6 +14,7 @@ from krohn.kernel_verdict import ask_kernel, chosen_kernel, demand_kernel
 from krohn.network import modelfile
 from krohn.network.modelfile import ModelFile
 from krohn.option_rules import HELD_IN_PYTHON, OF_SOURCES, refuse, whole
+from krohn.program.quoting import kind_of_value
 from krohn.program.slices import part
 from krohn.report import Report
 from krohn.source_kinds import machines, of_file, with_kind
@@ -98,7 +99,7 @@ def _verify_trained(model: object, checks: Checks) -> Report:
     if isinstance(model, str | Path):
         return examine_file(model, checks)
     raise KrohnError(
-        f"a {type(model).__name__} cannot be verified; krohn.verify takes a model, a file, "
+        f"{kind_of_value(model)} cannot be verified; krohn.verify takes a model, a file, "
         "a recurrent network of torch's or its state dict, and krohn.examine any function"
     )
 

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from krohn.network import ModelFileError
+from krohn.program.quoting import kind_of_value
 
 Hook = Callable[[Tensor], Tensor | None]
 """Takes what stands at a place, and returns another, or None to leave it."""
@@ -37,11 +38,7 @@ class Hooks:
             if replacement is None:
                 continue
             if not isinstance(replacement, Tensor) or replacement.shape != value.shape:
-                shape = getattr(replacement, "shape", type(replacement).__name__)
-                raise ModelFileError(
-                    f"the hook at {place} returned {shape}; there stands a tensor "
-                    f"{tuple(value.shape)}"
-                )
+                raise unfit(place, replacement, value)
             value = replacement.to(value)
         return value
 
@@ -60,6 +57,16 @@ class Hooks:
                 raise ModelFileError(
                     f"there is no place {place!r}; `model.hook_places()` lists them"
                 )
+
+
+def unfit(place: str, given: object, there: Tensor) -> ModelFileError:
+    """The error of a hook that returned what does not fit at its place."""
+    what = kind_of_value(given)
+    if isinstance(given, Tensor):
+        what = f"a tensor {tuple(given.shape)}"
+    return ModelFileError(
+        f"the hook at {place} returned {what}; there stands a tensor {tuple(there.shape)}"
+    )
 
 
 # All digits of numbers, whatever torch is set to.

@@ -1,6 +1,6 @@
 """Opening a model file for use: words in, states out, and every channel by name."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Literal, NamedTuple, cast, overload
 
 import torch
@@ -23,7 +23,7 @@ from krohn.network.transformer import Transformer
 from krohn.network.variables import VariablePlace, Variables
 from krohn.program.claim import Shows
 from krohn.program.errors import refuse_unknown
-from krohn.program.quoting import listed
+from krohn.program.quoting import kind_of_value, listed
 from krohn.program.user_input import name_of
 from krohn.program.word_texts import split_letters, write_letter
 
@@ -73,6 +73,11 @@ def encode_word(
     tokens = []
     if not letters:
         raise ModelFileError("the network reads numbers, and no letters")
+    if not isinstance(word, Iterable):
+        raise ModelFileError(
+            f"{of.removeprefix(' of ') or 'this'} is {kind_of_value(word)}; a word is a "
+            "string or a list of letters"
+        )
     if isinstance(word, str):
         word = split_letters([word], lambda name: index(name) is not None, letters)
     for at, letter in enumerate(map(name_of, word), start=1):

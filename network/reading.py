@@ -23,6 +23,7 @@ from krohn.network.meaning.step import Read, Step
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import BoolArray, one_thread
 from krohn.program.architectures.transformer import Transformer
+from krohn.program.quoting import kind_of_value
 from krohn.program.word_texts import BLANK
 
 if TYPE_CHECKING:
@@ -144,7 +145,7 @@ def is_one(words: object) -> bool:
     if not isinstance(words, Iterable):
         raise ModelFileError(
             "a word is a string or a list of letters, and several are a list of such "
-            f"lists; a {type(words).__name__} is neither"
+            f"lists; {kind_of_value(words)} is neither"
         )
     return not isinstance(words, Sequence) or not any(
         isinstance(part, list | tuple) for part in words

@@ -32,6 +32,7 @@ from krohn.network.meaning.net import (
 from krohn.network.meaning.tensors import CAREFUL, FAST, points, with_bos
 from krohn.program.architectures.transformer import Transformer as Declared
 from krohn.program.attention import Linear
+from krohn.program.quoting import kind_of_value
 
 if TYPE_CHECKING:
     from krohn.network.copies import CopyingHeads
@@ -357,7 +358,7 @@ def _block(attention: nn.Module, mlp: nn.Module) -> Block[Tensor]:
     for part, known in ((attention, (Attention, nn.Identity)), (mlp, Mlp)):
         if not isinstance(part, known):
             raise ModelFileError(
-                f"a part of the network was replaced by a {type(part).__name__}, which it "
+                f"a part of the network was replaced by {kind_of_value(part)}, which it "
                 "does not run: functions at its places change what is computed "
                 "(run_with_hooks)"
             )

@@ -18,7 +18,7 @@ from krohn.network.stated_program import meanings_of, stated_program, stored_inp
 from krohn.program.errors import Refused
 from krohn.program.interpreter import evaluate_operation
 from krohn.program.meanings import Meaning
-from krohn.program.quoting import listed, near
+from krohn.program.quoting import kind_of_value, listed, near
 from krohn.program.statement import Statement, cone
 
 
@@ -82,7 +82,15 @@ class VariablePlace:
         """The values in a stream ``(…, d)``: ``(…)`` whole numbers.
 
         Of a code of real numbers, those themselves: ``(…, dimensions)``.
+
+        Raises:
+            ModelFileError: If it is no tensor.
         """
+        if not isinstance(stream, Tensor):
+            raise ModelFileError(
+                f"a stream is a tensor (…, d), as run_with_cache gives it, not "
+                f"{kind_of_value(stream)}"
+            )
         values = self._read_numbers(stream)
         if self.code == "one-hot":
             return values.argmax(dim=-1)

@@ -101,6 +101,14 @@ def lines_only() -> Iterator[None]:
         yield
 
 
+def kind_of_value(value: object) -> str:
+    """What somebody gave, for a message: ``None``, ``an int``, ``a list``."""
+    if value is None:
+        return "None"
+    name = type(value).__name__
+    return f"a{'n' * (name[0] in 'AEIOaeio')} {name}"
+
+
 def on_a_terminal(name: str, apart: str = " ") -> str:
     """A name among others; quoted if empty, or if it has what stands between them.
 

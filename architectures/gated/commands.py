@@ -26,6 +26,7 @@ from krohn.machines import machine_of, with_outputs
 from krohn.network.modelfile import ModelFile, is_trained_network
 from krohn.network.precision import PRECISIONS
 from krohn.program.architecture import architecture_named
+from krohn.program.quoting import kind_of_value
 from krohn.program.slices import needed_part
 from krohn.trained_modules import SHORT, check_forward, check_plain
 from krohn.verify.proof import prove
@@ -248,7 +249,7 @@ def tensors_of(model: object) -> Mapping[str, Tensor] | None:
     if isinstance(model, nn.Module):
         if type(model).__module__.startswith("krohn.network."):
             raise KrohnError(
-                f"a {type(model).__name__} says nothing of what it computes: give the "
+                f"{kind_of_value(model)} says nothing of what it computes: give the "
                 "model that it is the network of"
             )
         check_plain(model)
@@ -295,7 +296,7 @@ def from_torch(
     file = model_file(model, machine_of(machine, how), how.observe)
     if file is None:
         raise KrohnError(
-            f"a {type(model).__name__} is no recurrent network of torch's, nor the file "
+            f"{kind_of_value(model)} is no recurrent network of torch's, nor the file "
             "or the state dict of one"
         )
     proof = prove(file, own_machine(file))

@@ -27,6 +27,7 @@ from krohn.network.modelfile import ModelFile, is_trained_network, names
 from krohn.open_model import Model
 from krohn.program import strict_json
 from krohn.program.files import read_bytes
+from krohn.program.quoting import kind_of_value
 from krohn.program.word_texts import join_letters
 from krohn.source_kinds import of_file
 from krohn.verify.testing.counterexample import Simulator
@@ -269,8 +270,7 @@ def _function(
         return CompileOptions(box, model.shows, wanted, None, "the network")
     if not callable(model):
         raise KrohnError(
-            f"a {type(model).__name__} is not a network or a function that answers "
-            "words"
+            f"{kind_of_value(model)} is not a network or a function that answers words"
         )
     reads = cast("Callable[[Any], Any]", model)
     longest = longest_word(model)

@@ -37,6 +37,7 @@ from krohn.network.modelfile import ModelFile, is_trained_network
 from krohn.program.domains import FloatArray, IntArray
 from krohn.program.errors import Refused, told_as
 from krohn.program.files import read_bytes
+from krohn.program.quoting import kind_of_value
 from krohn.program.slices import needed_part
 from krohn.program.user_input import real_array
 from krohn.program.writing import atomic_write
@@ -235,7 +236,7 @@ def _open_law(
             )
         return _Asked(_joint(model, letters), FORWARD, 0.0, "the network", None)
     raise KrohnError(
-        f"a {type(model).__name__} is not a network or a function that answers words"
+        f"{kind_of_value(model)} is not a network or a function that answers words"
     )
 
 

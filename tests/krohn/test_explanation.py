@@ -1,6 +1,7 @@
 """The explanations that `krohn explain` gives of machines, small and large."""
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -370,6 +371,23 @@ def test_files_say_what_was_left_out(
         "effort": EFFORTS["normal"],
         "cut_short": [],
     }
+
+
+@pytest.mark.parametrize(
+    ("machine", "length", "said"),
+    [
+        (
+            "S3",
+            128,
+            r"; 68,618 of its 123,321 .* MLP of block 1, which computes n\.count0$",
+        ),
+        ("C3", 8, r"^it has the least parameters × blocks², [\d,]+; [^;]*$"),
+    ],
+)
+def test_large_networks_say_where_their_parameters_are(
+    machine: str, length: int, said: str
+) -> None:
+    assert re.search(said, krohn.explain(machine, length)["why"])
 
 
 @pytest.mark.slow

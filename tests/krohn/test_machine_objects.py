@@ -45,6 +45,28 @@ def words(letters: str, length: int) -> Iterator[tuple[str, ...]]:
         yield from product(letters, repeat=count)
 
 
+def test_a_machine_is_called_as_its_object_is() -> None:
+    """Else it is called yours in messages, and never ``machine``."""
+
+    def clock(hour: int, hand: int) -> int:
+        return (hour + hand) % 5
+
+    class Lamp(StateMachine):
+        off, on = State(initial=True), State()
+        push = off.to(on) | on.to(off)
+
+    graph = nx.DiGraph([(0, 1, {"letter": "a"}), (1, 0, {"letter": "a"})], name="ring")
+    ways: dict[Any, str] = {clock: "clock", (lambda q, a: q): "your machine"}
+    for source, name in ways.items():
+        assert krohn.automaton(source, 0, letters=[1, -1]).name == name
+    named = [(graph, "ring"), (Lamp, "Lamp"), (Lamp(), "Lamp"), (EVEN, "your machine")]
+    for source, name in named:
+        assert krohn.automaton(source).name == name
+    assert krohn.automaton(EVEN, name="parity").name == "parity"
+    with pytest.raises(krohn.KrohnError, match=r"^your machine is no memory"):
+        krohn.compile(EVEN, 4, construction="memory")
+
+
 def test_a_dict_is_its_table() -> None:
     machine = krohn.automaton(EVEN, "odd", accepting={"odd"}, name="parity")
     assert (machine.name, machine.start, machine.letters) == ("parity", 1, ("a", "b"))

@@ -254,7 +254,7 @@ MISTAKES: dict[str, tuple[Call, str]] = {
         lambda m, _: m.patch(["213"], 5, 1, 0),  # type: ignore[arg-type]
         "called by its name, as 'stored', not by 5",
     ),
-    "no word": (lambda m, _: m.run(None), "a NoneType is neither"),  # type: ignore[call-overload]
+    "no word": (lambda m, _: m.run(None), "; None is neither"),  # type: ignore[call-overload]
     "a length that is no number": (
         lambda *_: krohn.compile("S3", "9"),  # type: ignore[arg-type]
         "whole number, not '9'",

@@ -95,6 +95,44 @@ net.patch("11", "stored", 1, 1) -> the variables are increment, sum, count$
 net.patch("11", "count", 9, 1) -> letters are at 1, …, 2
 net.run_with_hooks("11", {"blocks.7.mlp": abs}) -> `model.hook_places\(\)` lists the places
 net.run_with_hooks("11", [("logits", abs)]) -> hooks are a dict
+net.run_with_hooks("11", None) -> what stands there}, not None
+net.run_with_hooks("11", {"count": lambda v: 5}) -> returned an int; there stands a tensor
+net.run_with_hooks("11", {"count": lambda v: v[:, 1:]}) -> a tensor \(1, 2\); there stands
+net.run_with_hooks("11", {5: abs}) -> called by its name, as 'stored', not by 5
+net.run_with_cache("11")[1]["cuont"] -> no place or variable 'cuont' \(did you mean count
+net.run_with_cache(None) -> None is neither
+net("11", 5) -> model\(\) takes words and no more
+net() -> model\(\) missing a required argument: 'words'
+net(["1", None]) -> None is not a letter \(letter 2\)
+net([["1"], None]) -> word 2 is None; a word is a string or a list of letters
+net.run("11", 5) -> takes word by place; all else has a name: states=
+net.run("11", state=True) -> did you mean states\?
+net.encode(5) -> an int is neither
+net.read("11") -> missing a required argument: 'words'
+net.read(channel="count", words="11") -> takes no channel=; it takes variable, words
+net.read("count0", "11") -> no variable 'count0' \(did you mean count
+net.read(["count"], "11") -> by its name, as 'stored', not by \['count'\]
+net.read("count", torch.zeros(3).long()) -> a row for each word
+net.patch("11", "count", True, 1) -> no position True
+net.patch("11", "count", "1", 1) -> no position '1'
+net.patch("11", "count", 0, 1) -> at 0 is the start symbol
+net.patch("11", "count", 1, 7) -> its values are 0 \(0\), 1 \(1\)
+net.patch("11", "count", 1, "odd") -> is never 'odd'; its values
+net.patch("11", "count", 1, [1]) -> is never \[1\]
+net.patch("11", "count", 1) -> a variable, a position and a value
+net.patch("11", {"count": 1}) -> as in patch\(word, "sum", 2, 1\)
+net.patch(["1", ["0"]], "count", 1, 1) -> word 1|one word
+net.patch("", "count", 1, 1) -> one word with at least one letter
+net.patch("11", "count", positon=1) -> did you mean position\?
+net.ablate("11", 5) -> by its name, as 'stored', not by 5
+net.ablate("11", []) -> name a variable whose head
+net.ablate("11", ["sum", "count"]) -> no head writes 'count'; heads write sum$
+net.select("sums") -> did you mean sum\?
+net.select("x*") -> the variables are increment, sum, count$
+net.select(["sum"]) -> by its name, as 'stored', not by \['sum'\]
+net.select("*").place -> 3 variables are selected \(increment, sum, count\)
+net.select("sum").patch("11", 1) -> missing a required argument: 'value'
+net.select("sum").place.read(5) -> a stream is a tensor .* not an int
 model.run("11") -> \.model\.run is that of its network
 krohn.run("f", "11") -> krohn.load\(path\).run\(word\)
 krohn.load("C2") -> `krohn compile` writes model files

@@ -41,6 +41,7 @@ from krohn.network.precision import PRECISIONS
 from krohn.network.running_file import plain_network, running_file
 from krohn.program import strict_json
 from krohn.program.files import read_bytes
+from krohn.program.quoting import kind_of_value
 from krohn.program.writing import atomic_write
 
 # From an architecture to a network with fresh weights.
@@ -110,7 +111,7 @@ def save(network: Network, path: str | Path) -> None:
         return
     if not isinstance(network, Compiled):
         raise KrohnError(
-            f"a {type(network).__name__} has no file; save the network within"
+            f"{kind_of_value(network)} has no file; save the network within"
         )
     file = model_file(network)
     modelfile.write(path, file.header, file.tensors)

@@ -22,6 +22,7 @@ from krohn.algebra.errors import KrohnError
 from krohn.algebra.formats import json_format
 from krohn.instruments.compare.tasks.sources import source_in_form
 from krohn.program.errors import Refused
+from krohn.program.quoting import kind_of_value
 
 # Random numbers of a run: a function of seed, step and purpose, and of nothing else.
 #
@@ -112,7 +113,7 @@ def describe(value: object) -> Json:
     if isinstance(value, list | tuple):
         return [describe(content) for content in value]
     raise KrohnError(
-        f"a {type(value).__name__} has no description; tasks, architectures and recipes "
+        f"{kind_of_value(value)} has no description; tasks, architectures and recipes "
         "hold plain values only"
     )
 
