@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from matplotlib import rc_context
+from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
 
 from krohn.drawing.attention import draw_rollout as draw_rollout
-from krohn.drawing.canvas import DrawingError as DrawingError
+from krohn.drawing.canvas import PAPER, DrawingError as DrawingError
 from krohn.drawing.cascade import draw_cascade as draw_cascade
 from krohn.drawing.eggbox import draw_eggboxes as draw_eggboxes
 from krohn.drawing.machine import draw_machine as draw_machine
@@ -30,6 +31,8 @@ _SETTINGS: Any = {"svg.hashsalt": "krohn", "svg.fonttype": "none", "pdf.fonttype
 def save(figure: Figure, path: str | Path) -> None:
     """Write a figure as its file's name says; the same figure gives the same bytes.
 
+    It gets a background if it has none: it may be shown on a dark page.
+
     Args:
         figure: What to write.
         path: A name that ends in ``.svg``, ``.png`` or ``.pdf``.
@@ -39,6 +42,8 @@ def save(figure: Figure, path: str | Path) -> None:
         MachineError: If the file system refuses.
     """
     check_suffix(path)
+    if to_rgba(figure.get_facecolor())[3] < 1:
+        figure.set_facecolor(PAPER)
     atomic_write(path, render(figure, Path(path).suffix.lower()))
 
 

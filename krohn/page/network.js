@@ -278,10 +278,18 @@ function drawAnswers(run, said) {
   ]);
 }
 
+function writer({ born }) {
+  if (born === 0) return "the embedding";
+  return `the ${born % 2 ? "heads" : "MLP"} of block ${Math.floor((born - 1) / 2)}`;
+}
+
+const span = ([from, to]) =>
+  to === from + 1 ? `dimension ${from}` : `dimensions ${from} to ${to - 1}`;
+
 function drawVariables(run, said) {
   const rows = net.channels.filter((channel) => channel.born >= 0).map((channel) => [
     channel.name,
-    [0, ...show.word.map((_, i) => i + 1)].map((t) => {
+    [...[0, ...show.word.map((_, i) => i + 1)].map((t) => {
       const { value, numbers } = read(run.streams[channel.born], channel, t);
       const wanted = t < said.end ? said.values[channel.name][t] : null;
       const patched = show.patch?.name === channel.name && show.patch.position === t;
@@ -300,10 +308,10 @@ function drawVariables(run, said) {
         cell.onkeydown = (event) => { if (event.key === "Enter") cell.onclick(); };
       }
       return cell;
-    }),
-    `${channel.says}\nborn at snapshot ${channel.born}, dimensions ${channel.dims[0]} to ${channel.dims[1] - 1}`,
+    }), element("td", channel.says, { class: "says" })],
+    `written by ${writer(channel)}, in ${span(channel.dims)}`,
   ]);
-  table("variables", ["variable", "BOS", ...show.word.map((letter) => net.letters[letter])], rows);
+  table("variables", ["variable", "BOS", ...show.word.map((letter) => net.letters[letter]), "what it holds"], rows);
 }
 
 function drawPatch() {
@@ -325,11 +333,13 @@ function drawPatch() {
 
 function drawHeads(run) {
   const pictures = [];
+  const colour = getComputedStyle(document.documentElement).getPropertyValue("--lead").trim();
   run.patterns.forEach((heads, b) => heads.forEach((pattern, h) => {
     const n = pattern.length, canvas = element("canvas", "", { width: n, height: n, class: "pixels" });
     const pixels = canvas.getContext("2d");
+    pixels.fillStyle = colour;
     pattern.forEach((weights, i) => weights.forEach((weight, j) => {
-      pixels.fillStyle = `rgba(31, 111, 178, ${Math.sqrt(weight)})`;
+      pixels.globalAlpha = Math.sqrt(weight);
       pixels.fillRect(j, i, 1, 1);
     }));
     const carries = net.channels.filter((c) => c.born === 2 * b + 1 && c.head === h).map((c) => c.name);
@@ -351,7 +361,7 @@ function drawHeads(run) {
     names.map((_, j) => {
       const weight = weights[j] ?? 0;
       return element("td", j > i ? "" : weight.toFixed(2), {
-        style: `background: rgba(31, 111, 178, ${(0.6 * Math.sqrt(weight)).toFixed(3)})`,
+        style: `background: color-mix(in srgb, var(--lead) ${(60 * Math.sqrt(weight)).toFixed(1)}%, transparent)`,
       });
     }),
   ]));
@@ -401,3 +411,4 @@ $("letters").append(
   }));
 $("word").onchange = () => take(parseWord($("word").value));
 take(net.first);
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);

@@ -24,6 +24,7 @@ from krohn.page.rendering import check_suffix, render_page
 from krohn.page.verification_page import margin
 from krohn.program.architectures.transformer import SOFTMAX, Block, Transformer
 from krohn.program.attention import Sight
+from krohn.program.claim import Sense
 from krohn.program.functions import Table
 from krohn.program.intervention import letter_tables, rows_of_letters
 from krohn.program.operations.base import Operation
@@ -126,6 +127,11 @@ def _transformer(file: ModelFile) -> Transformer:
         raise KrohnError(
             "a page runs Transformers that state a Program; draw others as .svg, .png or "
             ".pdf"
+        )
+    if file.claim.sense is not Sense.EXACT:
+        raise KrohnError(
+            "a page runs networks that answer with states, outputs or classes, and this "
+            f"one says {file.claim.are}; draw it as .svg, .png or .pdf"
         )
     if shape.disguise is not None or shape.masks is not None:
         raise KrohnError("a page does not run disguised or pruned networks")

@@ -7,12 +7,15 @@ from pathlib import Path
 from typing import Any
 
 from krohn.algebra.automaton import Automaton
+from krohn.algebra.errors import KrohnError
 from krohn.drawing import DrawingError
 from krohn.drawing.residual_stream import Bar as StreamBar, stream
 from krohn.foreign import with_names
+from krohn.intervention import parse_program
 from krohn.network import modelfile
 from krohn.network.architecture import kind_of, parameters
 from krohn.network.modelfile import ModelFile
+from krohn.network.stated_program import meanings_of
 from krohn.page import rendering
 from krohn.page.longest import EFFORT, Longest, longest
 from krohn.page.rendering import Wrong, provenance, render_page, superscript, wrong
@@ -264,17 +267,30 @@ def operations(
         }
     channels = {str(c["name"]): c for c in file.header["program"]["channels"]}
     bars = sorted(residual_stream.bars, key=lambda bar: (bar.born, bar.start))
-    rows = [_operation(bar, channels, known) for bar in bars[:MOST_OPERATIONS]]
+    said = _meanings(file)
+    rows = [_operation(bar, channels, known, said) for bar in bars[:MOST_OPERATIONS]]
     return rows, len(bars) - len(rows)
 
 
+def _meanings(file: ModelFile) -> dict[str, str]:
+    """What each channel holds, in words; empty if the Program is one that nobody reads."""
+    try:
+        meanings = meanings_of(file, parse_program(file))
+    except KrohnError:
+        return {}
+    return {name: each.says for name, each in meanings.items()}
+
+
 def _operation(
-    bar: StreamBar, channels: Mapping[str, Any], known: Mapping[str, float]
+    bar: StreamBar,
+    channels: Mapping[str, Any],
+    known: Mapping[str, float],
+    said: Mapping[str, str],
 ) -> Operation:
     read = {*bar.sources, *([bar.where] if bar.where in channels else [])}
     return Operation(
         bar.title,
-        _does(bar, channels[bar.names[0]]),
+        _does(bar, channels[bar.names[0]], said),
         f"{_sublayer(bar.born)}, {_span(bar.start, bar.stop)}",
         _most(read, known) if bar.born else None,
         _most(bar.names, known),
@@ -288,7 +304,9 @@ def _most(names: Iterable[str], known: Mapping[str, float]) -> float | None:
     return max((n for n in bounds if n is not None), default=0.0)
 
 
-def _does(bar: StreamBar, channel: Mapping[str, Any]) -> str:
+def _does(bar: StreamBar, channel: Mapping[str, Any], said: Mapping[str, str]) -> str:
+    if bar.names[0] in said:
+        return said[bar.names[0]] + ", and so on" * (len(bar.names) > 1)
     kind = bar.note or str(channel.get("function", channel["op"]))
     sources = sorted(bar.sources)
     of = listed(sources, 4)

@@ -10,6 +10,8 @@ from xml.etree import ElementTree
 import matplotlib
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
+from matplotlib.image import imread
 
 from krohn import cli
 from krohn.algebra import zoo
@@ -403,3 +405,27 @@ def test_pictures_of_the_gallery_are_what_its_commands_draw(
             ), name
             drawn += 1
     assert drawn >= 4
+
+
+IMAGES = sorted((ROOT / "docs/images").iterdir())
+WHITE = re.compile(r'id="patch_1">\s*<path d="[^"]*" style="fill: #ffffff"')
+"""The background of a picture, as matplotlib writes it."""
+
+
+@pytest.mark.parametrize("path", IMAGES, ids=lambda path: path.name)
+def test_pictures_of_pages_can_be_read_on_dark_ones(path: Path) -> None:
+    if path.suffix == ".svg":
+        assert WHITE.search(path.read_text("utf-8"))
+    else:
+        pixels = imread(path)
+        assert pixels.shape[2] == 3 or (pixels[:, :, 3] == 1).all()
+
+
+@pytest.mark.parametrize("suffix", ["svg", "png"])
+def test_a_picture_that_is_saved_has_a_background(suffix: str, tmp_path: Path) -> None:
+    figure = Figure(facecolor="none")
+    save(figure, path := tmp_path / f"m.{suffix}")
+    if suffix == "svg":
+        assert WHITE.search(path.read_text("utf-8"))
+    else:
+        assert (imread(path)[:, :, 3] == 1).all()

@@ -65,6 +65,11 @@ def test_names_end_no_element_and_tensors_are_those_of_the_file(tmp_path: Path) 
             "disguised",
             marks=needs("architectures.disguise"),
         ),
+        pytest.param(
+            ["examples/weather.json", "-T", "6", "--within", "0.1"],
+            "states, outputs or classes, and this one says numbers",
+            marks=needs("kinds.hidden_markov"),
+        ),
         (["C2", "-T", "20000", "--no-proof"], r"take \d.* MiB, and a page holds 1 MiB"),
     ],
 )

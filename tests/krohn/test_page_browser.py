@@ -256,6 +256,12 @@ def test_it_prints_on_pages(
 
 # The page that runs a network.
 
+WEIGHT = (
+    "[...document.querySelectorAll('.heads canvas')].map(c => "
+    "[...c.getContext('2d').getImageData(0, 0, 1, 1).data])"
+)
+"""The colour of the weight 1, which BOS gives to itself, in each head."""
+
 RUN = (
     ("C2", 12),
     ("examples/turnstile.dot", 24),
@@ -357,7 +363,24 @@ def test_a_word_is_typed_and_a_variable_changed_by_hand(
     assert "does not have the letter ?!" in browser.ask("$('problem').textContent")
     browser.ask("take([0, 0])")
     assert browser.ask("document.querySelectorAll('#answers td').length") == 6
+    said = browser.ask(
+        "[...document.querySelectorAll('td.says')].map(c => c.innerText)"
+    )
+    assert said
+    assert all(said)
     browser.driver.find_element("css selector", "#variables td[tabindex]").click()
     browser.driver.find_element("css selector", "#patch button:last-child").click()
     assert browser.ask("document.querySelectorAll('td.patched').length") == 1
     assert browser.driver.get_log("browser") == []
+
+
+def test_attention_is_seen_in_the_dark(
+    browser: Browser, network: tuple[krohn.Model, Path]
+) -> None:
+    seen = {}
+    for scheme in ("light", "dark"):
+        browser.open(network[1], DESK, prefers_color_scheme=scheme)
+        colours = {tuple(colour) for colour in browser.ask(WEIGHT)}
+        assert len(colours) == 1
+        seen[scheme] = sum(colours.pop()[:3])
+    assert seen["dark"] > seen["light"]
