@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from textwrap import dedent
 from typing import Any
 
 import pytest
@@ -117,16 +118,21 @@ def test_a_report_says_the_largest_error_that_was_seen() -> None:
     assert krohn.verify(krohn.compile("C2", 4), sample=5).largest_error is None
 
 
-PAGE = Path(__file__).parents[2] / "docs" / "python.md"
+DOCS = Path(__file__).parents[2] / "docs"
+PAGES = {"python.md": 7, "start/interpretability.md": 3}
+"""Pages of Python, and how many values they show at least."""
 SHOWN = ("[", "('", "<", "tensor(")
 """How a comment begins that says a value."""
 
 
-def test_every_line_of_the_page_runs() -> None:
-    blocks = re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL)
+@pytest.mark.parametrize(("page", "least"), PAGES.items())
+def test_every_line_of_the_page_runs(page: str, least: int) -> None:
+    text = (DOCS / page).read_text()
+    blocks = re.findall(r"```python\n(.*?)```( *\n\n *```\n.*?```)?", text, re.DOTALL)
     names: dict[str, Any] = {}
     checked = 0
-    for block in blocks:
+    for indented, printed in blocks:
+        block = dedent(indented)
         lines = block.splitlines()
         exec(block, names)
         for node in ast.parse(block).body:
@@ -135,4 +141,8 @@ def test_every_line_of_the_page_runs() -> None:
                 told = node.value if isinstance(node, ast.Expr) else node.targets[0]
                 assert comment.startswith(repr(eval(ast.unparse(told), names)))
                 checked += 1
-    assert checked >= 7
+        if printed:
+            value = repr(eval(lines[-1], names))
+            assert value in dedent(printed.replace("```", "   "))
+            checked += 1
+    assert checked >= least
