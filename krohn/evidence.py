@@ -128,8 +128,7 @@ def write(
             claim, or if the file cannot be read or written.
     """
     proof = _proof_of(found, path)
-    data = _model(path, machine, observe)
-    expected = _read_expected(path, machine, observe)
+    data, expected = _read(path, machine, observe)
     evidence = for_file(data, proof.told)
     checked, shown = _check(data, _text(evidence).encode(), expected)
     if shown is None:
@@ -182,12 +181,10 @@ def check(
         KrohnError: If a file cannot be read, the alphabets differ, another kind of source
             is named, or the claim has another digest.
     """
-    expected, evidence_bytes = (
-        _read_expected(path, machine, observe),
-        read_bytes(evidence, LARGEST),
-    )
+    data, expected = _read(path, machine, observe)
+    evidence_bytes = read_bytes(evidence, LARGEST)
     check_digest(expected.claim, digest)
-    result = _check(_model(path, machine, observe), evidence_bytes, expected)[0]
+    result = _check(data, evidence_bytes, expected)[0]
     if result.verdict != "verified" and not _is_object(evidence_bytes):
         raise KrohnError(
             f"{evidence} is no evidence (it is not JSON); `krohn verify {path} "
@@ -256,22 +253,25 @@ def _move_evidence(
     return claimed, _text({**evidence_object, "model": digest_of(claimed)}).encode()
 
 
-def _read_expected(
+def _read(
     path: str | Path, machine: Automaton | str | None, observe: str | None
-) -> _Expected:
+) -> tuple["bytes | Files", _Expected]:
+    """The bytes that evidence is about, and what is expected of these very bytes."""
     if (reader := directory_reader(path)) is not None:
-        return _of_target(reader.open_directory(path).make_target(machine, observe))
-    file = _read_trained(path, machine, observe) or modelfile.read(path)
+        opened = reader.open_directory(path)
+        return opened.files, _of_target(opened.make_target(machine, observe))
+    data = _read_model(path, machine, observe)
+    file = modelfile.parse(data, path)
     kind = of_file(file)
     if not isinstance(kind, SourceKind):
         seen = None if is_trained(path) else observe
-        return _of_target(open_target(file, machine, seen))
+        return data, _of_target(open_target(file, machine, seen))
     if observe is not None:
         raise KrohnError(f"{path} is not about a machine; leave --observe out")
     claimed = kind.claiming(file, machine)
     other = None if machine is None else claimed
     about, problem = claimed.claim, kind.problem(claimed)
-    return _Expected(None, about, problem, other)
+    return data, _Expected(None, about, problem, other)
 
 
 def _of_target(target: Target) -> _Expected:
@@ -279,15 +279,20 @@ def _of_target(target: Target) -> _Expected:
     return _Expected(machine_of(target.machine, shows), target.claim, target.problem)
 
 
-def _model(
-    path: str | Path, machine: object = None, observe: str | None = None
-) -> "bytes | Files":
-    """The bytes that evidence is about; of a trained network, those of its model file."""
+def _model(path: str | Path) -> "bytes | Files":
+    """The bytes that evidence is about."""
     if (reader := directory_reader(path)) is not None:
         return reader.open_directory(path).files  # type: ignore[no-any-return]
+    return _read_model(path)
+
+
+def _read_model(
+    path: str | Path, machine: object = None, observe: str | None = None
+) -> bytes:
+    """The bytes of a model file; of a trained network, those of one that is made of it."""
     file = _read_trained(path, machine, observe)
     if file is None:
-        return read_bytes(path, LARGEST)
+        return modelfile.read_data(path)
     return modelfile.pack(file.header, file.tensors)
 
 

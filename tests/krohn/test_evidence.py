@@ -7,7 +7,10 @@ from typing import Any
 import pytest
 from slices_here import needs
 
+import krohn
 from krohn.cli import run
+from krohn.evidence import check
+from krohn.network import modelfile
 from krohn.program.errors import Refused
 from krohn.program.statement import Statement
 from krohn.verify.checker.model_file import Machine
@@ -90,6 +93,29 @@ def test_evidence_for_another_model_or_machine_is_not_taken(
     start = ["--machine", "D6", "--start", "(1,0)"]
     assert run(["recheck", model, out, *start]) == 2
     assert "not shown" in capsys.readouterr().out
+
+
+def test_what_is_checked_is_what_makes_the_claim(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file that is replaced once it was read proves nothing of what it said before."""
+    files = [str(tmp_path / f"{name}.safetensors") for name in ("first", "second")]
+    for path, (up, down) in zip(files, ("ab", "ba"), strict=True):
+        to = {up: "q", down: "p"}
+        krohn.compile({"p": to, "q": to}, 5).save(path)
+    evidence = tmp_path / "evidence.json"
+    assert run(["verify", files[1], "--evidence", str(evidence)]) == 0
+    read, replaced = modelfile.read_data, Path(files[1]).read_bytes()
+
+    def read_and_replaced(path: str | Path) -> bytes:
+        data = read(path)
+        Path(path).write_bytes(replaced)
+        return data
+
+    monkeypatch.setattr(modelfile, "read_data", read_and_replaced)
+    result = check(files[0], evidence)
+    assert result.about.letters == ("a", "b")
+    assert result.verdict == "undecided"
 
 
 @needs("architectures.recurrent")
