@@ -156,7 +156,8 @@ def read_program(model: "Model", laws: bool = False) -> Statement:
     Raises:
         KrohnError: If there is none that says states or outputs.
     """
-    if not isinstance(model.network, Transformer) or "program" not in model.header:
+    stated = model.header.get("program", {}).get("channels")
+    if not isinstance(model.network, Transformer) or not stated:
         raise KrohnError("only Transformers with a Program have variables to change")
     return parse_program(model.file, laws)
 

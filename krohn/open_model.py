@@ -86,7 +86,8 @@ class Model(base.Model):
                     "this network takes a tensor (batch, time, d) of numbers; run takes "
                     "them as they are written"
                 )
-            return cast("Tensor", self.network(words))
+            numbers = words.to(next(self.parameters()).dtype)
+            return cast("Tensor", self.network(numbers))
         return super().forward(words)
 
     @overload  # type: ignore[override]
@@ -160,6 +161,11 @@ class Model(base.Model):
                 several the message says which.
         """
         one = isinstance(prompts, str)
+        if not isinstance(prompts, Iterable):
+            raise KrohnError(
+                f"a prompt is a string, and several are a list, not "
+                f"{kind_of_value(prompts)}"
+            )
         writer = of_file(self.file).writer(self.file)
         given = [parts_of(each) for each in ([prompts] if one else prompts)]
         texts = list[Text]()

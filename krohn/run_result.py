@@ -8,6 +8,7 @@ import numpy.typing as npt
 
 from krohn.algebra.errors import KrohnError
 from krohn.network.reading import is_one
+from krohn.program.quoting import kind_of_value
 from krohn.program.user_input import name_of
 from krohn.program.word_texts import WordText
 
@@ -103,6 +104,11 @@ def _vectors(word: Any) -> npt.NDArray[np.float64] | None:
 
 def parts_of(word: Any) -> list[str]:
     """An input in the parts of a command."""
+    if not isinstance(word, Iterable):
+        raise KrohnError(
+            "an input is a string, or letters or tokens by name, not "
+            f"{kind_of_value(word)}"
+        )
     parts = [WordText(word)] if isinstance(word, str) else list(word)
     for part in parts:
         if not isinstance(part, str):

@@ -19,7 +19,7 @@ from krohn.program.operations.position import Position
 from krohn.program.operations.token import Token
 from krohn.program.quoting import listed
 from krohn.program.statement import Channel, Statement
-from krohn.program.word_texts import write_letter
+from krohn.program.word_texts import BETWEEN, write_letter
 
 T = TypeVar("T")
 Parts = tuple[str, ...]
@@ -59,8 +59,8 @@ class ValueNames:
         """
         self.of_letter = _of_letter(program)
         self._program, self._answers = program, answers if program.decode else ()
-        self._written = [write_letter(answer) for answer in self._answers]
-        self._letters = [write_letter(letter) for letter in letters]
+        self._written = list(map(_quoted, self._answers))
+        self._letters = list(map(_quoted, letters))
         self._kin = _kin(program)
         selections = [c for c in program.channels.values() if c.op == Select.wire]
         points = {
@@ -212,6 +212,11 @@ class ValueNames:
         if not values or kind in ("answer", "point") or bos in origin.later:
             return named
         return {**values, bos: (START if source is None else NONE_YET,)}, kind
+
+
+def _quoted(name: str) -> str:
+    """A name among others, with commas between them."""
+    return f'"{BETWEEN}"' if name == BETWEEN else write_letter(name)
 
 
 def residue(table: Table) -> tuple[list[int], int]:

@@ -1,8 +1,12 @@
 """Variables that are selected print themselves, and do what the network does with them."""
 
+import re
+from typing import Any
+
 import pytest
 import torch
 from every_construction import SERVED
+from every_kind import NETWORKS, compiled
 
 import krohn
 from krohn.network import ModelFileError
@@ -119,3 +123,60 @@ def test_lists_are_cut_and_say_how_many_more_there_are(
     many: int, last: str, text: str
 ) -> None:
     assert listed("abcdef"[:many], 3, last) == text
+
+
+def calls(net: Model, word: str) -> dict[str, Any]:
+    """Calls, right and wrong, of a network of any kind."""
+    places = net.places()
+    stated = net.header.get("program", {}).get("channels", [])
+    names = [c["name"] for c in stated] or ["x"]
+    name, hidden = (
+        next(iter(places), "x"),
+        next((n for n in names if n not in places), "x"),
+    )
+    heads = [n for n, place in places.items() if place.head is not None]
+    return {
+        "all": lambda: repr(net.select()),
+        "hidden": lambda: repr(net.select(hidden)),
+        "read": lambda: net.read(name, word),
+        "read hidden": lambda: net.read(hidden, word.split()),
+        "read no word": lambda: net.read(name, 5),
+        "read tokens": lambda: net.read(name, torch.zeros(1, 2).long()),
+        "read numbers": lambda: net.read(name, torch.zeros(1, 2, 3)),
+        "patch": lambda: net.patch(word, name, 1, 0),
+        "patch no value": lambda: net.patch(word.split(), name, 1, "zz"),
+        "patch no word": lambda: net.patch(None, name, 1, 1),
+        "patch hidden": lambda: net.patch(word, hidden, 1, 0),
+        "ablate": lambda: net.ablate(word, name),
+        "ablate all": lambda: net.ablate(word, heads),
+        "cache": lambda: net.run_with_cache(word)[1][name],
+        "cache hidden": lambda: net.run_with_cache(word)[1][hidden],
+        "hooks": lambda: net.run_with_hooks(word, {name: lambda v: v}),
+        "no hooks": lambda: net.run_with_hooks(word, {"zz": lambda v: v}),
+        "places": lambda: net.hook_places(),
+        "call": lambda: net(word),
+        "call nothing": lambda: net(None),
+        "call tokens": lambda: net(torch.zeros(1, 2).long()),
+        "run": lambda: net.run(word),
+        "run nothing": lambda: net.run(5),
+        "run no letters": lambda: net.run("@ @"),
+        "write": lambda: net.write(word),
+        "write nothing": lambda: net.write(5),
+        "write nothings": lambda: net.write([5]),
+        "all at once": lambda: net.select().read(word),
+        "all patched": lambda: net.select().patch(word, 1, 0),
+        "values": lambda: [(p.values, p.meaning, p.where) for p in places.values()],
+    }
+
+
+@pytest.mark.parametrize("kind", NETWORKS)
+def test_no_call_of_any_kind_ends_in_an_error_from_inside(kind: str) -> None:
+    net, refusals = compiled(kind).model, list[str]()
+    for call in calls(net, NETWORKS[kind][2]).values():
+        try:
+            call()
+        except krohn.KrohnError as error:
+            refusals.append(str(error))
+    assert refusals
+    inside = re.compile(r"\n|predicted: '\w+'$|NoneType")
+    assert [said for said in refusals if inside.search(said)] == []

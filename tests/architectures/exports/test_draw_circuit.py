@@ -63,3 +63,20 @@ def test_circuits_of_a_folder_are_drawn_on_one_sheet(
         json.dumps(json.loads(stated) | {"edges": 3})
     )
     assert cli.run(["draw", str(folder), "-o", str(picture)]) == 2
+
+
+@pytest.mark.parametrize("construction", ["cascade", "scan"])
+def test_a_circuit_names_the_values_of_its_variables(construction: str) -> None:
+    model = krohn.compile("examples/turnstile.dot", 8, construction, proof=False)
+    rows, places = circuit(model.file)["variables"], model.model.places()
+    assert [row["variable"] for row in rows] == list(places)
+    for row in rows:
+        place = places[row["variable"]]
+        named = (
+            dict(zip(row["domain"], row["values"], strict=True))
+            if row["values"]
+            else {}
+        )
+        assert named == place.values
+        assert row["meaning"] == place.meaning
+    assert any(row["values"] for row in rows)
