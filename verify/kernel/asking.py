@@ -21,6 +21,8 @@ BUILT = Path(__file__).parent / "build" / NAME
 MOST_SECONDS = 3600
 """The most seconds of CPU. The kernel counts its steps, and ends long before."""
 INSTALL = "`make kernel` in a checkout builds it (docs/kernel.md)"
+PROVED = "proved: "
+"""How the line of a kernel begins that has proved a claim."""
 
 
 @dataclass(frozen=True)
@@ -78,9 +80,11 @@ def ask(kernel: Path, model: bytes, evidence: dict[str, Any]) -> Answer:
         evidence: What `krohn.verify.kernel.evidence.find_kernel_evidence` gives.
 
     Raises:
-        KrohnError: If the program cannot be run.
+        KrohnError: If the program cannot be run, or is no kernel.
     """
     code, text = run(kernel, model, evidence)
+    if code == 0 and not text.startswith(PROVED):
+        raise KrohnError(f"{kernel} is no kernel: it does not say what it has proved")
     return Answer(code == 0, text)
 
 

@@ -1,6 +1,7 @@
 """The kernel proves what is right, reads what is there, and never says more."""
 
 import json
+import shutil
 import subprocess
 from copy import deepcopy
 from fractions import Fraction
@@ -301,6 +302,10 @@ def test_a_kernel_that_is_required_must_be_there(
     refused("is not installed", "verify", saved, "--kernel", "require")
     assert "rules (Python)" in said("verify", saved)["checked_by"]
     refused("there is no such program", "verify", saved, "--kernel", saved)
+
+
+def test_a_program_that_only_ends_well_is_no_kernel(saved: Path) -> None:
+    refused("is no kernel", "verify", saved, "--kernel", shutil.which("true"))
 
 
 @with_kernel
