@@ -21,8 +21,10 @@ from krohn.open_model import Model
 from krohn.program.interpreter import decoded_outputs, interpret
 from krohn.program.meanings import SENTENCES
 from krohn.program.operations import operation_modules
+from krohn.program.operations.base import LookBack
 from krohn.program.slices import slices
 from krohn.program.value_names import NUMBERS, possible_answers
+from krohn.program.word_texts import write_letter
 
 EACH = pytest.mark.parametrize("construction", SERVED)
 
@@ -105,6 +107,35 @@ def test_names_by_answer_and_by_letter_are_those(construction: str) -> None:
                     all_of = re.split(", | or ", told[v])
                     written = net.letters[letter] in all_of
                     assert written or told[v] == "any letter" or "more" in told[v]
+
+
+@EACH
+def test_what_is_fetched_has_the_answers_of_where_it_is_fetched_from(
+    construction: str,
+) -> None:
+    """Names of copies, and of what is copied where it counts, are of that position."""
+    seen = 0
+    for net in networks(construction):
+        program, words = net.variables.program, some_words(net)
+        values, classes = interpret(program, words), net.classes
+        answers = decoded_outputs(program.outputs, program.decode, values)
+        meanings = net.variables.meanings
+        for name, meaning in meanings.items():
+            operation = program.operations[name]
+            if not isinstance(operation, LookBack):
+                continue
+            if meanings[operation.source].named_by != "possible answers":
+                continue
+            seen += 1
+            t = np.arange(words.shape[1] + 1)
+            read = [values[n] for n in operation.reads[1:]]
+            at = np.broadcast_to(operation.position(read, t), values[name].shape)
+            for row, position in zip(*np.nonzero(at), strict=True):
+                told = meaning.values[int(values[name][row, position])]
+                said = write_letter(classes[answers[row, at[row, position] - 1]])
+                known = re.split(", | or ", told)
+                assert said in known or re.search("more|any|all but", told), name
+    assert seen or construction not in ("cascade", "krohn-rhodes")
 
 
 @pytest.mark.parametrize("construction", ["scan", "scan3", "scan5", "scan10"])
