@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from krohn.open_model import Model
 
 
+MOST_PRINTED = 20
+"""Variables of a selection that are printed."""
+
+
 @check_methods
 @dataclass(frozen=True, repr=False, eq=False)
 class Selection:
@@ -90,4 +94,6 @@ class Selection:
         return self.model.ablate(word, self.names)
 
     def __repr__(self) -> str:
-        return "\n".join(map(self.variables.describe, self.names))
+        shown, hidden = self.names[:MOST_PRINTED], len(self.names) - MOST_PRINTED
+        more = [f"… ({hidden} more variables)"] * (hidden > 0)
+        return "\n".join([*map(self.variables.describe, shown), *more])

@@ -207,7 +207,7 @@ def write(file: ModelFile, directory: Path) -> None:
         rows = csv.DictWriter(table, columns, lineterminator="\n")
         rows.writeheader()
         rows.writerows(
-            {k: _cell(v) for k, v in row.items()} for row in contents["variables"]
+            {k: _cell(k, v) for k, v in row.items()} for row in contents["variables"]
         )
 
 
@@ -406,7 +406,9 @@ def writer(variable: Variable) -> str:
     return f"blocks.{variable.layer}.mlp"
 
 
-def _cell(value: Any) -> Any:
+def _cell(column: str, value: Any) -> Any:
     if value is None:
         return ""
-    return " ".join(map(str, value)) if isinstance(value, list | tuple) else value
+    if not isinstance(value, list | tuple):
+        return value
+    return ("; " if column == "values" else " ").join(map(str, value))

@@ -12,6 +12,7 @@ import krohn
 from krohn.network import ModelFileError
 from krohn.open_model import Model
 from krohn.program.quoting import listed
+from krohn.selection import MOST_PRINTED
 
 
 @pytest.fixture(scope="module")
@@ -55,6 +56,9 @@ def test_patterns_select_several(net: Model) -> None:
     scan = krohn.compile("S3", 4, "scan", proof=False).model
     assert scan.select("map1[*]").names == ("map1[0]", "map1[1]", "map1[2]")
     assert scan.select("map1[0]").names == ("map1[0]",)
+    many = krohn.compile("S5", 20, proof=False).model.select()
+    assert len(many.names) > MOST_PRINTED
+    assert repr(many).endswith(f"\n… ({len(many.names) - MOST_PRINTED} more variables)")
 
 
 def test_they_do_what_the_network_does(net: Model) -> None:
