@@ -62,16 +62,16 @@ class RewritingFacts(TypedDict):
     Attributes:
         letters: The letters of lines.
         rules: The rules, counted.
-        whole_texts: So many tokens of a text are read at most; null if it is not known
+        whole_texts: The most tokens of a text that are read; null if it is not known
             whether texts end.
         rules_that_never_apply: Rules that never apply, by number.
         lines_of_these_rules: Where these are written.
         places_read: The places that a rule reads.
         longest_line: The places of a line.
         sparse_window: How far back sparse attention must look.
-        order: Weights of lines, in words, one of which each rule makes smaller, and
-            those before that not larger; empty if none were found.
-        steps: So many steps there are at most by this order.
+        order: Weights of lines. Each rule makes one of them smaller, and none before it
+            larger; empty if no such weights were found.
+        steps: The most steps of a text, by this order; null without one.
         tokens: The tokens of the longest text.
     """
 

@@ -204,7 +204,7 @@ def _meaning(text: str, fact: Any) -> str:
     """What a fact means; what a value that is not known means only where it is not."""
     if fact is None:
         return text.replace("null", UNKNOWN)
-    return re.sub(r"; null [^.]*", "", text)
+    return re.sub(r"; (null|empty) [^.]*", "", text)
 
 
 def _print_rows(rows: list[dict[str, Any]], title: str) -> None:
