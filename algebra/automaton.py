@@ -291,6 +291,19 @@ class Output:
         return hash((self.on, self.names, self.table.tobytes()))
 
 
+NO_START = "no start is marked"
+"""So begins a remark on a start that was guessed."""
+
+
+def _without_guess(remark: str) -> str:
+    """A remark without the part that tells of a guessed start."""
+    if NO_START not in remark:
+        return remark
+    file, colon, said = remark.partition(": ")
+    parts = [part for part in said.split("; ") if not part.startswith(NO_START)]
+    return f"{file}{colon}{'; '.join(parts)}" if parts else ""
+
+
 @dataclass(frozen=True)
 class Automaton:
     """A semiautomaton with a start state and outputs.
@@ -372,7 +385,8 @@ class Automaton:
                 f"{state!r} is not a state of {self.name}; "
                 f"its states are {shorten(self.states)}"
             )
-        return replace(self, start=self.states.index(state))
+        remark = _without_guess(self.remark)
+        return replace(self, start=self.states.index(state), remark=remark)
 
     def encode(self, word: Sequence[str]) -> IntArray:
         """The indices ``(length,)`` of letters, given by name or as vectors of input bits.

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 
-from krohn.algebra.automaton import Automaton, Output
+from krohn.algebra.automaton import NO_START, Automaton, Output
 from krohn.algebra.errors import MachineError
 from krohn.algebra.formats import Complete, Kind, dot_openfst
 from krohn.algebra.formats.acceptors import machine_of, machine_of_acceptor
@@ -101,6 +101,8 @@ def read(
     drawing = Drawing(name, graph.title, one_letter, accepts, kind)
     transitions, letters = read_labels(arrows, drawing)
     remarks = [*drawing.remarks, *besides, *_remarks_on_strict(graph, arrows)]
+    if not notes:
+        remarks += _remarks_on_unread_labels(nodes, shown or {})
     if kind is not None:
         _check_choice(transitions, drawing)
     if kind == "acceptor":
@@ -275,8 +277,8 @@ def _starts(
         return starts
     first = next(edge.source for edge in edges if edge.source not in markers)
     remarks.append(
-        f"no start is marked, so it is {quote(first)}, where the first arrow begins, "
-        "unless --start says another"
+        f"{NO_START}, so it is {quote(first)}, where the first arrow begins, unless "
+        "--start says another"
     )
     return [first]
 
@@ -349,6 +351,20 @@ def _state_outputs(
     if len(labels) == len(nodes) and len(set(labels.values())) < len(nodes):
         return labels, ["labels of states are read as outputs, for states share some"]
     return None, []
+
+
+def _remarks_on_unread_labels(
+    nodes: Mapping[str, _Attributes], shown: Mapping[str, str]
+) -> list[str]:
+    """A remark on labels of states that are neither their names nor their outputs."""
+    texts = {q: _node_text(q, attributes) for q, attributes in nodes.items()}
+    for q, text in texts.items():
+        if text not in ("", q) and shown.get(q, text + q) not in text:
+            return [
+                f"labels of states are not read, as {quote(text)} of {quote(q)}; states "
+                "are called as their nodes"
+            ]
+    return []
 
 
 def _node_text(node: str, attributes: _Attributes) -> str:

@@ -213,7 +213,7 @@ def compile(  # noqa: A001  (the command is called so)
         )
     given = given_parameters(context)
     dtype = networks.dtype if "dtype" in given else None
-    kind, source = reading.source(machine, given)
+    kind, source = reading.source(machine, given, networks.start)
     if networks.block is not None:
         refuse_others(given, IN_BLOCKS, "a text in blocks")
     else:

@@ -65,7 +65,7 @@ def explain(
     """
     from krohn.compilation import explain as explained
 
-    kind, source = reading.source(machine, given_parameters(context))
+    kind, source = reading.source(machine, given_parameters(context), networks.start)
     given = {**vars(networks), "observe": networks.observe}
     unsaid = {"observe"} | (
         {"length", "dtype", "arch"} - set(given_parameters(context))
@@ -214,7 +214,7 @@ def decompose(
 
     if output is not None:
         decomposition.check_output(output)
-    read = reading.read(machine)
+    read = reading.read(machine, start)
     with waiting("decomposing"):
         decomposed_machine = decomposition.decompose(read, method, effort, start=start)
         if output is not None:

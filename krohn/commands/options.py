@@ -126,8 +126,12 @@ class FileReading:
         if self.read_as not in (None, *get_args(Kind)):
             raise KrohnError(f"--as takes acceptor or mealy, not {self.read_as!r}")
 
-    def read(self, source: str) -> "Automaton":
+    def read(self, source: str, start: str | None = None) -> "Automaton":
         """The machine; what is to be known of how it was read goes to standard error.
+
+        Args:
+            source: A name or a file.
+            start: Its start state; None for its own.
 
         Raises:
             KrohnError: If there is none.
@@ -136,23 +140,25 @@ class FileReading:
 
         self.check()
         machine = read(source, cast(Complete, self.complete), cast(Kind, self.read_as))
+        machine = machine if start is None else machine.with_start(start)
         print_remark(machine.remark)
         return machine
 
     def source(
-        self, name: str, given: Collection[str]
+        self, name: str, given: Collection[str], start: str | None = None
     ) -> "tuple[kinds.Kind[Any], Any]":
         """The source of a name, with its kind.
 
         Args:
             name: What names it.
             given: The options that were given.
+            start: The start state of a machine; None for its own.
 
         Raises:
             KrohnError: If there is none, or only machines are read in such a way.
         """
         if (other := find_source_to_compile(name)) is None:
-            return machines(), self.read(name)
+            return machines(), self.read(name, start)
         own = [option for option in given if option in vars(self)]
         refuse_others(own, (), other[0].called)
         return other
@@ -183,7 +189,7 @@ class PatternReading(FileReading):
         ),
     ] = False
 
-    def read(self, source: str) -> "Automaton":
+    def read(self, source: str, start: str | None = None) -> "Automaton":
         """The machine."""
         from krohn.machines import FORMAL, REGEX
 
@@ -191,7 +197,7 @@ class PatternReading(FileReading):
             if not source.startswith(REGEX):
                 raise KrohnError("--formal is for regex:…")
             source = source.replace(REGEX, FORMAL, 1)
-        return super().read(source)
+        return super().read(source, start)
 
 
 @dataclass(frozen=True)
@@ -204,10 +210,9 @@ class StartedReading(FileReading):
 
     start: Start = None
 
-    def read(self, source: str) -> "Automaton":
+    def read(self, source: str, start: str | None = None) -> "Automaton":
         """The machine."""
-        automaton = super().read(source)
-        return automaton if self.start is None else automaton.with_start(self.start)
+        return super().read(source, self.start if start is None else start)
 
 
 @dataclass(frozen=True)
@@ -243,8 +248,7 @@ class Wanted:
         self.reading.check()
         if self.machine is None:
             return None
-        automaton = self.reading.read(self.machine)
-        return automaton if self.start is None else automaton.with_start(self.start)
+        return self.reading.read(self.machine, self.start)
 
     def arguments(self) -> list[str]:
         """The options again, as they were given."""

@@ -509,3 +509,30 @@ def test_outputs_and_circles_ask_for_a_kind(tmp_path: Path) -> None:
     path.write_text(acceptor('p -> q [label="a"];', 'q -> p [label="a"];'))
     with pytest.raises(MachineError, match="no outputs, so it is no Mealy machine"):
         read(path, kind="mealy")
+
+
+def test_a_start_that_is_given_is_no_guess() -> None:
+    text = "digraph { p -> q [label=a, headlabel=h]; q -> p [label=a]; q [xlabel=x] }"
+    machine = dot.read(text, "m.dot")
+    assert "; no start is marked" in machine.remark
+    started = machine.with_start("q").remark
+    assert started.startswith("m.dot: ")
+    assert "no start is marked" not in started
+    assert "headlabel of an arrow is not read" in started
+    alone = dot.read("digraph { p -> q [label=a]; q -> p [label=a] }", "m.dot")
+    assert alone.with_start("q").remark == ""
+
+
+@pytest.mark.parametrize("label", ["a", "a / 1"])
+def test_labels_of_states_that_are_not_read_are_told_of(label: str) -> None:
+    arrows = (
+        f'i -> p; p -> q [label="{label}"]; q -> p [label="{label}"]; i [shape=point]'
+    )
+    machine = dot.read(
+        f"digraph {{ {arrows}; p [label=closed]; q [label=open] }}", "m.dot"
+    )
+    assert machine.states == ("p", "q")
+    assert machine.remark == (
+        "m.dot: labels of states are not read, as 'closed' of 'p'; states are called as "
+        "their nodes"
+    )

@@ -601,3 +601,27 @@ def test_evidence_that_is_no_json_is_said_to_be_none(
 def test_a_machine_is_compiled_before_it_is_run(command: Command) -> None:
     said = command("run", "C2", "1").trouble
     assert "krohn compile C2 -T 64 -o F.safetensors" in said
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        ["draw", "-o", "m.svg"],
+        ["explain", "-T", "4"],
+        ["decompose"],
+        ["compile", "-T", "4", "-o", "m.safetensors"],
+    ],
+    ids=lambda asked: asked[0],
+)
+def test_a_start_that_is_given_is_not_said_to_be_missing(
+    asked: list[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("m.dot").write_text("digraph { p -> q [label=a]; q -> p [label=a] }")
+    command, *options = asked
+    for start, guessed in (([], True), (["--start", "q"], False)):
+        assert cli.run([command, "m.dot", *start, *options]) == 0
+        assert ("no start is marked" in capsys.readouterr().err) == guessed
