@@ -55,7 +55,7 @@ class Bound:
     latency: float = 0.0
 
     @property
-    def width(self) -> int:
+    def widest(self) -> int:
         """The widest vector: residual stream or hidden layer."""
         return max(self.d_model, self.mlp_width)
 

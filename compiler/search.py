@@ -37,13 +37,13 @@ COMPROMISE = "compromise"
 # What is compared by each value of `minimise`, most important first.
 SIZES_TO_MINIMISE: dict[str, tuple[str, ...]] = {
     "depth": ("depth", "layers", "parameters"),
-    "width": ("width", "parameters"),
+    "widest": ("widest", "parameters"),
     "parameters": ("parameters", "depth"),
     "latency": ("latency", "parameters"),
     "layers": ("layers", "depth", "parameters"),
     COMPROMISE: ("area_time", "depth", "parameters"),
 }
-FRONT = ("depth", "width", "parameters", "latency")
+FRONT = ("depth", "widest", "parameters", "latency")
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """The options of `krohn.verify`, declared once."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from krohn.algebra.errors import KrohnError
@@ -176,6 +176,16 @@ class Checks(MachineReading):
         return any(getattr(self, name) is not None for name in options)
 
 
+class AnotherClaim(KrohnError):
+    """A file makes another claim than the one that was asked for.
+
+    Attributes:
+        exit_code: Of a command: that of a verdict, and not of a mistake.
+    """
+
+    exit_code = 1
+
+
 def check_digest(claim: Claim, digest: str | None) -> None:
     """Refuse a claim that is not the one with a digest.
 
@@ -184,7 +194,11 @@ def check_digest(claim: Claim, digest: str | None) -> None:
         digest: Of the claim that is asked for, or its first digits; None for any.
 
     Raises:
-        KrohnError: If it is another one, or no digest.
+        AnotherClaim: If it is another one.
+        KrohnError: If it is no digest.
     """
-    if digest is not None and (problem := claim.problem(digest)):
+    if digest is None or not (problem := claim.problem(digest)):
+        return
+    if replace(claim, digest=digest.lower()).problem(digest):
         raise KrohnError(problem)
+    raise AnotherClaim(f"not verified: {problem}")

@@ -120,7 +120,8 @@ def everywhere(
 def run(arguments: list[str]) -> int:
     """The command with its arguments; returns the exit code.
 
-    Every problem is one line on standard error, and exit code 2.
+    Every problem is one line on standard error, and exit code 2; 1 if a file makes another
+    claim than was asked for.
     """
     with in_a_command():
         return _run(arguments, "--json" in arguments)
@@ -138,12 +139,15 @@ def _run(arguments: list[str], wants_json: bool) -> int:
     except (typer.Abort, KeyboardInterrupt):
         return _cannot("interrupted; nothing was written", wants_json)
     except UsageError as error:
-        hint = (
-            f"see `krohn {only} --help`" if only in commands() else "see `krohn --help`"
+        whose = (
+            "krohn"
+            if error.ctx is None or error.ctx.parent is None
+            else f"krohn {only}"
         )
-        return _cannot(f"{error.format_message()} ({hint})", wants_json)
+        why = f"{error.format_message()} (see `{whose} --help`)"
+        return _cannot(why, wants_json)
     except KrohnError as error:
-        return _cannot(str(error), wants_json)
+        return _cannot(str(error), wants_json, getattr(error, "exit_code", CANNOT))
     except (BrokenPipeError, SystemExit) as left:  # typer leaves by the latter
         if getattr(left, "code", 1) in (None, DONE):
             return DONE
@@ -172,9 +176,9 @@ def _quiet_first(arguments: list[str]) -> list[str]:
     return [QUIET] * (len(own) < end) + own + arguments[end:]
 
 
-def _cannot(message: str, wants_json: bool) -> int:
+def _cannot(message: str, wants_json: bool, code: int = CANNOT) -> int:
     line = on_a_line(" ".join(message.split()))
     if wants_json:
         print(json_line("error", {"error": line}))
     print(f"krohn: {line}", file=sys.stderr)
-    return CANNOT
+    return code

@@ -176,14 +176,14 @@ def _constant_depth(offered: dict[str, Any]) -> str:
     """Which of the constructions below have a depth that does not grow with T."""
     constant = [r for r in offered["constructions"] if not depth_grows(r["name"])]
     if not constant:
-        return "no construction below has one yet"
+        return "no construction below has such a depth yet"
     chosen = offered["chosen"]
     if chosen in [row["name"] for row in constant]:
-        return f"{chosen} below has one"
+        return f"{chosen} below has such a depth"
     names = " and ".join(row["name"] for row in constant[:2])
     has = "has" if len(constant) == 1 else "have"
     other = f", the chosen {chosen} does not" if chosen else ""
-    return f"{names} below {has} one{other}"
+    return f"{names} below {has} such a depth{other}"
 
 
 def _shortest(kind: Classification) -> Iterator[str]:
@@ -209,11 +209,11 @@ def _shortest(kind: Classification) -> Iterator[str]:
         )
     elif kind["permutation"].holds and kind["solvable"].holds:
         yield (
-            "counters that steer other counters are enough: its group is solvable "
+            "counters that steer other counters are enough: the group is solvable "
             "(Theorem 16)"
         )
     elif kind["permutation-reset"].holds and kind["solvable"].holds:
-        yield "its group and the last reset are enough to know the state (Lemma 20)"
+        yield "the group and the last reset decide the state (Lemma 20)"
     elif kind["J-trivial"].holds:
         yield (
             "the short subsequences that have occurred decide the state (piecewise "
@@ -273,7 +273,7 @@ def _network_of_language(found: LanguageClasses) -> Iterator[str]:
         rounds = rasp.witness["rounds"]
         counts = f"{rounds} round{'s' * (rounds != 1)} of counts" if rounds else "order"
         yield (
-            f"it is in C-RASP ({counts}): trained softmax Transformers are expected to "
+            f"in C-RASP ({counts}): trained softmax Transformers are expected to "
             "generalise in length"
         )
     elif rasp.holds is False:
@@ -283,7 +283,7 @@ def _network_of_language(found: LanguageClasses) -> Iterator[str]:
             else "counts of letters cannot tell its states apart"
         )
         yield (
-            f"it is not in C-RASP, because {reason}: trained softmax Transformers are "
+            f"not in C-RASP, because {reason}: trained softmax Transformers are "
             "not expected to generalise in length"
         )
 
@@ -297,14 +297,14 @@ def _depth_of_language(found: LanguageClasses) -> Iterator[str]:
     if threshold.holds and threshold.witness is not None:
         k = threshold.witness["k"]
         yield (
-            f"windows of {k} letters, and counts of these windows, decide: "
+            f"windows of {count(k, 'letter')}, and counts of these windows, decide: "
             f"{count(1 + (k > 1), 'attention layer')} for every T"
         )
     elif piecewise.holds and piecewise.witness is not None:
         k = piecewise.witness["k"]
         yield (
-            f"subsequences of up to {k} letters decide, and each layer adds a letter: "
-            f"{count(k, 'attention layer')} for every T"
+            f"subsequences of up to {count(k, 'letter')} decide, and each layer adds a "
+            f"letter: {count(k, 'attention layer')} for every T"
         )
     elif tier.holds and tier.witness is not None:
         k = tier.witness["k"]

@@ -12,7 +12,13 @@ from krohn.checks import Checks, check_digest
 from krohn.network.modelfile import ModelFile
 from krohn.program.slices import needed_part, part
 from krohn.program.word_texts import join_letters
-from krohn.report import Question, Report, report_passing_runs, report_refutation
+from krohn.report import (
+    Question,
+    Report,
+    explain_test,
+    report_passing_runs,
+    report_refutation,
+)
 from krohn.verification_target import (
     DEFAULT_SAMPLE_LENGTH,
     Target,
@@ -85,7 +91,7 @@ def _beyond(target: Target, exhaustive: int | None) -> int | None:
 
 def _explain_no_proof(target: Target) -> str:
     if target.provable:
-        return "no proof was asked for (--proof asks for one)"
+        return explain_test()
     return "the file has no Program, and a proof needs one"
 
 

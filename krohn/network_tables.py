@@ -107,7 +107,7 @@ def _network(name: str, cost: Cost) -> dict[str, Any]:
     return {
         "name": name,
         **asdict(cost),
-        "width": cost.width,
+        "widest": cost.widest,
         "summary": summary_of(name),
     }
 
@@ -118,7 +118,7 @@ def _row(candidate: Candidate) -> dict[str, Any]:
     return {
         "name": candidate.name,
         **asdict(cost),
-        "width": cost.width,
+        "widest": cost.widest,
         "exact": candidate.cost is not None,
         "summary": summary_of(candidate.name),
     }
@@ -142,6 +142,7 @@ def _alternatives(planning: Planning, choice: Choice[Any, Any]) -> list[dict[str
 
 _LABELS = {
     "layers": "blocks",
+    "widest": "width of the widest layer",
     "area_time": "parameters × blocks²",
     "latency": "predicted latency (µs)",
 }

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from krohn.algebra.wording import LONGEST, cut, in_runs
 from krohn.program.claim import Claim
 from krohn.program.inputs import Inputs
+from krohn.program.wording import message_for_user
 from krohn.verify.testing.simulation_result import Simulation
 from krohn.verify.verdict import AllRun, OfTensors, Proved
 
@@ -116,6 +117,11 @@ class Report:
         return None if other or self.about is None else self.about.digest
 
     @property
+    def dtype(self) -> str | None:
+        """The number format of the claim that the verdict is about; None as `digest`."""
+        return self.about.dtype if self.about and self.digest else None
+
+    @property
     def largest_error(self) -> float | None:
         """How far an output was from what is right, in what was run."""
         seen = [r.largest_error for r in self.runs if r.largest_error is not None]
@@ -138,6 +144,7 @@ class Report:
             "verdict": self.verdict,
             "about": self.about.to_object() if self.about else None,
             "digest": self.digest,
+            "dtype": self.dtype,
             "claim": self.about.sense.value if self.about else None,
             "error": self.about.error or None if self.about else None,
             "method": self.method,
@@ -247,6 +254,11 @@ class Question:
     length: int | None
     classes: bool
     complete: bool
+
+
+def explain_test() -> str:
+    """The reason why runs alone leave a claim undecided."""
+    return message_for_user("tested, not proved (add --proof for a proof)")
 
 
 def report_passing_runs(

@@ -288,9 +288,8 @@ def definite(machine: Semiautomaton) -> Property:
             _endless_pair(machine, blocks[-1]),
         )
     k = len(blocks) - 1
-    return Property(
-        "definite", True, f"{_last(k)} the state, whatever it was before", {"k": k}
-    )
+    decided = f"{_last(k)} the state, whatever it was before"
+    return Property("definite", True, decided if k else "there is one state", {"k": k})
 
 
 def equivalences(machine: Semiautomaton) -> list[IntArray]:

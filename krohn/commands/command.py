@@ -8,6 +8,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from krohn.commands.coercion import read_plain_values
+from krohn.commands.usage import explain_command, explain_usage
 
 # typer brings its own copy of click or uses the installed one; this is right for both.
 UsageError: Any = typer.BadParameter.__bases__[0]
@@ -37,17 +38,21 @@ class Command(TyperCommand):
         given = list(args)  # which typer takes apart
         try:
             return super().parse_args(ctx, args)
-        except typer.BadParameter as error:
-            if not (missing := self._name_missing(ctx, given)):
-                raise
-            raise UsageError(f"{ctx.info_name} needs {missing}", ctx) from error
+        except UsageError as error:
+            bad_value = isinstance(error, typer.BadParameter)
+            missing = self._name_missing(ctx, given) if bad_value else ""
+            why = f"{ctx.info_name} needs {missing}" if missing else ""
+            why = why or explain_usage(error, self, ctx, given)
+            raise UsageError(why, ctx) from error
 
     def _name_missing(self, ctx: Any, args: list[str]) -> str:
         """What is required and not given, in words."""
         try:
-            read = self.make_context(ctx.info_name, args, resilient_parsing=True)
+            read = self.make_context(ctx.info_name, list(args), resilient_parsing=True)
         except UsageError:
             return ""
+        typed, *_ = self.make_parser(ctx).parse_args(list(args))
+        read.params |= {n: v for n, v in typed.items() if read.params.get(n) is None}
         return " and ".join(self.list_missing(read))
 
     def list_missing(self, ctx: Any) -> list[str]:
@@ -89,6 +94,28 @@ class Group(TyperGroup):
     def get_params(self, ctx: Any) -> Any:
         """Its parameters, ``--help`` among them."""
         return read_plain_values(super().get_params(ctx))
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the options before the name of a command.
+
+        Raises:
+            UsageError: If they are wrong.
+        """
+        given = list(args)
+        try:
+            return super().parse_args(ctx, args)
+        except UsageError as error:
+            raise UsageError(explain_usage(error, self, ctx, given), ctx) from error
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Find the command that was typed.
+
+        Raises:
+            UsageError: If there is none of that name.
+        """
+        if args and args[0] not in self.commands and not ctx.resilient_parsing:
+            raise UsageError(explain_command(args[0], self.commands), ctx)
+        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Write the summary of each command, on as many lines as it needs."""

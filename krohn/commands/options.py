@@ -318,8 +318,8 @@ class NetworkOptions:
         typer.Option(
             metavar="WHAT",
             help="The size to choose by: depth (blocks that attend), layers (all blocks), "
-            "width, parameters, latency; or, which is the default, compromise: "
-            "parameters times blocks squared.",
+            "widest (the widest layer, MLPs included), parameters, latency; or compromise, "
+            "the default: parameters times blocks squared.",
             autocompletion=complete.completion(complete.list_sizes),
         ),
     ] = None

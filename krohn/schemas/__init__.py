@@ -32,9 +32,10 @@ VERSIONS = {
     **dict.fromkeys(ABOUT, 1),
     **{name: schema.version for name, schema in slice_schemas().items()},
     "compile": 2,
+    "explain": 2,
     "model": 3,
     "recheck": 2,
-    "verify": 2,
+    "verify": 3,
 }
 """Of each schema; raised when a reader of the one before could be wrong."""
 

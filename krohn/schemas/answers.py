@@ -5,6 +5,7 @@ from typing import Literal, NotRequired, TypedDict
 from krohn.schemas.parts import (
     About,
     Digest,
+    Dtype,
     Facts,
     MachineRemark,
     Verdict,
@@ -354,7 +355,8 @@ class Verified(MachineRemark):
         verdict: verified: everything that was asked for holds. refuted: the network is
             wrong on a word, which was replayed. undecided: neither is shown.
             out-of-range: longer words were asked about than there are positions for.
-        digest: SHA-256 of the claim.
+        digest: SHA-256 of the claim; null where SMT decides about fractions.
+        dtype: The number format of the claim; null as ``digest``.
         method: What was done, joined by +.
         reason: Why it is not verified.
         length: The longest word that the verdict is about; null for every length.
@@ -374,6 +376,7 @@ class Verified(MachineRemark):
     verdict: Verdict
     about: About | None
     digest: Digest | None
+    dtype: Dtype | None
     claim: Literal["exact", "within", "generates", "laws"]
     error: float | None
     method: str

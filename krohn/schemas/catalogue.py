@@ -95,7 +95,7 @@ class Evidence(TypedDict):
 
 
 class Error(TypedDict):
-    """Why a command did nothing; its exit code is 2.
+    """Why a command did nothing: exit code 2; 1 if a file makes another claim than asked.
 
     Attributes:
         error: The reason, and what to do, on one line.

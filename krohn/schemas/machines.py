@@ -186,11 +186,11 @@ class NetworkRow(Cost):
     """A network of a machine, with its sizes.
 
     Attributes:
-        width: Of the widest vector.
+        widest: The width of the widest layer: of ``d_model`` and ``mlp_width``, the larger.
     """
 
     name: str
-    width: int
+    widest: int
     summary: str
 
 
@@ -227,7 +227,7 @@ class ConstructionRow(TypedDict):
     heads: NotRequired[int]
     largest_weight: NotRequired[float]
     narrowest: NotRequired[str]
-    width: int
+    widest: int
     exact: bool
     summary: str
 
@@ -271,7 +271,7 @@ class Alternative(TypedDict):
     name: str
     layers: int
     depth: int
-    width: int
+    widest: int
     parameters: int
     latency: float
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from krohn.algebra.wording import cut, listed
+from krohn.algebra.wording import count, cut, listed
 from krohn.program.word_texts import join_letters, write_letter
 from krohn.show.tables import (
     Terminal,
@@ -28,6 +28,9 @@ _LOCAL = {
     "piecewise locally testable": "piecewise locally testable",
 }
 # A class and what is said when k, or k and t, are known.
+LANGUAGE_TITLES = ("in", True), ("not in", False), ("not decided", None)
+TITLES = ("Properties", True), ("Not", False), ("Not decided", None)
+"""What is said before the names of those that hold, that do not, and others."""
 _WITH_NUMBERS = {
     **_LOCAL,
     **{f"tier-based {name}": f"tier-based {text}" for name, text in _LOCAL.items()},
@@ -40,7 +43,7 @@ def lines(facts: dict[str, Any]) -> Iterator[str]:
     """The facts for people: what it is called, with witnesses, and what follows."""
     classes = {p["name"]: p for p in facts["classes"]}
     yield f"As a language ({facts['of']}):"
-    for says, holds in (("it is", True), ("it is not", False), ("not decided", None)):
+    for says, holds in LANGUAGE_TITLES:
         not_implied = (p for name, p in classes.items() if not _follows(name, classes))
         names = [_class_name(p) for p in not_implied if p["holds"] is holds]
         if names:
@@ -115,7 +118,7 @@ def _around(begin: list[str], between: str, end: list[str]) -> str:
 def _flip_flop(witness: dict[str, Any]) -> str:
     (p, q), (x, y) = witness["states"], witness["resets"]
     return (
-        f"a flip-flop in it: “{join_letters(x)}” leads both {p} and {q} to {p}, "
+        f"a flip-flop in the machine: “{join_letters(x)}” leads both {p} and {q} to {p}, "
         f"“{join_letters(y)}” leads both to {q}"
     )
 
@@ -281,15 +284,15 @@ def explanation(facts: dict[str, Any]) -> None:
     """Print the facts of a machine and the costs of its constructions."""
     out = console()
     out.print(
-        f"{facts['name']}: {facts['states']} states ({facts['reachable']} reachable from "
-        f"{facts['start']}, {facts['minimal']} after minimisation), "
-        f"{facts['letters']} letters, outputs on {facts['outputs']}"
+        f"{facts['name']}: {count(facts['states'], 'state')} ({facts['reachable']} "
+        f"reachable from {facts['start']}, {facts['minimal']} after minimisation), "
+        f"{count(facts['letters'], 'letter')}, outputs on {facts['outputs']}"
     )
-    out.print(f"It is {facts['kind']}.")
+    out.print(f"Kind: {facts['kind']}.")
     if facts["points"]:
         out.print(
-            f"It is stated that its letters act on {facts['points']} points, and that "
-            "where a word takes these decides where it leads every state."
+            f"The machine states how its letters move {facts['points']} points: where a "
+            "word takes the points decides where the word leads every state."
         )
     for line in _monoid(facts):
         out.print(line)
@@ -319,7 +322,7 @@ def explanation(facts: dict[str, Any]) -> None:
     width = facts["rnn_width"]
     if width:
         out.print(
-            f"As an RNN (--arch rnn): {width:,} ReLU units, valid at every length."
+            f"As an RNN (--arch rnn): {count(width, 'ReLU unit')}, valid at every length."
         )
     out.print(
         "The words used here are explained in docs/glossary.md and docs/classes.md, the "
@@ -332,9 +335,9 @@ def _networks(out: Terminal, facts: dict[str, Any]) -> None:
     out.print()
     out.print(
         f"Pareto-optimal networks for words of up to {facts['length']} letters (depth, "
-        "width, parameters and latency; width is that of the widest layer):"
+        "widest layer, parameters and latency; → chosen, ✗ tried and not proved):"
     )
-    sizes = " depth", " layers", " width", " parameters", " not zero", " µs"
+    sizes = " depth", " layers", " widest", " parameters", " not zero", " µs"
     table = new_table(" ", "name", *sizes, "how")
     for row in facts["front"]:
         mark = "→" if row["chosen"] else "✗" if row["proved"] is False else ""
@@ -366,7 +369,7 @@ def _alternative(row: dict[str, Any]) -> str:
     depth, parameters = f"depth {row['depth']}", f"{row['parameters']:,} parameters"
     shown = {
         "depth": f"{depth} with {parameters}",
-        "width": f"width {row['width']:,} with {depth}",
+        "widest": f"a widest layer of {row['widest']:,} with {depth}",
         "parameters": f"{parameters} with {depth}",
         "latency": f"{row['latency']:,.0f} µs with {depth}",
     }
@@ -389,13 +392,13 @@ def _work(facts: dict[str, Any]) -> Iterator[str]:
             heads = row["depth"] * row["heads"]
             steps = proof_steps(row["parameters"], heads, facts["length"])
             yield (
-                f"Work: a proof of it is estimated at {steps:,.0f} steps; each search may "
-                f"take {most} (--effort). A step is some microseconds."
+                f"Work: a proof takes about {steps:,.0f} steps; each search may take "
+                f"{most} (--effort). A step is some microseconds."
             )
 
 
 def _sizes(row: dict[str, Any]) -> list[str]:
-    sizes = ("depth", "layers", "width", "parameters", "nonzero", "latency")
+    sizes = ("depth", "layers", "widest", "parameters", "nonzero", "latency")
     values = (row.get(size) for size in sizes)
     return [UNCOUNTED if size is None else f"{size:,.0f}" for size in values]
 
@@ -408,16 +411,16 @@ def _monoid(facts: dict[str, Any]) -> Iterator[str]:
     states = f"all {facts['states']} states" if some else "the states"
     if facts["monoid_size"] is None:
         known = amount(facts["monoid_at_least"])
-        yield f"Its words induce at least {known} transformations of {states}."
+        yield f"The words induce at least {known} transformations of {states}."
     else:
         size = amount(facts["semigroup_size"])
         yield (
-            f"Its words induce {size} transformation{'s' * (size != '1')} of {states}: the "
+            f"The words induce {size} transformation{'s' * (size != '1')} of {states}: the "
             "semigroup T(A)."
         )
     if facts["groups"] is not None:
         yield f"Groups in T(A): {_groups(facts['groups'])}."
-    for title, value in (("It is", True), ("It is not", False), ("Not decided", None)):
+    for title, value in TITLES:
         names = [p["name"] for p in facts["properties"] if p["holds"] is value]
         if names:
             yield f"{title}: {', '.join(names)}."
@@ -458,6 +461,8 @@ def _evidence(found: dict[str, Any]) -> str:
 
 
 def _word(letters: list[str]) -> str:
+    if not letters:
+        return "the empty word"
     shown = join_letters(letters[:SHOWN_STATES])
     longer = len(letters) > SHOWN_STATES
     return f"“{shown} … ({len(letters)} letters)”" if longer else f"“{shown}”"

@@ -41,7 +41,13 @@ from krohn.program.domains import IntArray
 from krohn.program.errors import Refused
 from krohn.program.quoting import cut
 from krohn.program.word_texts import letters_by_name, split_letters, write_letter
-from krohn.report import Progress, Question, Report, report_passing_runs
+from krohn.report import (
+    Progress,
+    Question,
+    Report,
+    explain_test,
+    report_passing_runs,
+)
 from krohn.schemas.parts import Sizes, SourceFacts
 from krohn.source_kinds import find_source_to_compile
 from krohn.source_kinds.kind import Answers, Kind, Runs, S, mark_unproved
@@ -461,7 +467,7 @@ class SourceKind(Kind[S]):
             classes = self.claim != "within"
             asked = Question(file.claim.inputs, length, classes, whole)
             remarks = (f"; {r.words:,} {self.ran}{r.about}" for r in runs if r.about)
-            reason = f"nothing was proved{''.join(remarks)}"
+            reason = f"{explain_test()}{''.join(remarks)}"
             return report_passing_runs(runs, method, asked, reason)
         # A word on which the Program is wrong was not run on the network.
         verdict = "undecided" if shown.verdict == "refuted" else shown.verdict

@@ -110,7 +110,7 @@ def test_explain_goes_by_what_is_minimised(command: Command) -> None:
     assert found["why"].startswith(said)
     refused = command("explain", "S4", "--minimise", "beauty")
     assert refused.code == 2
-    assert "--minimise takes depth, width, parameters, latency" in refused.err
+    assert "--minimise takes depth, widest, parameters, latency" in refused.err
 
 
 # --- compile --------------------------------------------------------------------------
@@ -504,7 +504,7 @@ def test_the_package_runs_as_the_command() -> None:
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["complie", "C2"], "'compile'"),
+        (["complie", "C2"], "compile?"),
         (["compile", "C2", "-T", 4, "-o", "OUT", "--construction", "scna"], "scan?"),
         (["compile", "C2", "-T", 4, "-o", "OUT", "--dtype", "float3"], "float32?"),
         pytest.param(

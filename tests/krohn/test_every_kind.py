@@ -33,7 +33,7 @@ WITHOUT_EFFECT = {
     "positions": ("--positions", "circle"),
     "activation": ("--activation", "sine"),
     "uniform": ("--uniform",),
-    "minimise": ("--minimise", "width"),
+    "minimise": ("--minimise", "widest"),
     "observe": ("--observe", "outputs"),
 }
 """Options that are refused by every kind of source that does not take them."""

@@ -24,9 +24,9 @@ def spoken(source: str, effort: str | float = "normal") -> tuple[dict, str]:
 def test_a_strictly_local_language() -> None:
     facts, text = spoken("regex:(ab)*")
     assert facts["of"] == "the words it accepts"
-    assert "it is: strictly 2-local, locally 2-testable, piecewise" in text
+    assert "  in: strictly 2-local, locally 2-testable, piecewise" in text
     assert "forbidden factors, shortest first: “⋊ b”, “a a”, “a ⋉”, “b b”" in text
-    assert "it is in C-RASP (1 round of counts)" in text
+    assert "for a network: in C-RASP (1 round of counts)" in text
     found = {p["name"]: p for p in facts["classes"]}
     assert found["strictly local"]["witness"]["k"] == 2
     weights = found["C-RASP"]["witness"]["components"][0]["counts"]
@@ -36,7 +36,7 @@ def test_a_strictly_local_language() -> None:
 def test_what_is_said_of_tiers_is_said_once() -> None:
     _, text = spoken("regex:(a|b|c)*a(a|b|c)*b(a|b|c)*")
     assert "tier-based locally 2-testable" in text
-    assert "threshold" not in text.split("it is not:")[0]
+    assert "threshold" not in text.split("not in:")[0]
     assert "2-piecewise testable" in text
     assert (
         "for any k: for all n, a (a)ⁿ b and a b (a)ⁿ are words of the language" in text
@@ -55,7 +55,10 @@ def test_letters_that_act_alike_and_counts() -> None:
 def test_a_machine_without_acceptance() -> None:
     facts, text = spoken(str(TURNSTILE))
     assert "for each state" in facts["of"]
-    assert "a flip-flop in it: “push” leads both locked and paid to locked" in text
+    assert (
+        "a flip-flop in the machine: “push” leads both locked and paid to locked"
+        in text
+    )
     page = (TURNSTILE.parents[1] / "docs/start/explain.md").read_text()
     for line in text.splitlines():
         assert line.split(", ")[0][:60] in page

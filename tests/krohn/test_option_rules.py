@@ -23,10 +23,10 @@ COMPILE = ["compile", "C2"]
         ({"arch": "rnn", "activation": "sine"}, "activation= is for Transformers"),
         ({"arch": "rnn", "minimise": "nonsense"}, "minimise= is for Transformers"),
         ({"arch": "lstm", "length": 5}, "length= is for Transformers"),
-        ({"length": 5, "minimise": "nonsense"}, "minimise= takes depth, width"),
+        ({"length": 5, "minimise": "nonsense"}, "minimise= takes depth, widest"),
         (
             {"length": 5, "minimise": "nonsense", "construction": "scan"},
-            "minimise= takes depth, width",
+            "minimise= takes depth, widest",
         ),
     ],
 )

@@ -16,7 +16,7 @@ REFUSED = {
         --strict :: --strict
         --uniform :: --uniform
         --activation sine :: --activation
-        --minimise width :: --minimise
+        --minimise widest :: --minimise
         --minimise depth :: --minimise
         --positions circle :: --positions
         --effort high :: --effort
@@ -117,7 +117,7 @@ REFUSED = {
         nothing :: zoo
     """,
     "compare C2": """
-        --preset huge :: desk and paper
+        --preset huge :: --preset takes desk, paper, not 'huge'
         --layers 0 :: --layers
         --positions guessed :: sinusoidal
         --device abacus :: cannot compute on 'abacus'
@@ -159,7 +159,7 @@ REFUSED = {
         C2 -T 5 --opening 1/2 -o F :: --construction balanced only
         C2 -T 5 --construction scan --effort low -o F :: that search
         C2 -T 5 --arch mamba -o F :: --arch takes transformer or rnn
-        Dyck2,2 -T 6 --construction balanced --minimise width -o F :: has no effect
+        Dyck2,2 -T 6 --construction balanced --minimise widest -o F :: has no effect
         Dyck2,2 -T 6 --construction balanced --start ε -o F :: takes none of
         Arithmetic3,9 -o F :: modulo a prime up to 31, not 9
         Counter4 -o F :: may go on for ever
