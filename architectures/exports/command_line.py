@@ -49,6 +49,8 @@ def export(
     Examples:
         krohn export ab.safetensors --to onnx -o ab-onnx
         krohn export ab.safetensors --to huggingface -o ab-hf
+        krohn compile S3 -T 16 --strict -o strict.safetensors
+        krohn export strict.safetensors --to transformer-lens -o strict-lens
     """
     from krohn.architectures.exports.commands import export as exported
 

@@ -79,6 +79,7 @@ def batch(
     Examples:
         krohn batch machines.csv -o table.html
         krohn batch folder -T 64 -o table.csv
+        krohn batch folder --longest --effort low -o longest.json
     """
     from krohn.algebra.budget import steps_of
     from krohn.algebra.errors import KrohnError

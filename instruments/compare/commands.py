@@ -108,6 +108,7 @@ def compare(
     Examples:
         krohn compare C2 -o c2.html
         krohn compare FlipFlop --layers 1 --seeds 1 --steps 200 -o flipflop.html
+        krohn compare Dyck1,4 --steps 50 --jobs 1 --seconds 60
     """
     _check(output)
     from krohn.instruments.compare.comparison.compare import compare as compared

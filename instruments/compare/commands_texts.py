@@ -57,6 +57,7 @@ def texts(
     Examples:
         krohn texts EditDistance6,7 -o edits -n 1000
         krohn texts Arithmetic6,11 -o arithmetic --format feng
+        krohn texts EditDistance6,7 -o few --train 100 --test 20 --seed 1
     """
     from krohn.instruments.compare.tasks.text_sets import TextSet, write_texts
 

@@ -27,6 +27,7 @@ def formal(
     Examples:
         krohn formal ab.safetensors -o ab-coq
         krohn formal ab.safetensors -o ab-proved --prove
+        krohn formal ab.safetensors -o ab-theorem --json
     """
     from krohn.instruments.formal.commands import write
 

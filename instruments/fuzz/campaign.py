@@ -23,6 +23,7 @@ from krohn.instruments.fuzz.ways import (
     Rng,
     Way,
     engines,
+    is_installed,
     open_ways,
 )
 from krohn.loading import file_of
@@ -140,7 +141,7 @@ def fuzz(
 
     Raises:
         KrohnError: If the file cannot be read, the network says no classes of a machine,
-            or there is no such engine.
+            there is no such engine, or one that is asked for is not installed.
 
     Example:
         >>> import krohn
@@ -155,7 +156,7 @@ def fuzz(
     machine = own_machine(file)
     run = _Run(file, machine, np.random.default_rng(seed))
     with ExitStack() as until, torch.inference_mode():
-        run.open(chosen, until)
+        run.open(chosen, until, {*engine})
         done = 0
         for now in run.turns(answers):
             done += now
@@ -211,8 +212,17 @@ class _Run:
         room = LENGTH if table is None else len(table) - 1
         self.length = min(self.file.claim.length or room, room)
 
-    def open(self, chosen: Sequence[str], until: ExitStack) -> None:
-        """Open all ways of engines, and try each."""
+    def open(self, chosen: Sequence[str], until: ExitStack, asked: set[str]) -> None:
+        """Open all ways of engines, and try each.
+
+        Args:
+            chosen: The engines.
+            until: What closes them.
+            asked: Those that somebody asked for by name.
+
+        Raises:
+            KrohnError: If one of these is not installed.
+        """
         (reference,) = [
             way
             for way in open_ways(self.file, TORCH, self.length, until)
@@ -223,6 +233,8 @@ class _Run:
             try:
                 ways = list(open_ways(self.file, engine, self.length, until))
             except (KrohnError, ImportError) as error:
+                if engine in asked and not is_installed(engine):
+                    raise
                 self.left_out[engine] = str(error)
                 continue
             self.ways += [

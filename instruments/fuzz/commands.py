@@ -44,6 +44,7 @@ def fuzz(
     Examples:
         krohn fuzz s5.safetensors --answers 100000
         krohn fuzz s5.safetensors --engine torch --engine numpy --answers 20000
+        krohn fuzz ab.safetensors --engine onnx --answers 20000
     """
     from krohn.instruments.fuzz import commands_text
     from krohn.instruments.fuzz.campaign import fuzz as run

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TypeAlias
@@ -34,6 +35,7 @@ from krohn.network.precision import FloatArray
 from krohn.network.reading import Texts, is_read_by_numpy, plain_reader
 from krohn.network.running_file import plain_network
 from krohn.program.architectures.transformer import Transformer
+from krohn.program.extras import EXTRAS
 from krohn.program.slices import slice_exports
 
 Rng: TypeAlias = np.random.Generator
@@ -76,6 +78,14 @@ class Way:
 def engines() -> tuple[str, ...]:
     """The engines by their names, installed or not."""
     return TORCH, NUMPY, *slice_exports()
+
+
+def is_installed(engine: str) -> bool:
+    """Whether the packages of an engine are here."""
+    if engine in (TORCH, NUMPY):
+        return True
+    packages = EXTRAS.get(engine, EXTRAS["huggingface"])
+    return all(find_spec(package) is not None for package in packages)
 
 
 def open_ways(

@@ -89,6 +89,7 @@ def learn(
     Examples:
         krohn learn ab.safetensors
         krohn learn turnstile.safetensors -o learned.dot
+        krohn learn ab.safetensors --method rpni --sample 100
     """
     from krohn.instruments.learning.learner import check_output, learn as learned, save
 

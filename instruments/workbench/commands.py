@@ -66,6 +66,7 @@ def workbench(
     Examples:
         krohn workbench set --only parity --only d6
         krohn workbench set --check
+        krohn workbench set --check --words 100 --jobs 1
     """
     check(context, WORKBENCH)
     from krohn import workbench as bench
@@ -114,6 +115,7 @@ def score(
     Examples:
         krohn score set/parity/circuit.json edges.csv
         krohn score set/parity/circuit.json directions.safetensors --of directions
+        krohn score set/parity/circuit.json directions.safetensors --of interchange
     """
     from krohn.instruments.workbench import scoring
 

@@ -44,6 +44,7 @@ def crasp(
     Examples:
         krohn crasp 'regex:a*ba*ba*'
         krohn crasp 'regex:(ab)*' -o alternating.crasp
+        krohn crasp 'regex:a*b*' -T 20 --effort low
     """
     from krohn.kinds.counting.commands import save
     from krohn.kinds.counting.commands_short import (

@@ -74,6 +74,7 @@ def decompile(
     Examples:
         krohn compile Mess3 -T 16 --within 0.01 -o mess3.safetensors
         krohn decompile mess3.safetensors -o recovered.json
+        krohn decompile mess3.safetensors --states 3 --off 0.01
     """
     from krohn.kinds.posterior_heads.commands_decompile import (
         check_suffix,

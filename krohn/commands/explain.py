@@ -102,6 +102,7 @@ def zoo(
     Examples:
         krohn zoo
         krohn zoo -o zoo.png
+        krohn zoo --json
     """
     from krohn.algebra import zoo as animals
 
@@ -158,6 +159,7 @@ def schema(
     Examples:
         krohn schema
         krohn schema verify
+        krohn schema circuit
     """
     if name is not None:
         print(json.dumps(schemas.schema(name), ensure_ascii=False, indent=1))

@@ -142,6 +142,7 @@ def recheck(
     Examples:
         krohn verify s5.safetensors --evidence s5.json
         krohn recheck s5.safetensors s5.json
+        krohn recheck s5.safetensors s5.json --machine S5
     """
     from krohn.evidence import check as checked
     from krohn.verification import subject

@@ -1,6 +1,7 @@
 """Networks in many ways: proved ones answer alike, and differences of others are real."""
 
 import json
+import sys
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -157,6 +158,16 @@ def test_the_command_says_which_answers_differ(
 def test_networks_of_numbers_are_refused() -> None:
     with pytest.raises(KrohnError, match="networks that say states or outputs"):
         fuzz(krohn.compile("RanLDS2@1", arch="rnn"))
+
+
+def test_an_engine_that_is_asked_for_is_not_left_out_where_it_is_missing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(sys.modules, "onnxruntime", None)
+    model = krohn.compile("C2", 8)
+    with pytest.raises(KrohnError, match=r"needs onnxruntime: pip install"):
+        fuzz(model, 100, engine=["onnx"])
+    assert "onnxruntime" in fuzz(model, 100).left_out["onnx"]
 
 
 def test_engines_and_files_that_are_none_are_refused(tmp_path: Path) -> None:
