@@ -34,6 +34,19 @@ def in_runs(word: Iterable[str]) -> str:
     return " ".join(f"{a}^{n}" if n > 1 else a for a, n in runs)
 
 
+def takes(option: str, known: Iterable[str], value: object) -> str:
+    """``--form takes moore, mealy, not 'dfa'``: the refusal of a value of an option.
+
+    Args:
+        option: As a command has it.
+        known: The values that there are.
+        value: The one that was given.
+    """
+    names = list(known)
+    hint = near(str(value), names)
+    return f"{option} takes {', '.join(names)}, not {value!r}{hint}"
+
+
 # Rational numbers as people write them: ``1/3``, ``0.4``, ``1e-3``.
 
 

@@ -124,7 +124,7 @@ def _resolve_source(
 ) -> "tuple[Kind[Any], Any, CompileOptions]":
     """The source as it is compiled, with its kind and the number formats for it."""
     if asked.within is not None and not asked.within > 0:  # NaN is not, either
-        raise KrohnError(f"an error is above 0, not {asked.within:g}")
+        raise KrohnError(f"--within takes a number above 0, not {asked.within:g}")
     kind, resolved_source = with_kind(source, asked)
     asked = asked.after_reading()
     kind, resolved_source = kind.resolve_source(resolved_source, asked)

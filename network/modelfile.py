@@ -180,8 +180,10 @@ def _parse(data: bytes) -> ModelFile:
     header = _header(_metadata(data))
     try:
         stored = dict(safetensors.deserialize(data))  # type: ignore[no-untyped-call]
-    except safetensors.SafetensorError as error:
-        raise ModelFileError(f"is damaged: {error}") from None
+    except safetensors.SafetensorError:
+        raise ModelFileError(
+            "is damaged: its tensors are not those that its header lists"
+        ) from None
     precision = _precision(header)
     tensors = {
         name: decode_tensor(name, entry, precision) for name, entry in stored.items()
@@ -239,7 +241,8 @@ def _json(text: str | bytes) -> Any:
     try:
         return strict_json.read(text)
     except ValueError as error:
-        raise ModelFileError(f"is damaged: its header is no JSON ({error})") from None
+        why = "not UTF-8" if isinstance(error, UnicodeError) else error
+        raise ModelFileError(f"is damaged: its header is no JSON ({why})") from None
 
 
 def _header(text: str) -> dict[str, Any]:

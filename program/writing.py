@@ -24,7 +24,8 @@ def atomic_write(path: str | Path, data: bytes | str) -> None:
         # Through links, so that a linked file is written and the link is kept.
         target = Path(os.path.realpath(path))
         if os.path.lexists(target) and not target.is_file():
-            raise KrohnError(f"{path}: cannot be written: it is not a file")
+            what = "a directory" if target.is_dir() else "not a file"
+            raise KrohnError(f"{path}: cannot be written: it is {what}; name a file")
         _replace(target, encoded)
     except OSError as error:
         reason = error.strerror or str(error)

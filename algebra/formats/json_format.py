@@ -20,6 +20,17 @@ FORMAT: Literal["krohn-machine"] = "krohn-machine"
 VERSION: Literal[2] = 2
 """Written as 1 where a reader of version 1 understands everything: without ``inputs``."""
 
+EXAMPLE = (
+    '{"format": "krohn-machine", "version": 1, "letters": ["press", "wait"], "states": '
+    '["off", "on"], "start": "off", "transitions": [[1, 0], [0, 1]]}'
+)
+BY_LETTER = "a list for each letter, in it for each state the number of"
+MOVES = f"{BY_LETTER} the next state, as [[1, 0], [0, 1]]: press exchanges, wait keeps"
+SAID = f"{BY_LETTER} the output, of the state before the letter"
+SHOWN = "for each state the number of its output"
+MAPS = "a list for each letter, in it for each point the number of the next point"
+"""The rows and columns of tables, for those who have mixed them up."""
+
 _SIGN = re.compile(r"\s*+\{\s*+[\"}]")
 _REQUIRED = ("format", "version", "letters", "states", "start", "transitions")
 _OPTIONAL = ("name", "output", "action", "inputs")
@@ -152,7 +163,9 @@ def from_object(obj: object) -> Automaton:
     states = _names(fields["states"], "states")
     check_size(len(letters), len(states), "the machine")
     size = len(states)
-    table = _matrix(fields["transitions"], "transitions", (len(letters), size), size)
+    table = _matrix(
+        fields["transitions"], "transitions", (len(letters), size), size, MOVES
+    )
     machine = Automaton(
         Semiautomaton(table, letters, states),
         output=_output(fields.get("output"), (len(letters), size)),
@@ -171,7 +184,7 @@ def _machine_fields(obj: object) -> Mapping[str, Any]:
         raise MachineError(f"expected a JSON object, found {_kind(obj)}")
     if obj.get("format") != FORMAT:
         raise MachineError(
-            f"the key 'format' must be {FORMAT!r}; docs/formats.md shows a whole file"
+            f"the key 'format' must be {FORMAT!r}, as in {EXAMPLE} ({MOVES})"
         )
     version = obj.get("version")
     if type(version) is not int or version < 1:
@@ -208,9 +221,10 @@ def _output(value: object, shape: tuple[int, int]) -> Output | None:
         raise MachineError("the key 'output.on' must be 'states' or 'transitions'")
     on = cast(Literal["states", "transitions"], fields["on"])
     if on == "states":
-        table = _matrix([fields["table"]], "output.table", (1, shape[1]), len(names))[0]
+        rows = [fields["table"]]
+        (table,) = _matrix(rows, "output.table", (1, shape[1]), len(names), SHOWN)
     else:
-        table = _matrix(fields["table"], "output.table", shape, len(names))
+        table = _matrix(fields["table"], "output.table", shape, len(names), SAID)
     return Output(on, table, names)
 
 
@@ -219,7 +233,7 @@ def _action(value: object, letters: int) -> tuple[tuple[int, ...], ...] | None:
         return None
     first = value[0] if isinstance(value, list) and value else None
     points = len(first) if isinstance(first, list) else 0
-    table = _matrix(value, "action", (letters, points), points)
+    table = _matrix(value, "action", (letters, points), points, MAPS)
     return tuple(tuple(row) for row in table.tolist())
 
 
@@ -237,19 +251,24 @@ def _inputs(value: object) -> Inputs | None:
     return Inputs(bits, tuple((bit, zero, one) for bit, zero, one in nodes))
 
 
-def _matrix(value: object, key: str, shape: tuple[int, int], bound: int) -> IntArray:
+def _matrix(
+    value: object, key: str, shape: tuple[int, int], bound: int, form: str
+) -> IntArray:
+    """A table of whole numbers below a bound; errors say what its rows and columns are."""
     rows, columns = shape
     if not isinstance(value, list) or len(value) != rows:
-        raise MachineError(f"the key {key!r} must be a list of {rows} lists")
+        raise MachineError(f"the key {key!r} must be a list of {rows} lists: {form}")
     for number, row in enumerate(value):
         where = f"row {number} of the key {key!r}"
         if not isinstance(row, list) or len(row) != columns:
-            raise MachineError(f"{where} must be a list of {columns} whole numbers")
+            raise MachineError(
+                f"{where} must be a list of {columns} whole numbers: {form}"
+            )
         for entry in row:
             if type(entry) is not int or not 0 <= entry < bound:
                 raise MachineError(
                     f"{where} holds {_kind(entry)}, not a whole number in "
-                    f"0..{bound - 1}"
+                    f"0..{bound - 1}: {form}"
                 )
     return np.array(value, dtype=np.int64).reshape(shape)
 

@@ -55,6 +55,7 @@ QUIET = {
 end with an error where they would warn."""
 LICENCE = "apache-2.0"
 """Of Krohn, and of its code in an export, as the Hub of Hugging Face calls it."""
+PADDED = "Logits at padding mean nothing: read those where `attention_mask` is 1.\n\n"
 USE = """
 This program was run in this directory. The comment shows the output:
 
@@ -244,14 +245,16 @@ def _list_names(names: Sequence[str]) -> str:
 
 
 def _again(home: Destination, digest: str) -> str:
-    """How to prove it again."""
+    """How to prove it again, and what nothing is claimed of."""
+    padded = PADDED * (home.opened_by == "transformers")
     if home.read is None:
-        return (
+        return padded + (
             "This proves it again, from these files alone:\n\n"
             f"    krohn verify . --digest {digest}"
         )
     carried = "The code beside this file runs it; Krohn need not be installed.\n\n"
-    return carried * (home.name == "huggingface") + (
+    before = padded + carried * (home.name == "huggingface")
+    return before + (
         "`krohn export` checked that these are the weights of a model file F "
         "(docs/architectures/exports.md). This command proves F again:\n\n"
         f"    krohn verify F --digest {digest}"

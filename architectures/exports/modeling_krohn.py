@@ -80,12 +80,14 @@ class KrohnForCausalLM(PreTrainedModel, GenerationMixin):  # type: ignore[misc]
     ) -> CausalLMOutput:
         """Logits ``(batch, time, labels)`` after each letter of ``input_ids``.
 
+        Those at padding mean nothing.
+
         Args:
             input_ids: ``(batch, time)`` letter indices, without BOS.
             attention_mask: ``(batch, time)``: 0 behind words that are shorter; by
                 default where the token is none of a letter.
             labels: ``(batch, time)``: the right class after each letter, −100 for none;
-                of networks that write, the text itself.
+                of networks that write, the text itself. Those at padding do not count.
             output_hidden_states: Whether to give the residual stream at the letters, after
                 the embedding and after every sublayer, as `krohn.network.model` numbers
                 them.
@@ -117,6 +119,7 @@ class KrohnForCausalLM(PreTrainedModel, GenerationMixin):  # type: ignore[misc]
         loss = None
         if labels is not None:
             predictions = logits[:, :-1] if self.config.writes else logits
+            labels = labels.where(attention_mask.bool(), -100)
             right = labels[:, 1:] if self.config.writes else labels
             loss = nn.functional.cross_entropy(
                 predictions.flatten(0, 1), right.flatten()

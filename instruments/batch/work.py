@@ -87,7 +87,9 @@ def rows(source: Path) -> list[Row]:
     """
     table_rows = _of_folder(source) if source.is_dir() else _of_table(source)
     if not table_rows:
-        raise KrohnError(f"{source}: the table has no rows below its first line")
+        empty = "the table has no rows below its first line"
+        none = "the folder has no file of a machine or another source"
+        raise KrohnError(f"{source}: {none if source.is_dir() else empty}")
     return table_rows
 
 

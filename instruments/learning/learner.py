@@ -14,7 +14,7 @@ from krohn.algebra.automaton import Automaton
 from krohn.algebra.bisimulation import Beside, Word, beside
 from krohn.algebra.errors import KrohnError
 from krohn.algebra.formats import json_format
-from krohn.algebra.wording import count
+from krohn.algebra.wording import count, takes
 from krohn.drawing import check_suffix, draw_machine, save as save_picture
 from krohn.instruments.learning.lstar import Answers, Last, lstar, rpni
 from krohn.instruments.learning.opening import (
@@ -258,9 +258,9 @@ def learn(
         <Learned C2: 2 states, isomorphic>
     """
     began, how = time.monotonic(), Lesson(**options)
-    for what, value, known in (("method", method, METHODS), ("form", form, KINDS)):
+    for what, value, known in (("--method", method, METHODS), ("--form", form, KINDS)):
         if value not in known:
-            raise KrohnError(f"{what} is one of {', '.join(known)}, not {value!r}")
+            raise KrohnError(takes(what, known, value))
     refuse(HELD_IN_PYTHON, {"machine": machine}, how.reading_options)
     reference = None if machine is None else machine_of(machine, how)
     kind: Kind = "moore" if form == "moore" else "mealy"

@@ -44,7 +44,10 @@ def counting_witness(machine: Automaton, budget: Budget) -> CountingProgram:
     """
     language = language_of(machine)
     if language.accepting is None:
-        raise KrohnError(f"{machine.name} does not state which words it accepts")
+        raise KrohnError(
+            f"{machine.name} does not state which words it accepts; "
+            "use a regular expression, or a machine file with accepting states"
+        )
     builder = Builder(machine.letters)
     return _Witness(language, builder, budget).program(machine.name)
 

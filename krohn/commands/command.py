@@ -8,7 +8,6 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from krohn.commands.coercion import read_plain_values
-from krohn.commands.usage import explain_command, explain_usage
 
 # typer brings its own copy of click or uses the installed one; this is right for both.
 UsageError: Any = typer.BadParameter.__bases__[0]
@@ -39,6 +38,8 @@ class Command(TyperCommand):
         try:
             return super().parse_args(ctx, args)
         except UsageError as error:
+            from krohn.commands.usage import explain_usage  # only who is refused pays
+
             bad_value = isinstance(error, typer.BadParameter)
             missing = self._name_missing(ctx, given) if bad_value else ""
             why = f"{ctx.info_name} needs {missing}" if missing else ""
@@ -105,6 +106,8 @@ class Group(TyperGroup):
         try:
             return super().parse_args(ctx, args)
         except UsageError as error:
+            from krohn.commands.usage import explain_usage
+
             raise UsageError(explain_usage(error, self, ctx, given), ctx) from error
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
@@ -114,6 +117,8 @@ class Group(TyperGroup):
             UsageError: If there is none of that name.
         """
         if args and args[0] not in self.commands and not ctx.resilient_parsing:
+            from krohn.commands.usage import explain_command
+
             raise UsageError(explain_command(args[0], self.commands), ctx)
         return super().resolve_command(ctx, args)
 

@@ -249,7 +249,7 @@ class Solver:
             report: Report = smt.verify_ideal(file, self.smt, machine, **how)
             return report
         assert self.gadgets is not None
-        bounds = _fraction(self.gadgets), _fraction(self.error)
+        bounds = _fraction("--gadgets", self.gadgets), _fraction("--error", self.error)
         gadgets_report: Report = smt.verify_gadgets(file, *bounds, **how)
         return gadgets_report
 
@@ -403,14 +403,14 @@ class Outputs:
             write(request, path)
 
 
-def _fraction(text: str) -> Fraction:
-    """A number from 0 to 1/2, as a fraction or a decimal."""
+def _fraction(option: str, text: str) -> Fraction:
+    """A number from 0 to 1/2, half the way between codes, as a fraction or a decimal."""
     try:
         value = rational(text)
     except (ValueError, ZeroDivisionError):
-        raise KrohnError(f"{text!r} is no number such as 1/64 or 0.01") from None
-    if not 0 <= value <= Fraction(1, 2):
         raise KrohnError(
-            f"{text!r} is not between 0 and 1/2, half the way between codes"
-        )
+            f"{option} takes a number such as 1/64 or 0.01, not {text!r}"
+        ) from None
+    if not 0 <= value <= Fraction(1, 2):
+        raise KrohnError(f"{option} takes a number from 0 to 1/2, not {text}")
     return value

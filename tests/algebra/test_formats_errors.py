@@ -324,7 +324,7 @@ def test_a_failed_write_leaves_the_old_file(
 def test_writes_go_to_files_only(tmp_path: Path) -> None:
     with pytest.raises(KrohnError, match="cannot be written: there is no directory"):
         atomic_write(tmp_path / "no" / "m.json", "x")
-    with pytest.raises(KrohnError, match="it is not a file"):
+    with pytest.raises(KrohnError, match="it is a directory; name a file"):
         atomic_write(tmp_path, "x")
     with pytest.raises(KrohnError, match="half a surrogate pair"):
         atomic_write(tmp_path / "m", "\ud800")

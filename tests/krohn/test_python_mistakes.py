@@ -143,9 +143,9 @@ krohn.verify(model, exhaustive=True) -> exhaustive is a whole number, not True
 krohn.verify(model, machine="C3") -> different letters: '2' occurs in only one
 krohn.verify(net.network) -> a Transformer says nothing of what it computes
 krohn.learn(lambda word: word) -> say vocabulary=, how many letters the network reads
-krohn.learn(model, method="L*") -> one of lstar, rpni
-krohn.compare("C2", preset="small") -> presets are desk and paper
-krohn.compare("C2", "C3") -> presets are desk and paper, not 'C3'
+krohn.learn(model, method="L*") -> method= takes lstar, rpni
+krohn.compare("C2", preset="small") -> preset= takes desk, paper
+krohn.compare("C2", "C3") -> preset= takes desk, paper, not 'C3'
 krohn.compare("C2", device="gpu") -> name a device that it has, as cpu
 krohn.export(model, "onnx", "out") -> takes model by place; .* to=, directory=
 krohn.export(model, to="pytorch", directory="out") -> transformer-lens, huggingface

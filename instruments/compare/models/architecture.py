@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, ClassVar, Literal, TypeAlias, get_args
 
 from krohn.algebra.errors import KrohnError
+from krohn.algebra.wording import takes
 
 Positions = Literal["sinusoidal", "linear", "learned", "none", "alibi", "rope"]
 Weighs = Literal["linear", "sparse"]
@@ -49,8 +50,8 @@ class Gpt:
         _at_least_one(self, "depth", "width", "heads", "inner")
         _shares(self, "dropout", "embedding_dropout")
         if self.positions not in get_args(Positions):
-            known = ", ".join(get_args(Positions))
-            raise KrohnError(f"positions are {known}, not {self.positions!r}")
+            known = get_args(Positions)
+            raise KrohnError(takes("--positions", known, self.positions))
         if not self.scale > 0:
             raise KrohnError(f"positions have a scale above 0, not {self.scale!r}")
         if self.width % self.heads:

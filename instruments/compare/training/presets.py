@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 from krohn.algebra.errors import KrohnError
+from krohn.algebra.wording import takes
 from krohn.instruments.compare.models import (
     Gpt,
     Lstm,
@@ -187,7 +188,7 @@ def _preset_name(name: str) -> Name:
     for preset in known:
         if name == preset:
             return preset
-    raise KrohnError(f"presets are {' and '.join(known)}, not {name!r}")
+    raise KrohnError(takes("--preset", known, name))
 
 
 def _with_length(name: str, task: Task, recipe: Recipe, length: int | None) -> Recipe:
@@ -275,4 +276,4 @@ def preset(name: str) -> BeliefPreset:
         if name == known:
             belief_preset: BeliefPreset = PRESETS[known]
             return belief_preset
-    raise KrohnError(f"presets are {' and '.join(get_args(Name))}, not {name!r}")
+    raise KrohnError(takes("--preset", get_args(Name), name))

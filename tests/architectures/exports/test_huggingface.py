@@ -281,6 +281,20 @@ def test_labels_are_the_classes_after_each_letter(opened: tuple[Any, Any]) -> No
     torch.testing.assert_close(opened[0](words, labels=right).loss, wanted)
 
 
+def test_padding_does_not_count(opened: tuple[Any, Any]) -> None:
+    model, tokenizer = opened
+    letters = list(model.config.letters)
+    texts = [" ".join(letters[:1] * n) for n in (2, 4)]
+    found = tokenizer(texts, padding=True, return_tensors="pt")
+    mask = found["attention_mask"].bool()
+    assert mask.sum(1).tolist() == [2, 4]
+    labels = torch.ones_like(found["input_ids"])
+    said = model(**found, labels=labels)
+    rows = said.logits[mask]
+    wanted = torch.nn.functional.cross_entropy(rows, labels[mask])
+    torch.testing.assert_close(said.loss, wanted)
+
+
 def test_a_dynamic_program_writes_its_text(program: Path) -> None:
     model = transformers.AutoModelForCausalLM.from_pretrained(program)
     tokenizer = transformers.AutoTokenizer.from_pretrained(program)

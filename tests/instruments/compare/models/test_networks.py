@@ -301,7 +301,7 @@ def test_every_kind_is_tested() -> None:
         ({"kind": "gpt", "scale": 0}, "scale above 0"),
         ({"kind": "gpt", "depth": 0}, "depth must be a whole number"),
         ({"kind": "gpt", "dropout": 1.0}, "dropout must be in"),
-        ({"kind": "gpt", "positions": "polar"}, "positions are sinusoidal"),
+        ({"kind": "gpt", "positions": "polar"}, "positions= takes sinusoidal"),
         ({"kind": "gpt", "positions": "rope", "width": 12}, "even width"),
         ({"kind": "lstm", "hidden": -1}, "hidden must be"),
     ],

@@ -147,7 +147,7 @@ def test_tasks_belong_to_the_experiments_of_their_words() -> None:
 
 def test_other_presets_are_refused() -> None:
     for preset in (gpt, lstm):
-        with pytest.raises(KrohnError, match="desk and paper, not 'huge'"):
+        with pytest.raises(KrohnError, match="desk, paper, not 'huge'"):
             preset("huge", TASKS[0])
 
 
