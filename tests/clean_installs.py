@@ -227,7 +227,8 @@ def main() -> None:
             environment = place / (COMMON if extra == COMMON else "env")
             python = install(wheel, extra, environment, base)
             known = ended.get(COMMON)
-            typed = commands() if options.all or known is None else left_out(known)
+            whole = options.all or known is None or extra == ALONE
+            typed = commands() if whole or known is None else left_out(known)
             ended[extra] = run_all(typed, python, wheel, options.made, here)
             shutil.rmtree(here)
             if extra != COMMON:
