@@ -278,13 +278,13 @@ def _network_of_language(found: LanguageClasses) -> Iterator[str]:
         )
     elif rasp.holds is False:
         reason = (
-            "a network must find what was written last"
+            "counts cannot find what was written last"
             if single.holds is False
             else "counts of letters cannot tell its states apart"
         )
         yield (
-            f"not in C-RASP, because {reason}: trained softmax Transformers are "
-            "not expected to generalise in length"
+            f"not in C-RASP (programs that count, without positions): {reason}. "
+            "Trained softmax Transformers are not expected to generalise in length"
         )
 
 

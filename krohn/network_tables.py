@@ -141,9 +141,9 @@ def _alternatives(planning: Planning, choice: Choice[Any, Any]) -> list[dict[str
 
 
 _LABELS = {
-    "layers": "blocks",
+    "layers": "layers",
     "widest": "width of the widest layer",
-    "area_time": "parameters × blocks²",
+    "area_time": "parameters × layers²",
     "latency": "predicted latency (µs)",
 }
 

@@ -107,7 +107,7 @@ SIDES = tuple(
 def draw_front(facts: Mapping[str, Any]) -> Figure:
     """The Pareto-optimal networks, by blocks and parameters, with the chosen one.
 
-    The curve joins all sizes with the parameters × blocks² of the chosen network. Networks
+    The curve joins all sizes with the parameters × layers² of the chosen network. Networks
     below it, if there are any, were not proved, or are for those who ask for them.
 
     Args:
@@ -170,7 +170,7 @@ def _draw_equal_products(
     if not product:
         return
     x = np.linspace(max(1, min(layers)), min(MOST_BLOCKS, max(layers)), 100)
-    label = f"parameters × blocks² = {product:,}, as of the chosen network"
+    label = f"parameters × layers² = {product:,}, as of the chosen network"
     axes.plot(x, product / x**2, "--", color=PALETTE[1], linewidth=0.8, label=label)
     axes.legend(fontsize=8, loc="upper right", frameon=False)
 

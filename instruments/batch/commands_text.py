@@ -23,6 +23,8 @@ def batch(found: "Batch", table: object = None) -> None:
     for row in found.results:
         for why in filter(None, (row.reason, row.first_wrong)):
             out.print(f"{on_a_terminal(row.name)}: {why}")
+    if any(row.longest is not None and not row.refused_at for row in found.results):
+        out.print("≥: the search ended there; a higher --effort looks at longer words.")
     out.print(found.summary)
     if table is not None:
         out.print(f"The table: {table}")
@@ -34,7 +36,8 @@ def _cells(row: "RowResult", longest: bool) -> list[str]:
     sizes = [_number(n) for n in (row.depth, row.width, row.parameters)]
     words = "" if row.words is None else f"{row.wrong:,} of {row.words:,}"
     begin = [on_a_terminal(row.name), row.verdict, length, row.construction]
-    return [*begin, *sizes, *([_number(row.longest)] * longest), words]
+    found = "" if row.longest is None or row.refused_at else "≥ "
+    return [*begin, *sizes, *([found + _number(row.longest)] * longest), words]
 
 
 def _number(number: int | None) -> str:

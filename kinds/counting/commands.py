@@ -132,8 +132,13 @@ class _Witness:
             else alone
         )
         if partition.block.max() + 1 < len(states):
+            names = self.language.machine.states
+            blocks = partition.block.tolist()
+            same = max(blocks, key=blocks.count)
+            alike = [names[q] for q, b in zip(states, blocks, strict=True) if b == same]
             raise KrohnError(
-                "the language is not in C-RASP: counts do not tell its states"
+                "the language is not in C-RASP: counts of letters do not tell the states "
+                f"{alike[0]} and {alike[1]} of its minimal machine apart"
             )
         return _Component(states, partition, inside)
 

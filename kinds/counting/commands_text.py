@@ -21,15 +21,15 @@ def print_words(found: Answer) -> None:
 
 
 def _sentence(found: Answer) -> str:
+    pair = f"{found.left} and {found.right}"
+    if found.word is not None and found.relation == "included":
+        return f"refuted: a word of {found.left} is not in {found.right}"
     if found.word is not None:
-        verb = "is not in" if found.relation == "included" else "are not equal:"
-        if found.relation == "included":
-            return f"refuted: a word of {found.left} {verb} {found.right}"
-        return f"refuted: {found.left} and {found.right} {verb} one accepts a word"
+        return f"refuted: {pair} are not equal: one rejects a word of the other"
     about = (
         f"every word of {found.left} is one of {found.right}"
         if found.relation == "included"
-        else f"{found.left} and {found.right} accept the same words"
+        else f"{pair} accept the same words"
     )
     if found.verdict == "undecided" and not found.explored:
         return "unproved: too much would be compared, even for words of one letter"

@@ -114,7 +114,8 @@ class ChainOfThoughtFacts(TypedDict):
         different_texts: The different texts of the prompts that were run.
         of_prompts: The prompts that were run.
         text_bits: log2 of the number of different texts, at least.
-        regular: Whether different prompts have different texts; null if that is open.
+        regular: Whether different prompts always have different numbers (Yang et al.
+            2024, Definition 4.3); null if that is open.
         one_text: Two prompts of one text.
         lines_that_define_no_cell: Lines of the source without effect.
         lower_bounds: The least sizes of any network, from theorems.

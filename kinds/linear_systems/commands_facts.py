@@ -23,7 +23,7 @@ class ChainFacts(TypedDict):
     """The facts of a Markov chain that letters drive, or that emits them.
 
     Attributes:
-        properties: The properties that hold.
+        properties: The classes of such chains that it belongs to.
         beliefs: The beliefs that words lead to, counted; null if they are not known to
             be finitely many.
         forgets_after: Every word of so many letters brings any two beliefs closer; null

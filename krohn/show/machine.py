@@ -100,9 +100,10 @@ def _state_set(states: list[str]) -> str:
 
 def _proof(out: Terminal, facts: dict[str, Any]) -> None:
     out.print(
-        f"Proved: from each of its {count(facts['coordinates'], 'coordinate')} the cascade "
-        f"follows the machine on words of every length ({facts['triples']:,} triples of "
-        "nodes were checked)."
+        "Proved: the cascade follows the machine on words of every length, from each of "
+        f"its {count(facts['coordinates'], 'coordinate')}, values of all components "
+        f"together ({facts['triples']:,} triples of nodes, the cases of the wiring, were "
+        "checked)."
     )
     start = facts["start"]
     coordinates = ", ".join(map(str, start["coordinates"]))

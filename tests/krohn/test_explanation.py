@@ -381,7 +381,7 @@ def test_files_say_what_was_left_out(
             128,
             r"; 68,618 of its 123,321 .* MLP of block 1, which computes n\.count0$",
         ),
-        ("C3", 8, r"^it has the least parameters × blocks², [\d,]+; [^;]*$"),
+        ("C3", 8, r"^it has the least parameters × layers², [\d,]+; [^;]*$"),
     ],
 )
 def test_large_networks_say_where_their_parameters_are(
