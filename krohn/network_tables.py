@@ -141,7 +141,6 @@ def _alternatives(planning: Planning, choice: Choice[Any, Any]) -> list[dict[str
 
 
 _LABELS = {
-    "layers": "layers",
     "widest": "width of the widest layer",
     "area_time": "parameters × layers²",
     "latency": "predicted latency (µs)",

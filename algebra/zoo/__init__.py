@@ -189,5 +189,5 @@ def unknown_name_message(name: str, others: Iterable[str] = ()) -> str:
         name: The name.
         others: Names of other sources, which may be meant.
     """
-    hint = near(name, (*_LISTED, "Memory4", *others), most=3, cutoff=0.5)
+    hint = near(name, (*_LISTED, "Memory4", *others), most=3)
     return f"the zoo has no machine {name!r}{hint}; `krohn zoo` lists all names"

@@ -350,6 +350,11 @@ def _networks(out: Terminal, facts: dict[str, Any]) -> None:
         cells = (least * (s != UNCOUNTED) + s for s in _sizes(row))
         table.add_row("", name, *cells, cut(row["summary"], MOST_SAID))
     print_table(table, whole=True)
+    if len(shown) < len(facts["front"]):
+        out.print(
+            "Of rows of one name, --construction NAME builds the first by --minimise "
+            "parameters, the last by --minimise latency."
+        )
     if others:
         out.print(
             "In brackets: not Pareto-optimal, because a row above is at least as good in "
