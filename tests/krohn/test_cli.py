@@ -520,7 +520,7 @@ def test_the_package_runs_as_the_command() -> None:
         (["decompose", "S4", "--method", "prine"], "prime?"),
         pytest.param(
             ["explain", "InContex3,2"],
-            "InContext3,2 or",
+            "InContext3,2?",
             marks=needs("kinds.in_context"),
         ),
         (["explain", "(ab)*"], "regex:(ab)*"),
