@@ -20,7 +20,7 @@ from krohn.intervention import (
     run_changed,
     without_heads,
 )
-from krohn.network import model as base
+from krohn.network import ModelFileError, model as base
 from krohn.network.architecture import kind_of
 from krohn.network.copies import CopyingHeads
 from krohn.network.forward_pass import Hook, Hooks, unfit
@@ -271,7 +271,8 @@ class Model(base.Model):
                 says no states or outputs.
             ModelFileError: If something is no letter, or the word is too long.
         """
-        tokens, program = self._one(word), read_program(self)
+        order = "patch(word, {!r}, position, value)"
+        tokens, program = self._one(word, order), read_program(self)
         single = isinstance(variable, str) or (position, value) != (None, None)
         patches = [(variable, position, value)] if single else variable
         if not patches or any(len(each) != 3 or None in each for each in patches):
@@ -318,7 +319,7 @@ class Model(base.Model):
             KrohnError: If there is no such variable, or no head writes it.
             ModelFileError: If something is no letter, or the word is too long.
         """
-        tokens = self._one(word)
+        tokens = self._one(word, "ablate(word, {!r})")
         several = isinstance(variable, list | tuple)
         names = cast("list[str]", list(variable) if several else [variable])
         if not names:
@@ -326,13 +327,25 @@ class Model(base.Model):
         ablation = without_heads(self, tokens, names)
         return outcome(self, tokens, f"no head for {listed(names)}", ablation)
 
-    def _one(self, word: Word) -> Tensor:
-        """The tokens of one word with letters."""
+    def _one(self, word: Word, order: str) -> Tensor:
+        """The tokens of one word with letters.
+
+        Args:
+            word: The word.
+            order: A call as it is right, for who gives a variable first.
+        """
         if isinstance(word, Tensor | Words):
             raise KrohnError(
                 "a patch is made to a word of letters, not to tokens; leave encode out"
             )
-        tokens = self.encode(word)
+        try:
+            tokens = self.encode(word)
+        except ModelFileError:
+            if not self.variables.has(word):
+                raise
+            raise KrohnError(
+                f"{word!r} is a variable; the word comes first: {order.format(word)}"
+            ) from None
         if isinstance(tokens, Words) or not tokens.numel():
             raise KrohnError("one word with at least one letter is changed at a time")
         self.check_length(tokens.shape[1])

@@ -353,6 +353,10 @@ class Model(nn.Module):
                 word is too long.
         """
         variables = self.variables
+        if variables.has(words) and not variables.has(variable):
+            raise ModelFileError(
+                f"{words!r} is a variable, which comes first: read({words!r}, words)"
+            )
         read = variables.inputs(variable)
         assert isinstance(self.network, Transformer)
         tokens = self.side_by_side(words).tokens

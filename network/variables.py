@@ -152,6 +152,12 @@ class Variables:
                 f"the file is damaged: its channels are malformed ({error!r})"
             ) from None
 
+    def has(self, name: object) -> bool:
+        """Whether a variable is called so, stored or not."""
+        if not isinstance(name, str) or not self.places:
+            return False
+        return name in self.places or name in self.program.channels
+
     def place(self, name: object, others: Iterable[str] = ()) -> VariablePlace:
         """Where a variable lies.
 

@@ -27,7 +27,7 @@ def cyclic(n: int) -> Automaton:
     Raises:
         MachineError: If ``n`` is not in 1..2000.
     """
-    require(1 <= n <= MOST_COUNTS, f"C{n}", f"take n from 1 to {MOST_COUNTS}")
+    require(1 <= n <= MOST_COUNTS, f"C{n}", f"C1 to C{MOST_COUNTS} are")
     counts = np.arange(n)
     names = tuple(str(count) for count in range(n))
     table = (counts[:, None] + counts) % n
@@ -60,7 +60,7 @@ def dihedral(order: int) -> Automaton:
         MachineError: If the order is odd, below 4 or above 2000.
     """
     fits = order % 2 == 0 and 4 <= order <= MOST_COUNTS
-    require(fits, f"D{order}", f"take an even order from 4 to {MOST_COUNTS}")
+    require(fits, f"D{order}", f"D4, D6, … D{MOST_COUNTS} are")
     n = order // 2
     place = np.arange(n)
     drive = np.append((place + 1) % n, n + (place - 1) % n)
@@ -97,7 +97,7 @@ def symmetric(n: int) -> Automaton:
     Raises:
         MachineError: If ``n`` is not in 2..8.
     """
-    require(2 <= n <= MOST_POINTS, f"S{n}", f"take n from 2 to {MOST_POINTS}")
+    require(2 <= n <= MOST_POINTS, f"S{n}", f"S2 to S{MOST_POINTS} are")
     elements = arrangements(n)
     further = map(tuple, elements[1 : 3 + _EXTRA_LETTERS].tolist())
     extra = [p for p in further if p not in generators(n)][:_EXTRA_LETTERS]
@@ -112,7 +112,7 @@ def alternating(n: int) -> Automaton:
     """
     from krohn.algebra.groups.permutations import is_even
 
-    require(3 <= n <= MOST_POINTS, f"A{n}", f"take n from 3 to {MOST_POINTS}")
+    require(3 <= n <= MOST_POINTS, f"A{n}", f"A3 to A{MOST_POINTS} are")
     letters = np.tile(np.arange(n), (n - 2, 1))
     for row, i in enumerate(range(2, n)):
         letters[row, [0, 1, i]] = [1, i, 0]
@@ -177,7 +177,7 @@ def require(fits: bool, name: str, advice: str) -> None:
         MachineError: If it does not fit.
     """
     if not fits:
-        raise MachineError(f"there is no machine {name} in the zoo: {advice}")
+        raise MachineError(f"{name} is not in the zoo: {advice}")
 
 
 # Sparse parity: how many ones stand at given positions, modulo 2; trees of parities.
@@ -362,7 +362,7 @@ def memory(values: int, name: str | None = None) -> Automaton:
     Raises:
         MachineError: If ``values`` is not in 2..2000.
     """
-    require(2 <= values <= 2_000, f"Memory{values}", "take 2 to 2000 values")
+    require(2 <= values <= 2_000, f"Memory{values}", "Memory2 to Memory2000 are")
     kept = np.arange(values)
     table = np.concatenate([kept[None], np.repeat(kept[:, None], values, axis=1)])
     names = tuple(str(value + 1) for value in range(values))
@@ -378,7 +378,7 @@ def grid(cells: int) -> Automaton:
     Raises:
         MachineError: If ``cells`` is not in 2..10000.
     """
-    require(2 <= cells <= MOST_CELLS, f"Grid{cells}", f"take 2 to {MOST_CELLS} cells")
+    require(2 <= cells <= MOST_CELLS, f"Grid{cells}", f"Grid2 to Grid{MOST_CELLS} are")
     cell = np.arange(cells)
     table = np.stack([np.maximum(cell - 1, 0), np.minimum(cell + 1, cells - 1)])
     states = tuple(str(i) for i in range(cells))
@@ -445,7 +445,7 @@ def permutation_reset(n: int) -> Automaton:
         MachineError: If ``n`` is not in 2..6.
     """
     fits = 2 <= n <= MOST_RESET_POINTS
-    require(fits, f"PermReset{n}", f"take n from 2 to {MOST_RESET_POINTS}")
+    require(fits, f"PermReset{n}", f"PermReset2 to PermReset{MOST_RESET_POINTS} are")
     elements, moves = arrangements(n), np.array(generators(n))
     resets = np.repeat(np.arange(len(elements))[:, None], len(elements), axis=1)
     table = np.concatenate([composition_table(moves, elements), resets])

@@ -191,24 +191,36 @@ class Variable:
     values: tuple[str, ...] = ()
 
 
+COLUMNS = [
+    column
+    for name in Variable.__dataclass_fields__
+    for column in (["first_dim", "last_dim"] if name == "dims" else [name])
+]
+"""Of ``circuit.csv``."""
+BETWEEN_NAMES = " | "
+"""Between names of values there; in a name, ``|`` and ``\\`` follow a ``\\``."""
+
+
+def is_written(file: ModelFile) -> bool:
+    """Whether a file has channels, so that an export of it has a circuit."""
+    return "channels" in file.header.get("program", {})
+
+
 def write(file: ModelFile, directory: Path) -> None:
     """Write ``circuit.json`` and ``circuit.csv``; nothing for a file without channels.
 
     Raises:
         ExportError: If its Program is damaged.
     """
-    if "channels" not in file.header.get("program", {}):
+    if not is_written(file):
         return
     contents = circuit(file)
     text = json.dumps(contents, ensure_ascii=False, indent=1)
     (directory / "circuit.json").write_text(text + "\n", encoding="utf-8")
     with open(directory / "circuit.csv", "w", encoding="utf-8", newline="") as table:
-        columns = list(Variable.__dataclass_fields__)
-        rows = csv.DictWriter(table, columns, lineterminator="\n")
+        rows = csv.DictWriter(table, COLUMNS, lineterminator="\n")
         rows.writeheader()
-        rows.writerows(
-            {k: _cell(k, v) for k, v in row.items()} for row in contents["variables"]
-        )
+        rows.writerows(map(_cells, contents["variables"]))
 
 
 def circuit(file: ModelFile) -> dict[str, Any]:
@@ -406,9 +418,20 @@ def writer(variable: Variable) -> str:
     return f"blocks.{variable.layer}.mlp"
 
 
-def _cell(column: str, value: Any) -> Any:
+def _cells(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A variable as a line of ``circuit.csv``: dimensions inclusive, names set apart."""
+    start, stop = row["dims"]
+    ends = {"first_dim": start, "last_dim": stop - 1}
+    names = BETWEEN_NAMES.join(map(_escaped, row["values"]))
+    cells = {k: _cell(v) for k, v in row.items()} | ends | {"values": names}
+    return {column: cells[column] for column in COLUMNS}
+
+
+def _escaped(name: str) -> str:
+    return name.replace("\\", "\\\\").replace("|", "\\|")
+
+
+def _cell(value: Any) -> Any:
     if value is None:
         return ""
-    if not isinstance(value, list | tuple):
-        return value
-    return ("; " if column == "values" else " ").join(map(str, value))
+    return " ".join(map(str, value)) if isinstance(value, list | tuple) else value

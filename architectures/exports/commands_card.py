@@ -15,7 +15,7 @@ import torch
 
 from krohn.algebra.errors import KrohnError
 from krohn.algebra.wording import count
-from krohn.architectures.exports.circuit import Labels
+from krohn.architectures.exports.circuit import Labels, is_written
 from krohn.architectures.exports.destinations import Destination
 from krohn.foreign import source_name
 from krohn.network.model import Model
@@ -60,6 +60,10 @@ USE = """
 This program was run in this directory. The comment shows the output:
 
 {}
+"""
+CIRCUIT = """
+Where each variable lies: `circuit.csv` (hook, dimensions, meaning of each value).
+`circuit.json` has the edges between components, too.
 """
 
 
@@ -192,6 +196,7 @@ def card(
     sentence = markdown_text(verdict(proof))
     letters, logits = len(names.letters), len(names.classes)
     use = "" if shown is None else USE.format(markdown_program(str(shown)))
+    use += f"\n{home.note}\n" * bool(home.note) + CIRCUIT * is_written(file)
     length = file.claim.length
     longest = "" if length is None else f"Words have up to {count(length, 'letter')}. "
     return f"""\
@@ -252,9 +257,7 @@ def _again(home: Destination, digest: str) -> str:
             "This proves it again, from these files alone:\n\n"
             f"    krohn verify . --digest {digest}"
         )
-    carried = "The code beside this file runs it; Krohn need not be installed.\n\n"
-    before = padded + carried * (home.name == "huggingface")
-    return before + (
+    return padded + (
         "`krohn export` checked that these are the weights of a model file F "
         "(docs/architectures/exports.md). This command proves F again:\n\n"
         f"    krohn verify F --digest {digest}"

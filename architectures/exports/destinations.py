@@ -73,6 +73,7 @@ class Destination:
         program: Lines of Python that set ``logits``, a row after each letter, and
             ``classes``, the names of their columns. ``{text}`` in them is a word as a
             text, ``{letters}`` the indices of its letters. Empty if there are none.
+        note: What who runs the program must know, for the card; or nothing.
         spell: A word as a text that is read there, of the word and all letters.
         classes: The names of the columns, for a file and its labels.
         opened_by: The library that opens it, as the Hub of Hugging Face calls that.
@@ -89,6 +90,7 @@ class Destination:
     arithmetic: str
     read: Callable[[ModelFile, Path], StoredNetwork] | None
     program: str = ""
+    note: str = ""
     spell: Callable[[Sequence[str], Sequence[str]], str] = lambda word, letters: (
         join_letters(word)
     )

@@ -293,6 +293,7 @@ words = AutoTokenizer.from_pretrained(".", trust_remote_code=True)
 model = AutoModelForCausalLM.from_pretrained(".", trust_remote_code=True)
 logits = model(**words({text}, return_tensors="pt")).logits[0]
 classes = model.config.id2label""",
+    note="The code beside this file runs it; Krohn need not be installed.",
 )
 
 AutoConfig.register(KIND, KrohnConfig, exist_ok=True)

@@ -361,4 +361,5 @@ from krohn.architectures.exports.export_transformer_lens import bridge
 model = bridge(pathlib.Path("."))
 logits = model(torch.tensor([[model.cfg.d_vocab - 1, *{letters}]]))[0, 1:]
 classes = json.loads(pathlib.Path("names.json").read_text("utf-8"))["classes"]""",
+    note="Krohn must be installed for `bridge`. `d_vocab - 1` is the start symbol (BOS).",
 )

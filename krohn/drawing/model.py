@@ -209,14 +209,17 @@ def _bend(plan: Plan, source: Bar, bar: Bar, share: float) -> Points:
     below = source.start < bar.start
     near, inward = (source.stop, 0.02) if below else (source.start, -0.02)
     edge = plan.levels[near] + inward
-    x = left + _lane(plan, bar) * (right - left)
+    x = left + _lane(plan, bar, 1 - share if below else share) * (right - left)
     return np.array([[x, edge], [x, (edge + 2 * end) / 3], [x, end], [right, end]])
 
 
-def _lane(plan: Plan, bar: Bar) -> float:
-    """How far into the gap the arrows to a bar run, so that neighbours' keep apart."""
+def _lane(plan: Plan, bar: Bar, share: float) -> float:
+    """How far into the gap an arrow to a bar runs, so that each starts in sight.
+
+    Those to neighbours keep apart, and of those to one bar that from far runs behind.
+    """
     born = [b.start for b in plan.stream.bars if b.born == bar.born]
-    return 0.15 + 0.4 * (sorted(born).index(bar.start) + 0.5) / len(born)
+    return 0.15 + 0.4 * (sorted(born).index(bar.start) + share) / len(born)
 
 
 def draw_read_out(canvas: Canvas, plan: Plan, outputs: int, what: str) -> None:
@@ -390,7 +393,7 @@ def _remarks(plan: Plan) -> list[str]:
         )
     if any(bar.where for bar in plan.stream.bars):
         remarks.append(
-            "A dashed arrow comes from the channel that says which position to read."
+            "A dashed arrow comes from the variable that says which position to read."
         )
     if ELISION in plan.columns:
         last = plan.stream.blocks - SHOWN_LAST - 1

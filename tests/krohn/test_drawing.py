@@ -13,6 +13,7 @@ import pytest
 from matplotlib.figure import Figure
 from matplotlib.image import imread
 
+import krohn
 from krohn import cli
 from krohn.algebra import zoo
 from krohn.algebra.automaton import Automaton, Output, Semiautomaton
@@ -23,6 +24,7 @@ from krohn.compiler.compiled_network import compile_transformer
 from krohn.compiler.pipeline import Options
 from krohn.drawing import DrawingError, draw_machine, draw_model, save
 from krohn.drawing.arrows import SAMPLES, Labels, at, bow, join
+from krohn.drawing.canvas import Canvas
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import PRECISIONS
 
@@ -373,6 +375,23 @@ def test_the_zoo_is_drawn_on_one_sheet(
     assert "FlipFlop" in capsys.readouterr().out
     assert cli.run(["zoo", "-o", str(tmp_path / "zoo.txt")]) == 2
     assert "choose a name that ends in" in capsys.readouterr().err
+
+
+def test_each_arrow_of_a_network_starts_in_sight(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """No two start one above the other, where one hides at which bar the other does."""
+    curves = list[tuple[float, float]]()
+    real = Canvas.curve
+
+    def keep(canvas: Canvas, points: Any, **style: Any) -> None:
+        curves.append(tuple(points[0]))
+        real(canvas, points, **style)
+
+    monkeypatch.setattr(Canvas, "curve", keep)
+    draw_model(krohn.compile("examples/turnstile.dot", 64, proof=False).file)
+    lanes = [round(x, 6) for x, _ in curves]
+    assert len(set(lanes)) == len(lanes) > 8
 
 
 ROOT = Path(__file__).parents[2]

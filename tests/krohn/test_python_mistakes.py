@@ -122,6 +122,11 @@ net.patch("11", "count", 1, [1]) -> is never \[1\]
 net.patch("11", "count", 1) -> a variable, a position and a value
 net.patch("11", {"count": 1}) -> as in patch\(word, "sum", 2, 1\)
 net.patch(["1", ["0"]], "count", 1, 1) -> word 1|one word
+krohn.automaton("S55") -> ^S55 is not in the zoo: S2 to S8 are$
+net.patch("count", "11", 1, 1) -> the word comes first: patch\(word, 'count', position
+net.patch("cuont", "11", 1, 1) -> not a letter
+net.ablate("sum", "11") -> 'sum' is a variable; the word comes first: ablate\(word, 'sum'\)
+net.read("11", "sum") -> 'sum' is a variable, which comes first: read\('sum', words\)
 net.patch("", "count", 1, 1) -> one word with at least one letter
 net.patch("11", "count", positon=1) -> did you mean position\?
 net.ablate("11", 5) -> by its name, as 'stored', not by 5

@@ -290,6 +290,9 @@ def test_cards_begin_with_facts(kind: str, to: str, tmp_path: Path) -> None:
     }
     wanted = pipelines.get((to, str(model.file.claim.sense)))
     assert facts.get("pipeline_tag") == wanted
+    assert ("`circuit.csv`" in card) == (tmp_path / "out" / "circuit.csv").exists()
+    assert ("Krohn must be installed" in card) == ("from krohn" in card)
+    assert ("BOS" in card) == ("d_vocab - 1" in card)
 
 
 @needs("architectures.gpt2")
