@@ -24,6 +24,7 @@ from krohn.report import (
     Progress,
     Question,
     Report,
+    report_out_of_range,
     report_passing_runs,
     report_refutation,
     silent,
@@ -120,9 +121,7 @@ def examine(
     check_digest(about, how.digest)
     simulator = _simulator(model, wanted, shows)
     if simulator.longest is not None and length > simulator.longest:
-        why = f"the model is for words of up to {simulator.longest} letters"
-        none = Report("out-of-range", "", why, simulator.longest, 0)
-        return replace(none, about=about)
+        return replace(report_out_of_range(simulator.longest, length), about=about)
     progress = how.progress or silent
     asked = {"samples": how.sample, "seed": how.seed}
     with evaluation_mode(model):

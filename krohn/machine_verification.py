@@ -16,6 +16,7 @@ from krohn.report import (
     Question,
     Report,
     explain_test,
+    report_out_of_range,
     report_passing_runs,
     report_refutation,
 )
@@ -54,8 +55,12 @@ def verify_machine(file: ModelFile, checks: Checks) -> Report:
     check_digest(target.claim, checks.digest)
     target = replace(target, budget=checks.shorten, sharding=checks.sharding)
     report = _as_shown(target, _decide(target, checks))
-    notes = *target.notes, *report.notes
-    return replace(report, about=target.claim, notes=notes)
+    claim, notes = target.claim, (*target.notes, *report.notes)
+    if (
+        report.verdict == "out-of-range"
+    ):  # nothing is said of the claim that was asked for
+        claim = open_target(file, *about).claim
+    return replace(report, about=claim, notes=notes)
 
 
 def _decide(target: Target, checks: Checks) -> Report:
@@ -64,9 +69,9 @@ def _decide(target: Target, checks: Checks) -> Report:
             "-T is for words that are run; a proof is about all words that the file claims"
         )
     words, method = Words(checks.exhaustive, checks.sample, checks.seed), checks.method
-    if (beyond := _beyond(target, words.exhaustive)) is not None:
-        reason = f"the model is for words of up to {beyond} letters"
-        return Report("out-of-range", method, reason, beyond, 0)
+    asked = _asked(target, words.exhaustive)
+    if (longest := _longest(target)) is not None and asked > longest:
+        return report_out_of_range(longest, asked, method)
     if words.exhaustive and target.says_classes:  # of laws only legal words are run
         from krohn.verify.testing.word_counts import check_word_count
 
@@ -80,13 +85,15 @@ def _decide(target: Target, checks: Checks) -> Report:
     return _conclude(target, None, _explain_no_proof(target), words)
 
 
-def _beyond(target: Target, exhaustive: int | None) -> int | None:
-    """The longest word of a network, if longer ones are asked about."""
-    longest = target.claimed_length if target.provable else target.positions
+def _longest(target: Target) -> int | None:
+    """The longest word that can be asked about; None if there is none."""
+    return target.claimed_length if target.provable else target.positions
+
+
+def _asked(target: Target, exhaustive: int | None) -> int:
+    """The longest word that is asked about; 0 if none is named."""
     asked = target.asked or (None if target.provable else target.claimed_length)
-    if longest is None or max(asked or 0, exhaustive or 0) <= longest:
-        return None
-    return longest
+    return max(asked or 0, exhaustive or 0)
 
 
 def _explain_no_proof(target: Target) -> str:

@@ -166,6 +166,21 @@ class Report:
         }
 
 
+def report_out_of_range(longest: int, asked: int, method: str = "") -> Report:
+    """The report on a question about longer words than there are positions for.
+
+    Args:
+        longest: The longest words that the network is for.
+        asked: The longest that were asked about.
+        method: What was to be done.
+    """
+    reason = (
+        f"the network is for words of up to {longest:,} letters, and {asked:,} were asked "
+        "for"
+    )
+    return Report("out-of-range", method, reason, longest, 0)
+
+
 def report_refutation(
     runs: Sequence[Simulation],
     found: "Counterexample",

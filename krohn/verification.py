@@ -24,6 +24,11 @@ if TYPE_CHECKING:
 
     from krohn.verify.testing.few_digits import FewestDigits
 
+DAMAGED = (
+    "if `compile` proved this file, its weights have been changed or damaged since (the "
+    "digest is of the claim, not of the weights)"
+)
+
 # The subjects of `krohn verify`: a model file, a GPT-2, a trained network.
 
 
@@ -153,7 +158,7 @@ def run_checks(model: object, checks: Checks) -> Report:
     if checks.digits is not None and about.file is None:
         raise KrohnError(f"--digits is for model files, and this is {about.called}")
     kernel = chosen_kernel(checks.kernel)
-    report = about.verify(checks)
+    report = _explain_damage(about.verify(checks), checks)
     if about.file is not None and kernel is not None:
         report = ask_kernel(kernel, about.file, about.data, report)
     if checks.kernel == "require":
@@ -161,6 +166,15 @@ def run_checks(model: object, checks: Checks) -> Report:
     if checks.digits is not None and about.file is not None:
         report = replace(report, digits=_find_fewest_digits(about.file, checks))
     return replace(report, seconds=time.monotonic() - began)
+
+
+def _explain_damage(report: Report, checks: Checks) -> Report:
+    """A report that says what it means if a file's own claim cannot be proved."""
+    proof = report.proof
+    failed = proof is not None and proof.verdict != "verified" and not proof.is_too_long
+    if report.verdict != "undecided" or not failed or checks.machine is not None:
+        return report
+    return replace(report, notes=(*report.notes, DAMAGED))
 
 
 def _find_fewest_digits(file: ModelFile, checks: Checks) -> "FewestDigits":

@@ -40,6 +40,8 @@ VERSIONS = (1, 2, 3, 4, 5, 6, 7)
 KEY = "krohn"
 STORED = "stored"
 """The key of compact files; what it says is made anew when a file is written."""
+MISFIT = "it is cut short, or has bytes that belong to no tensor"
+"""What is wrong with a file that the library of the format refuses, in plain words."""
 LARGEST_FILE = 16 * 2**30
 LARGEST_HEADER = 96 * 2**20
 LONGEST = 2**31
@@ -181,9 +183,7 @@ def _parse(data: bytes) -> ModelFile:
     try:
         stored = dict(safetensors.deserialize(data))  # type: ignore[no-untyped-call]
     except safetensors.SafetensorError:
-        raise ModelFileError(
-            "is damaged: its tensors are not those that its header lists"
-        ) from None
+        raise ModelFileError(f"is damaged: {MISFIT}") from None
     precision = _precision(header)
     tensors = {
         name: decode_tensor(name, entry, precision) for name, entry in stored.items()
@@ -241,8 +241,9 @@ def _json(text: str | bytes) -> Any:
     try:
         return strict_json.read(text)
     except ValueError as error:
-        why = "not UTF-8" if isinstance(error, UnicodeError) else error
-        raise ModelFileError(f"is damaged: its header is no JSON ({why})") from None
+        # What other classes say is about characters and columns of no use here.
+        why = f" ({error})" if type(error) is ValueError else ""
+        raise ModelFileError(f"is damaged: its header cannot be read{why}") from None
 
 
 def _header(text: str) -> dict[str, Any]:

@@ -105,7 +105,9 @@ def score(circuit: str | Path, found: str | Path, kind: Kind = "edges") -> Score
 def _tensors(path: str | Path) -> dict[str, FloatArray]:
     try:
         tensors = safetensors.numpy.load(read_bytes(path, LARGEST))
-    except (SafetensorError, ValueError, TypeError) as error:
+    except SafetensorError:
+        raise KrohnError(f"{path} is no safetensors file, or is damaged") from None
+    except (ValueError, TypeError) as error:
         raise KrohnError(f"{path} is no safetensors file: {error}") from None
     return {name: tensor.astype(float) for name, tensor in tensors.items()}
 

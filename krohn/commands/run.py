@@ -247,6 +247,8 @@ def run(
 ) -> int:
     """Run a model file on words, and print the answer after every letter.
 
+    Nothing is proved here, not even that the file is undamaged: `krohn verify F` does that.
+
     Examples:
         krohn run turnstile.safetensors coin push push
         krohn run ab.safetensors abab --expect accept

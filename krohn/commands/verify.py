@@ -74,7 +74,8 @@ def verify(
             progress=report,
         )
         outcome = solver.ask(file, checks) or methods.ask(file, checks)
-    shown = Shown(file, outcome, wanted, _replay(file, outcome, against))
+    replay, named = _replay(file, outcome, against), reference is not None
+    shown = Shown(file, outcome, wanted, replay, named)
     written = outputs.write(shown, against.observe, context.find_root().obj or ())
     extra = {
         "replay": shown.replay,

@@ -263,12 +263,14 @@ class Shown:
         found: The verdict.
         machine: None for the machine of the file.
         replay: The command that shows a wrong word again; None if there is none.
+        against: Whether somebody named the machine, or other source.
     """
 
     file: str
     found: "Report"
     machine: "Automaton | None"
     replay: str | None
+    against: bool
 
 
 class Written(NamedTuple):
@@ -383,7 +385,7 @@ class Outputs:
 
     def say(self, shown: Shown, written: Written) -> None:
         """Print the verdict, and what was written."""
-        show.report(shown.file, shown.found, shown.replay)
+        show.report(shown.file, shown.found, shown.replay, against=shown.against)
         if self.html is not None:
             print(f"wrote {self.html}: a page")
         if written.evidence:

@@ -18,7 +18,8 @@ class Marked(TypedDict):
     """Answers, with which of them the file claims nothing of.
 
     Attributes:
-        unproved: Of each answer whether the file's claim is not about it.
+        unproved: Of each answer whether the file's claim is not about it. Nothing is said
+            of the others: ``run`` checks no claim, ``krohn verify`` does.
         note: Which answers these are.
     """
 

@@ -34,15 +34,31 @@ MOST_HEADS = 8
 UNSAYABLE = "(not possible: a letter holds a character that no argument can hold)"
 
 
-def report(file: str, found: "Report", replay: str | None = None) -> None:
-    """A verdict, and a counterexample if there is one, with the way to see it again."""
+def report(
+    file: str, found: "Report", replay: str | None = None, *, against: bool = False
+) -> None:
+    """A verdict, and a counterexample if there is one, with the way to see it again.
+
+    Args:
+        file: The model file.
+        found: The verdict.
+        replay: The command that shows a wrong word again.
+        against: Whether somebody named the machine that it was held against.
+    """
     out = console()
-    out.print(f"{file}: {found.verdict} ({found.method}, {found.seconds:.2f} s)")
+    name = found.about.name if against and found.about is not None else ""
+    held = f" against {on_a_terminal(cut(name, 40))}" if name else ""
+    how = ", ".join(filter(None, (found.method, f"{found.seconds:.2f} s")))
+    out.print(f"{file}: {found.verdict}{held} ({how})")
+    open_question = found.verdict in ("undecided", "out-of-range")
+    if open_question:  # why comes first: all else is about what was asked
+        _not_decided(out, found)
+        _notes(out, found)
     if found.about is not None:
         about(out, found.about)
     if found.verdict == "verified":
         _verified(out, found)
-    else:
+    elif not open_question:
         out.print(f"  {found.reason}")
     if found.counterexample is not None:
         _counterexample(out, found.counterexample)
@@ -50,13 +66,40 @@ def report(file: str, found: "Report", replay: str | None = None) -> None:
             out.print(f"  {found.minimal.summary}")
         out.print("Replay it:")
         out.print(f"  {replay or UNSAYABLE}")
-    elif found.attack is not None and found.verdict != "verified":
+    if not open_question:
+        _notes(out, found)
+    _heads(out, found)
+
+
+def _not_decided(out: Terminal, found: "Report") -> None:
+    """Print why nothing is decided, and what was tried."""
+    out.print(f"  {_why_not(found)}")
+    if found.attack is not None:
         out.print(f"  {found.attack.positions:,} positions were run")
     elif found.verdict == "undecided" and found.words:
         out.print(f"  {_run(found)}; no wrong one was found")
+
+
+def _why_not(found: "Report") -> str:
+    """The reason; of a proof that failed also how far it came in the network."""
+    proof = found.proof
+    if found.verdict != "undecided" or proof is None or proof.verdict == "verified":
+        return found.reason
+    shown = [step["sublayer"] for step in proof.evidence if "sublayer" in step]
+    beyond = f" beyond {_place(shown[-1])}" if shown else ""
+    return f"not proved{beyond}: {found.reason}"
+
+
+def _place(sublayer: str) -> str:
+    """A sublayer as evidence names it, in words."""
+    kind, _, block = sublayer.partition(" ")
+    kind = kind.replace("mlp", "MLP")
+    return f"the {kind} of block {block}" if block else f"the {kind}"
+
+
+def _notes(out: Terminal, found: "Report") -> None:
     for note in (*found.notes, *([found.digits] if found.digits else ())):
         out.print(f"  {note}")
-    _heads(out, found)
 
 
 def _verified(out: Terminal, found: "Report") -> None:
@@ -85,6 +128,10 @@ def _run(found: "Report") -> str:
 
 def _heads(out: Terminal, found: "Report") -> None:
     """Print the limits of single heads: theorems about them, not about the network."""
+    if found.heads and found.proof is not None:
+        number = count(len(found.heads), "single head")
+        out.print(f"  limits of {number}: --json (docs/proofs/limits.md)")
+        return
     if found.heads:
         out.print(
             "limits of single heads, by block and head, as block.head "

@@ -140,7 +140,9 @@ def load(path: str | Path) -> Network:
         return _restore(metadata[TRAINED_KEY], tensors).eval()
     except ModelFileError as error:
         raise KrohnError(str(error)) from None
-    except (safetensors.SafetensorError, _Damaged, ValueError) as error:
+    except safetensors.SafetensorError:
+        raise KrohnError(f"{path} is damaged: {modelfile.MISFIT}") from None
+    except (_Damaged, ValueError) as error:
         raise KrohnError(f"{path} is damaged: {error}") from None
 
 
