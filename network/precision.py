@@ -110,7 +110,7 @@ def _take_buffer() -> None:
 
     That would say nothing, with the exit code of a verdict; numpy raises MemoryError.
     """
-    few = np.ones((16, 16))
+    few = np.ones((128, 128))  # smaller products need none on some processors
     np.dot(few, few)
 
 

@@ -377,7 +377,7 @@ class Verified(MachineRemark):
     verdict: Verdict
     about: About | None
     digest: Digest | None
-    dtype: Dtype | None
+    dtype: str | None
     claim: Literal["exact", "within", "generates", "laws"]
     error: float | None
     method: str

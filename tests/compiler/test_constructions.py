@@ -98,7 +98,7 @@ def test_the_planner_minimises_what_it_is_asked_to(minimise: str, chosen: str) -
 
 
 def test_nothing_else_is_minimised() -> None:
-    with pytest.raises(CompileError, match="depth, width, parameters, latency"):
+    with pytest.raises(CompileError, match="depth, widest, parameters, latency"):
         next(planning(zoo.machine("C2"), 5, Options(FLOAT32)).best_first("beauty"))
 
 

@@ -155,7 +155,7 @@ def test_explain_says_the_spectrum_and_the_size(call: Call) -> None:
 @pytest.mark.parametrize("name", [NAME, "GaussianHMM3,2@7", "Exp8"])
 def test_an_error_is_above_0(name: str, error: float) -> None:
     for asked in (krohn.compile, krohn.explain):
-        with pytest.raises(KrohnError, match="an error is above 0"):
+        with pytest.raises(KrohnError, match="takes a number above 0"):
             asked(name, within=error)
 
 

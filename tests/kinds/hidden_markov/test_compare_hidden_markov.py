@@ -147,7 +147,7 @@ def test_sources_from_python_and_from_files(tmp_path: Path) -> None:
         (("Cyclic-DET5,99@1",), "needs 2 to 64 states and 1 to 64 letters"),
         (("MatMul3,2@1", "--preset", "big"), "--preset takes desk, paper, not 'big'"),
         (("MatMul3,2@1", "--complete", "sink"), "which is no machine"),
-        (("MatMul3,2@1", "--positions", "round"), "positions are"),
+        (("MatMul3,2@1", "--positions", "round"), "--positions takes"),
         (("MatMul3,2@1", "--width", "15"), "4 heads do not divide a width of 15"),
     ],
 )
