@@ -5,7 +5,6 @@ from typing import Literal, NotRequired, TypedDict
 from krohn.schemas.parts import (
     About,
     Digest,
-    Dtype,
     Facts,
     MachineRemark,
     Verdict,
