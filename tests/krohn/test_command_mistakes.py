@@ -80,8 +80,8 @@ compile binary.dot -T 4 -o F.st :: binary.dot: this looks like binary data, or
 compile Mess3 -T 4 --within -1 -o F.st :: --within takes a number above 0, not -1
 compile c2 -T 4 -o F.st :: the zoo has no machine 'c2'
 compile S6x -T 4 -o F.st :: the zoo has no machine 'S6x'
-compile S99 -T 4 -o F.st :: there is no machine S99 in the zoo: take n from 2 to 8
-compile C0 -T 4 -o F.st :: there is no machine C0 in the zoo: take n from 1 to
+compile S99 -T 4 -o F.st :: S99 is not in the zoo: S2 to S8 are
+compile C0 -T 4 -o F.st :: C0 is not in the zoo: C1 to
 compile C2 C3 -T 4 -o F.st :: compile takes no further argument: C3
 compile C2 -t 4 -o F.st :: compile has no option -t (did you mean -T?)
 compile C2 -T 4 --output :: --output needs a value
@@ -91,8 +91,8 @@ verify nothing.st :: nothing.st: cannot be read: No such file or
 verify folder :: folder is not a regular file: it is a directory
 verify empty.st :: empty.st: is not a safetensors file (shorter
 verify text.st :: text.st: is not a safetensors file, or is
-verify damaged.st :: damaged.st: is damaged: its header is no
-verify short.st :: short.st: is damaged: its tensors are not
+verify damaged.st :: damaged.st: is damaged: its header cannot be read
+verify short.st :: short.st: is damaged: it is cut short, or
 verify wrong.json :: wrong.json: is not a safetensors file, or is truncated (its
 verify good.st --machine C3 :: C3 and the model have different letters:
 verify good.st --machine nothing.dot :: nothing.dot: cannot be read: No
