@@ -91,7 +91,7 @@ class Said:
         """The verdict; ``refused`` if the file is none to be judged."""
         if not self.out:
             return "refused"
-        return self.out.splitlines()[0].split(": ")[1].split(" (")[0]
+        return self.out.splitlines()[0].split(": ")[1].split()[0]
 
     @property
     def reason(self) -> str:
