@@ -366,6 +366,7 @@ def test_labels_of_one_line_stand_apart() -> None:
     assert not first.meets(second)
 
 
+@pytest.mark.slow
 def test_the_zoo_is_drawn_on_one_sheet(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -400,6 +401,7 @@ QUICK = ("compile", "decompose", "draw", "zoo")
 """Commands of the gallery that are run again."""
 
 
+@pytest.mark.slow
 def test_pictures_of_the_gallery_are_what_its_commands_draw(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
