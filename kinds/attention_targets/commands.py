@@ -59,8 +59,8 @@ class AttentionTargetFacts(Attended):
         c1: C1: the complexity of ρ.
         c2: C2: the complexity of the functions of one input.
         beta: β: the rate of approximation by MLPs.
-        without_bound: The largest total error of any network: the range of outputs,
-            times T.
+        without_bound: A bound of the total error, whatever the scores are: the range of
+            the averaged values, times T.
         bound: A bound of the mean total error, if ρ is cut after 1, 2, 4, … terms.
         bound_as_printed: The same as Theorem 4.1 of Jiang and Li has it, which is not
             proved (erratum A24).

@@ -42,7 +42,8 @@ class GridFunctionFacts(Attended):
             function.
         as_superposition: The outputs of f, if the function is written as a
             superposition.
-        exact_values: The inputs on which both representations are exact, counted.
+        exact_values: The outputs, one at each position of each input, that both
+            representations give exactly.
         units: The hidden units of the MLPs for features, and for outputs.
     """
 
