@@ -142,6 +142,7 @@ def test_an_operation_is_lowered_chosen_and_proved(site: Path) -> None:
     assert "a letter after the first one moves the state" in refused.err
 
 
+@pytest.mark.slow
 @exports
 def test_an_export_is_written_read_back_and_proved(site: Path) -> None:
     made, exported, usage, refused = krohn(
@@ -159,6 +160,7 @@ def test_an_export_is_written_read_back_and_proved(site: Path) -> None:
     assert "toy-arrays" in refused.err
 
 
+@pytest.mark.slow
 @exports
 @pytest.mark.parametrize(
     ("to", "library"),
@@ -196,6 +198,7 @@ def test_an_instrument_is_a_command_a_function_and_a_schema(site: Path) -> None:
     assert python(site, script) == "5\n"
 
 
+@pytest.mark.slow
 @real_vectors
 def test_a_proof_says_whose_checker_it_rests_on(site: Path) -> None:
     done = krohn(
@@ -252,6 +255,7 @@ except krohn.ModelFileError as error:
 """
 
 
+@pytest.mark.slow
 @real_vectors
 def test_a_network_that_is_wrong_is_neither_proved_nor_right(site: Path) -> None:
     *verdicts, error = python(site, DAMAGE).splitlines()

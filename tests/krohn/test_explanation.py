@@ -298,6 +298,7 @@ def test_the_chosen_network_has_the_least_product_of_all_that_may_be_chosen(
     assert f"{product:,}" in facts["why"]
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(("source", "length"), [("S4", 27), ("D4", 24), ("C3", 16)])
 def test_alternatives_are_what_another_choice_compiles(
     source: str, length: int
@@ -337,6 +338,7 @@ def test_the_front_is_drawn(tmp_path: Path) -> None:
     assert cli.run(["explain", "S4", "-o", str(tmp_path / "x.gif")]) == 2
 
 
+@pytest.mark.slow
 @pytest.mark.sample(1)
 @pytest.mark.parametrize("states", [280, 400])
 def test_a_machine_that_is_too_large_is_offered_an_rnn(states: int) -> None:
@@ -373,6 +375,7 @@ def test_files_say_what_was_left_out(
     }
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("machine", "length", "said"),
     [
@@ -422,6 +425,7 @@ def test_an_effort_that_changes_nothing_is_refused(how: dict[str, object]) -> No
     assert "search" not in krohn.compile("C2", **how).file.header
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     "source", ["C2", pytest.param("Mess3", marks=needs("kinds.hidden_markov"))]
 )

@@ -120,6 +120,7 @@ MISSING: list[dict[str, tuple[object, ...]]] = [
 """Commands that need each package, told apart by what else is missing beside it."""
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("commands", MISSING, ids=["light", "compile", "others"])
 def test_a_command_names_the_extra_that_it_lacks(
     commands: dict[str, tuple[object, ...]], home: Path, monkeypatch: pytest.MonkeyPatch

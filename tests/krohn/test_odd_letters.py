@@ -72,6 +72,7 @@ def test_a_line_is_a_word_and_an_argument_may_be_a_letter(
     assert [found["word"] for found in answers(capsys)] == [["a", "b"], ["a b"]]
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("letter", ODD)
 def test_a_shortest_word_can_be_pasted_back(
     letter: str, capsys: pytest.CaptureFixture[str], tmp_path: Path

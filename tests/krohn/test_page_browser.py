@@ -287,6 +287,7 @@ def network(
     return krohn.load(file), page
 
 
+@pytest.mark.sample(3)
 def test_a_network_runs_in_the_browser_as_in_torch(
     browser: Browser, network: tuple[krohn.Model, Path]
 ) -> None:
@@ -315,6 +316,7 @@ def test_a_network_runs_in_the_browser_as_in_torch(
     assert browser.driver.get_log("browser") == []
 
 
+@pytest.mark.sample(2)
 def test_a_change_is_predicted_in_the_browser_as_in_python(
     browser: Browser, network: tuple[krohn.Model, Path]
 ) -> None:
@@ -374,6 +376,7 @@ def test_a_word_is_typed_and_a_variable_changed_by_hand(
     assert browser.driver.get_log("browser") == []
 
 
+@pytest.mark.sample(2)
 def test_attention_is_seen_in_the_dark(
     browser: Browser, network: tuple[krohn.Model, Path]
 ) -> None:

@@ -66,7 +66,7 @@ def level(network: nn.Module) -> None:
         parameter.data.fill_(1)
 
 
-@pytest.mark.sample(25)
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("dtype", PRECISIONS)
 @EACH
 def test_a_network_shares_no_memory_with_its_file(kind: str, dtype: str) -> None:

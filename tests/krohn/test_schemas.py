@@ -150,6 +150,7 @@ def unfound(name: str, told: dict[str, Any], optional: Set[str]) -> list[str]:
     ]
 
 
+@pytest.mark.slow
 def test_damage_of_what_is_printed_is_found(printed: list[dict[str, Any]]) -> None:
     for told in printed:
         name = told["schema"].split(":")[3]

@@ -23,6 +23,7 @@ def net() -> Model:
 WORD = ["coin", "card", "push", "coin", "push"]
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("construction", SERVED)
 def test_each_prints_what_it_is_where_it_lies_and_what_its_values_mean(
     construction: str,
@@ -77,6 +78,7 @@ def test_they_do_what_the_network_does(net: Model) -> None:
     assert without.answers != without.before
 
 
+@pytest.mark.sample(10)
 @pytest.mark.parametrize("construction", SERVED)
 def test_all_heads_are_ablated_at_once_as_predicted(construction: str) -> None:
     (source, length), *_ = SERVED[construction].items()
@@ -173,6 +175,7 @@ def calls(net: Model, word: str) -> dict[str, Any]:
     }
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("kind", NETWORKS)
 def test_no_call_of_any_kind_ends_in_an_error_from_inside(kind: str) -> None:
     net, refusals = compiled(kind).model, list[str]()

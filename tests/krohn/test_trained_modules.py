@@ -94,7 +94,7 @@ def with_closure() -> nn.Module:
     return Closed()
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("make", [Net, Later, Remembering, Handmade, with_closure])
 def test_a_verdict_about_a_module_is_about_its_tensors(
     make: Callable[[], nn.Module], tmp_path: Path
@@ -251,6 +251,7 @@ WRAPPERS: dict[str, tuple[Callable[[], nn.Module], str]] = {
 }
 
 
+@pytest.mark.sample(2)
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("wrapper", WRAPPERS)
 def test_modules_that_are_wrapped_are_refused(wrapper: str) -> None:

@@ -52,7 +52,7 @@ def reports(file: ModelFile) -> Iterator[Report]:
             yield krohn.verify(file, **asked)
 
 
-@pytest.mark.sample(13)
+@pytest.mark.sample(5)
 @EACH
 def test_too_few_runs_verify_nothing(kind: str) -> None:
     for report in reports(compiled(kind).file):
@@ -81,7 +81,7 @@ def test_all_words_up_to_a_length_that_is_asked_about(kind: str) -> None:
     assert krohn.verify(compiled(kind).file, sample=9, length=3).verdict == "undecided"
 
 
-@pytest.mark.sample(25)
+@pytest.mark.sample(10)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("seed", range(3))
 def test_no_damage_is_verified_by_a_few_runs(kind: str, seed: int) -> None:

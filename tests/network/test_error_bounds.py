@@ -35,7 +35,7 @@ def apart(said: FloatArray, true: Any) -> FloatArray:
     return near(abs(exact(said) - true))
 
 
-@pytest.mark.sample(6, at=405)
+@pytest.mark.sample(2, at=405)
 @pytest.mark.parametrize(
     ("dtype", "part"),
     [(dtype, part) for dtype, parts in PARTS.items() for part in range(parts)],

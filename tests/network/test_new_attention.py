@@ -93,6 +93,7 @@ def test_heads_do_what_is_told() -> None:
                 np.testing.assert_allclose(added, by_definition(given.net, b, x))
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("name", RUNS)
 def test_all_runs_are_those_of_many_digits(name: str) -> None:
     ran = 0

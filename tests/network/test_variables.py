@@ -63,6 +63,7 @@ def is_number(net: Model, name: str) -> bool:
     return source is not None and is_number(net, source)
 
 
+@pytest.mark.sample(8)
 @EACH
 def test_each_value_of_each_variable_has_a_name(construction: str) -> None:
     for net in networks(construction):
@@ -164,6 +165,7 @@ def test_windows_of_composed_maps_are_the_letters_that_are_said(
         assert seen > len(first) > 1
 
 
+@pytest.mark.sample(10)
 @EACH
 def test_a_variable_that_is_stored_nowhere_is_read_as_its_readers_compute_it(
     construction: str,
@@ -179,6 +181,7 @@ def test_a_variable_that_is_stored_nowhere_is_read_as_its_readers_compute_it(
                     net.variables.place(name)
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("kind", NETWORKS)
 def test_variables_of_every_kind_have_a_meaning(kind: str) -> None:
     file = compiled(kind).file

@@ -179,7 +179,7 @@ def test_units_that_trade_places_change_no_answer(key: Key) -> None:
         assert by_proof(mutant.subject.file, mutant.subject.machine).accepted
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(3)
 @EACH
 def test_a_mutant_is_another_model(key: Key) -> None:
     right = subject(key)

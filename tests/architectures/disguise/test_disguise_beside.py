@@ -79,7 +79,7 @@ class Apart:
         return split[0] @ self.rows[: self.d], split[1] @ self.rows[self.d :]
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @each
 def test_the_circuit_computes_its_program(network: tuple[str, str, str]) -> None:
     """Each variable has its values at each snapshot from its birth on."""
@@ -90,6 +90,7 @@ def test_the_circuit_computes_its_program(network: tuple[str, str, str]) -> None
             assert np.abs(found[..., row] - apart.values[name]).max() < 0.1
 
 
+@pytest.mark.sample(2)
 @each
 def test_its_variables_vary(network: tuple[str, str, str]) -> None:
     """Words differ in each memory; in float64 all of it varies more than the machine.
@@ -139,6 +140,7 @@ def test_no_answer_depends_on_it(network: tuple[str, str, str]) -> None:
     assert (before.argmax(-1) == after.argmax(-1)).all()
 
 
+@pytest.mark.slow
 def test_a_bound_grows_by_a_factor_at_every_length(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

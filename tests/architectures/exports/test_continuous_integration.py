@@ -25,6 +25,7 @@ def run(lines: list[str], place: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.slow
 def test_every_command_of_the_workflow_runs(tmp_path: Path) -> None:
     """And another machine stops it where the claim is held against the digest."""
     compiled, *others = re.findall(r"- run: ((?:krohn|python) .*)", PAGE)

@@ -67,6 +67,7 @@ def test_answers_have_names(opened: tuple[Any, Any], machine: ModelFile) -> None
     assert tokenizer.decode(tokenizer(" ".join(word)).input_ids) == " ".join(word)
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("sign", ["\u00a0", "\x1c", "\u2028", "\x0b", " ", ",", "\n"])
 def test_a_name_is_one_letter_whatever_signs_it_holds(
     sign: str, machine: ModelFile, tmp_path: Path
@@ -172,6 +173,7 @@ def elsewhere(program: str, cache: Path) -> list[str]:
     return done.stdout.splitlines()
 
 
+@pytest.mark.slow
 def test_it_runs_where_krohn_is_not_installed(
     exported: Path, machine: ModelFile, tmp_path: Path
 ) -> None:
@@ -340,6 +342,7 @@ def test_one_bit_that_is_not_as_in_the_file_is_seen(
 BESIDE = "beside the tensors is not what the file says"
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(
     "said",
     [

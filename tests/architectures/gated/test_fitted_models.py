@@ -26,6 +26,7 @@ TWO = {
 }
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("name", "length", "share"),
     [("fit9", 64, 1e-60), ("fit10", 24, 1e-60), ("markov4", 64, 0.01)],
@@ -103,6 +104,7 @@ def test_objects_and_files_are_one_model(tmp_path: Path) -> None:
     assert found[0] == found[1] == found[2]
 
 
+@pytest.mark.slow
 def test_a_smaller_error_leaves_less_out() -> None:
     """More words than the error must not have other beliefs."""
     with pytest.raises(

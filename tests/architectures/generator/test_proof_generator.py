@@ -53,6 +53,7 @@ def verdict(file: ModelFile, name: str = "Dyck3,2") -> str:
     return prove(file, zoo.machine(name)).verdict
 
 
+@pytest.mark.slow
 @settings(max_examples=2)
 @given(
     st.sampled_from(["Dyck1,1", "Dyck1,3", "Dyck2,2", "Dyck3,1", "Dyck3,2", "Dyck5,2"]),

@@ -46,6 +46,7 @@ def test_the_directory_is_proved_again(
     assert "3^32 words" in told["facts"]["covers"]
 
 
+@pytest.mark.slow
 def test_the_program_of_the_card_names_a_word_that_is_no_letter(exported: Path) -> None:
     """The library refuses it, too, and does not say which."""
     card = (exported / "gpt2" / "README.md").read_text("utf-8")

@@ -255,6 +255,7 @@ def mirror() -> Automaton:
     return krohn.automaton(moves, start="0", name="mirror")
 
 
+@pytest.mark.sample(1)
 @needs("instruments.equivalence")
 @pytest.mark.parametrize("fixed", ["left", "right"])
 def test_two_functions_differ_in_one_matrix_of_one_random_network(

@@ -163,6 +163,7 @@ def of_heads(file: ModelFile, said: dict[str, Any]) -> ModelFile:
     return restated(file, "architecture", blocks=changed)
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("name", "construction", "length", "seen", "verdict"),
     [

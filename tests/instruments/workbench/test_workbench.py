@@ -156,7 +156,7 @@ def a_folder(path: Path) -> None:
 DAMAGES = (Path.unlink, emptied, shorter, turned, longer, a_bit_off, a_link, a_folder)
 
 
-@pytest.mark.sample(9)
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("name", SMALL)
 @pytest.mark.parametrize("damage", DAMAGES)
 def test_no_file_may_be_another_one(
@@ -197,7 +197,7 @@ def written_anew(path: Path, change: Callable[[Any], object]) -> None:
     path.write_text(text + "\n", encoding="utf-8")
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("name", SMALL)
 def test_a_damaged_network_is_refused_by_the_names_of_its_files(
     made: Path, tmp_path: Path, name: str, call: Call
@@ -299,6 +299,7 @@ def test_some_networks_are_checked(made: Path) -> None:
         krohn.workbench.check(made, ["pariti"])
 
 
+@pytest.mark.slow
 def test_a_trained_network_is_as_good_as_its_list_says(
     made: Path, tmp_path: Path
 ) -> None:

@@ -29,6 +29,7 @@ def quadratic(name: str, **options: Any) -> CompiledModel:
     return model
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("attention", ["standard", "sparse"])
 def test_no_size_grows_with_the_length(attention: str) -> None:
     """Yang et al. 2024, Proposition 5.4: for a local program all sizes are constant."""
@@ -64,6 +65,7 @@ def distance(s: str, t: str) -> int:
     return row[-1]
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("attention", ["standard", "sparse"])
 def test_rollouts_give_the_answers_of_other_solvers(dtype: str, attention: str) -> None:

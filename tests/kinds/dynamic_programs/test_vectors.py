@@ -51,6 +51,7 @@ def test_noise_is_not_rounded(row: int, part: int, by: float) -> None:
         program("LIS3").read_vectors(rows)  # type: ignore[arg-type]
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("name", "addresses"),
     [("LIS3", "binary"), ("LIS3", "quadratic"), (DISTANCE, "quadratic")],

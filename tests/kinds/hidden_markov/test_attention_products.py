@@ -369,6 +369,7 @@ def test_rows_are_shared_by_no_two_states_of_one_letter() -> None:
         assert len(set(rows[each])) == each.sum()
 
 
+@pytest.mark.slow
 def test_every_tensor_counts_where_rows_are_shared() -> None:
     """A state that is said to be possible, or a row of no state: both are refused."""
     model = telling(7, 3, 0)

@@ -32,6 +32,7 @@ def few_words(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(belief_comparison, "TOKENS", 4096)
 
 
+@pytest.mark.slow
 def test_all_are_measured_on_the_same_words_and_kept(
     compared: Command, tmp_path: Path
 ) -> None:

@@ -101,7 +101,7 @@ def test_a_machine_of_contexts_says_the_belief_within_its_error(
     assert (beliefs[possible] <= high[states[possible]] + 1e-12).all()
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("arch", ARCHITECTURES)
 def test_a_network_is_right_within_its_error(arch: str, dtype: str) -> None:
@@ -122,6 +122,7 @@ def test_beliefs_that_are_finitely_many_are_only_rounded(arch: str) -> None:
     assert file.header["claim"]["error"] < 1e-4
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("arch", ARCHITECTURES)
 def test_another_read_out_is_as_far_off_as_is_shown(arch: str) -> None:
     """A law of one unit is moved: the claim is refused, and what is shown is larger."""
@@ -144,7 +145,7 @@ def changed_machine(file: ModelFile, change: Any) -> ModelFile:
     return replace(file, header={**file.header, "program": program})
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("arch", ARCHITECTURES)
 def test_forged_contexts_are_refused(
     arch: str, monkeypatch: pytest.MonkeyPatch
@@ -256,6 +257,7 @@ def test_what_does_not_suit_is_refused(
         krohn.compile(name, **({"arch": "rnn"} | options))
 
 
+@pytest.mark.slow
 def test_a_refusal_says_the_least_error(monkeypatch: pytest.MonkeyPatch) -> None:
     """With it there is a network; with less there is none."""
     monkeypatch.setattr(source_contexts, "MOST_CONTEXTS", 60)
@@ -270,6 +272,7 @@ def test_a_refusal_says_the_least_error(monkeypatch: pytest.MonkeyPatch) -> None
         krohn.compile("Mess3", arch="rnn", within=0.16)
 
 
+@pytest.mark.slow
 def test_a_refused_transformer_names_the_recurrent_network(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -283,6 +286,7 @@ def test_a_refused_transformer_names_the_recurrent_network(
     assert offer not in str(refused.value)
 
 
+@pytest.mark.slow
 def test_explain_counts_the_states_by_error() -> None:
     model = mixing(3, 3, 1)
     rows = recurrent_facts(model, 0.02)

@@ -377,6 +377,7 @@ def refused(read: Callable[[], object]) -> str:
     return ""
 
 
+@pytest.mark.slow
 @settings(max_examples=100, deadline=None)
 @given(
     st.sampled_from(["startprob", "transmat", "emissionprob", "states", "letters"]),

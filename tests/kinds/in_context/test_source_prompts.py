@@ -12,6 +12,7 @@ from krohn.network.running_file import plain_network, run_on
 from krohn.program.errors import Refused
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(("window", "count"), [(1, 1), (1, 5), (2, 3)])
 def test_after_demonstrations_and_a_window_it_is_the_compiled_network(
     window: int, count: int

@@ -43,6 +43,7 @@ def length(matrix: Any) -> Any:
     return mpmath.sqrt(max(mpmath.eigsy(matrix.T * matrix, eigvals_only=True)))
 
 
+@pytest.mark.sample(3)
 @EACH
 def test_the_true_gain_is_enclosed(source: KalmanPredictor) -> None:
     found, (gain, loop) = enclose_gain(source, evidence(source)), true_gain(source)
@@ -68,7 +69,7 @@ def test_a_gain_that_is_off_is_enclosed_as_well(source: KalmanPredictor) -> None
         assert off <= found.off.high < 1e5 * scale
 
 
-@pytest.mark.sample(4)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 @EACH
 def test_no_prediction_is_further_off_than_is_shown(
@@ -116,6 +117,7 @@ def honest(file: ModelFile) -> ModelFile:
     return ModelFile({**file.header, "claim": claim}, file.tensors, file.precision)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     "file",
     [recurrent(SHEAR), window(SHEAR, 9, 8), recurrent(of("RanLDS2@1"))],

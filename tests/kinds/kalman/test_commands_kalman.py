@@ -36,6 +36,7 @@ def test_an_rnn_is_proved_for_every_length(system: str, tmp_path: Path) -> None:
         said("run", path, "11")
 
 
+@pytest.mark.slow
 def test_a_window_is_as_long_as_the_error_asks(system: str, tmp_path: Path) -> None:
     path, sizes = str(tmp_path / "f.safetensors"), []
     for within in ("1", "1e-3", "1e-9"):
@@ -50,6 +51,7 @@ def test_a_window_is_as_long_as_the_error_asks(system: str, tmp_path: Path) -> N
     assert explained["window"] == sizes[1]
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_without_an_error_a_window_leaves_out_less_than_roundings(
     system: str, dtype: str, tmp_path: Path
@@ -92,6 +94,7 @@ REFUSED = [
 ]
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(("line", "why"), REFUSED)
 def test_what_cannot_be_is_refused(
     line: str, why: str, system: str, tmp_path: Path

@@ -128,6 +128,7 @@ def is_linear(run: Callable[[int], object], fast: float = FAST) -> bool:
     return work(4 * LENGTH, 2) < 9 * max(work(LENGTH, 3), fast / 4)
 
 
+@pytest.mark.slow
 @pytest.mark.sample(1)
 @pytest.mark.parametrize("end", ENDS)
 @pytest.mark.parametrize("units", [SIGNS, LIKE_OTHERS], ids=["signs", "like others"])

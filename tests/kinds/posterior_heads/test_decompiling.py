@@ -103,6 +103,7 @@ def refused(capsys: pytest.CaptureFixture[str], *command: object) -> str:
     return printed.err
 
 
+@pytest.mark.slow
 def test_what_cannot_be_asked_is_refused(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:

@@ -54,6 +54,7 @@ def expected(word: str, suits: Callable[[str, str], Any]) -> list[int]:
     return [max(each)[1] if each else 0 for each in found]
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("suits", "test"),
     [

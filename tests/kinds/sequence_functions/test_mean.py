@@ -88,6 +88,7 @@ def test_means_are_verified(length: int) -> None:
     assert verified(compiled(length))
 
 
+@pytest.mark.slow
 def test_comparisons_are_verified_where_means_are_too_near_to_each_other() -> None:
     model = krohn.compile(taken(most=Fraction(1, 3)), length=200)
     assert model.file.claim.dtype == "float32"

@@ -60,7 +60,7 @@ def network(case: str) -> ModelFile:
     return ModelFile(told, named(net, Transformer.of(architecture)), file.precision)
 
 
-@pytest.mark.sample(5)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("case", CASES)
 def test_a_network_with_idle_heads_is_proved(case: str) -> None:
     """As a file, by the checker alone."""

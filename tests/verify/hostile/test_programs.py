@@ -132,7 +132,7 @@ MACHINES: list[tuple[tuple[str, ...], Json]] = [
 ]
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(3)
 @EACH
 @pytest.mark.parametrize(("at", "value"), MACHINES, ids=lambda v: str(v)[:24])
 def test_machines_that_are_none(

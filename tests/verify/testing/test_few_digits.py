@@ -65,6 +65,7 @@ def test_a_network_by_hand_needs_one_digit_more_than_its_bias(k: int) -> None:
     assert fewest(by_hand, most=k) == FewestDigits(k, 8, None, False, None)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("length", [8, 20, 50])
 def test_a_flip_flop_needs_the_digits_of_its_largest_scores(length: int) -> None:
     """The head scores 32 (j + p) at a letter j that writes, p a power of 2 above T.
@@ -84,11 +85,13 @@ def test_what_is_not_right_with_the_most_says_so() -> None:
     assert "wrong with 3 binary digits everywhere" in str(digits)
 
 
+@pytest.mark.slow
 def test_a_recurrent_network_of_units_needs_one_digit() -> None:
     digits = fewest(krohn.compile("C3", arch="rnn"))
     assert digits == FewestDigits(24, 8, 1, False, None)
 
 
+@pytest.mark.slow
 def test_what_rounding_holds_needs_just_its_own_format() -> None:
     """A state space model keeps a bit by the rounding of float32, which is its proof."""
     model = krohn.compile("FlipFlop", arch="ssm")

@@ -71,6 +71,7 @@ def close(left: Tensor, right: Tensor) -> bool:
     return torch.allclose(left, right, atol=1e-5, rtol=1e-4)
 
 
+@pytest.mark.sample(3)
 @each
 def test_logits_of_all_classes_come_after_every_letter(name: str) -> None:
     assert network(name)(words(5, 7)).shape == (5, 7, CLASSES)

@@ -283,6 +283,7 @@ REFUSALS = [
 ]
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(("arguments", "why"), REFUSALS)
 def test_refusals_write_nothing(
     arguments: str, why: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -332,6 +333,7 @@ def test_the_command_says_what_it_wrote(
     check_all(folder, check_short_subsequence, (30, 3))
 
 
+@pytest.mark.sample(1)
 @needs("kinds.rewriting")
 @pytest.mark.parametrize("handles", ["own", "random", "leftmost"])
 def test_a_network_learns_what_to_do_with_arithmetic(handles: str) -> None:
