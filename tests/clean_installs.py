@@ -34,6 +34,7 @@ ALONE, COMMON = "-", "compile"
 KERNEL = "`make kernel` in a checkout builds it"
 """What is said where the kernel is missing, which no extra brings."""
 STOPPED = "at work"
+MADE = "a folder where all commands were run; without it they are run here first"
 LIMIT = 120
 """Seconds after which a command works."""
 NAMED = re.compile(r"pip install '(\S+)\[([\w-]+)\]'")
@@ -135,6 +136,13 @@ def run_all(
     return ended
 
 
+def run_here(wheel: Path, made: Path) -> Path:
+    """Run all commands in a new folder with the Python that runs this; the folder."""
+    made.mkdir()
+    run_all(commands(), Path(sys.executable), wheel, made, made)
+    return made
+
+
 def run_one(python: Path, wheel: Path, words: list[str], here: Path) -> Done:
     """Run a command."""
     command = subprocess.Popen(
@@ -209,9 +217,7 @@ def main() -> None:
     """Build, install and run; exit with 1 if a command neither works nor says why."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("extras", nargs="*", help="these only; - is the wheel alone")
-    parser.add_argument(
-        "--made", type=Path, required=True, help="a folder where all examples were run"
-    )
+    parser.add_argument("--made", type=Path, help=MADE)
     parser.add_argument(
         "--all", action="store_true", help="run all commands everywhere"
     )
@@ -220,6 +226,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
         wheel = build(place)
+        made = options.made or run_here(wheel, place / "made")
         for extra in options.extras or extras():
             here = place / f"here-{extra}"
             here.mkdir()
@@ -229,7 +236,7 @@ def main() -> None:
             known = ended.get(COMMON)
             whole = options.all or known is None or extra == ALONE
             typed = commands() if whole or known is None else left_out(known)
-            ended[extra] = run_all(typed, python, wheel, options.made, here)
+            ended[extra] = run_all(typed, python, wheel, made, here)
             shutil.rmtree(here)
             if extra != COMMON:
                 shutil.rmtree(environment)

@@ -187,7 +187,9 @@ def test_every_arrow_is_where_the_architecture_says() -> None:
 @about_all
 def test_the_reference_names_what_there_is() -> None:
     pages = [path.read_text() for path in (ROOT / "docs/reference").glob("*.md")]
-    names = re.findall(r"^::: (\S+)$", "\n".join(pages), re.MULTILINE)
+    names = re.findall(
+        r"^(?::::|-) (krohn\S*?)(?:\.\*)?$", "\n".join(pages), re.MULTILINE
+    )
     assert names
     for name in names:
         pkgutil.resolve_name(name)

@@ -8,15 +8,23 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from hooks import NAMES, options, unlisted
+from hooks import with_options
 from links import broken
 from mkdocs.commands.build import build
 from mkdocs.config import load_config
+from mkdocs.structure.files import File, Files
+from names import (
+    LIST,
+    listed,
+    pages as pages_of_names,
+    unlisted,
+    with_links,
+    with_references,
+)
 from slices_here import about_all
 from tables import LONG, with_tables
 from tutorials import FOLDER, executed, notebook
 
-import krohn
 from krohn import cli
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -38,16 +46,39 @@ def test_a_notebook_is_its_script(script: Path) -> None:
 
 
 @about_all
-def test_the_reference_has_every_public_name() -> None:
-    text = (DOCS / NAMES).read_text()
-    listed = re.findall(
-        r"^(?::::|      heading:) krohn\.(\w+)$", text + unlisted(text), re.M
+def test_each_public_name_has_a_page_and_no_private_one_has() -> None:
+    text = (DOCS / LIST).read_text()
+    names = listed(text)
+    assert len(names) == len({*names})
+    assert unlisted(text) == []
+    assert not [name for name in names if "._" in name]
+    made = pages_of_names(text)
+    assert len({uri.lower() for uri in made}) == len(names)
+    linked = with_links(text)
+    for name, uri in zip(names, made, strict=True):
+        (summary,) = re.findall(rf"^- \[{name}\]\((.*)\): .+\.$", linked, re.MULTILINE)
+        assert f"reference/{summary}" == uri
+        assert f"heading: {name}\n" in made[uri]
+
+
+def test_a_name_that_the_list_leaves_out_comes_last() -> None:
+    text = "- krohn.huggingface.register\n"
+    assert "\n## More\n\n- [krohn." in with_links(text)
+    assert "reference/functions/verify.md" in pages_of_names(text)
+
+
+def test_names_and_documents_in_docstrings_are_links() -> None:
+    uris = ("reference/functions/zoo.md", "reference/classes/Model.md", "faq.md")
+    page, *_ = files = [File(uri, None, "", False) for uri in uris]
+    html = "<code>krohn.zoo</code>, <code>krohn.Model</code>, docs/faq.md, docs/no.md"
+    assert with_references(html, page, Files(files)) == (
+        '<code>krohn.zoo</code>, <a href="../classes/Model.html"><code>krohn.Model</code>'
+        '</a>, <a href="../../faq.html">docs/faq.md</a>, docs/no.md'
     )
-    assert sorted(listed) == sorted(krohn.__all__)
 
 
 def test_every_command_is_listed_with_its_options() -> None:
-    text = options("")
+    text = with_options("")
     for command in cli.application().registered_commands:
         assert f"\n### `krohn {command.name}`\n" in text
     assert "* `-T, --length " in text

@@ -7,19 +7,18 @@ from pathlib import Path
 from links import broken
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.exceptions import PluginError
-from mkdocs.structure.files import File, Files
+from mkdocs.structure.files import File, Files, InclusionLevel
 from mkdocs.structure.pages import Page
+from names import LIST, pages as pages_of_names, with_links, with_references
 from tables import with_tables
 from tutorials import FOLDER, pages
 from typer import Context
 from typer.cli import get_docs_for_click
 from typer.main import get_command
 
-import krohn
 from krohn import cli, schemas
 
 ROOT = Path(__file__).parents[2]
-NAMES = "reference/krohn.md"
 SCHEMAS = "schemas.md"
 COMMANDS = "commands.md"
 MOVED = (
@@ -32,7 +31,7 @@ MOVED = (
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Add executed tutorials, schemas, and what lies beside the folder of documents."""
+    """Add executed tutorials, names, schemas, and what lies beside the folder."""
     for script in sorted(FOLDER.glob("*.py")):
         for name, content in pages(script).items():
             uri = f"tutorials/{name}"
@@ -45,6 +44,9 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     for name in schemas.ABOUT:
         text = json.dumps(schemas.schema(name), ensure_ascii=False, indent=1)
         files.append(File.generated(config, f"schemas/{name}.json", content=text))
+    for uri, text in pages_of_names((ROOT / "docs" / LIST).read_text()).items():
+        hidden = InclusionLevel.NOT_IN_NAV
+        files.append(File.generated(config, uri, content=text, inclusion=hidden))
     for path in sorted((ROOT / "examples").iterdir()):
         if path.is_file():
             uri = f"examples/{path.name}"
@@ -61,34 +63,34 @@ def on_page_markdown(markdown: str, page: Page, **_: object) -> str:
         markdown = with_tables(markdown, Path(page.file.abs_src_path))
     for pattern, place in MOVED:
         markdown = pattern.sub(place, markdown)
-    lists = {NAMES: unlisted, SCHEMAS: listed, COMMANDS: options}
-    more = lists.get(page.file.src_uri)
-    return markdown if more is None else markdown + more(markdown)
+    lists = {LIST: with_links, SCHEMAS: with_schemas, COMMANDS: with_options}
+    filled = lists.get(page.file.src_uri)
+    return markdown if filled is None else filled(markdown)
 
 
-def listed(_: str) -> str:
+def on_page_content(html: str, page: Page, files: Files, **_: object) -> str:
+    """Let what docstrings name be links."""
+    if not page.file.src_uri.startswith("reference/"):
+        return html
+    return with_references(html, page.file, files)
+
+
+def with_schemas(markdown: str) -> str:
     """The table of all schemas, each with its file."""
     rows = (
         f"| [{name}](schemas/{name}.json) | {schemas.VERSIONS[name]} | {about} |\n"
         for name, about in schemas.ABOUT.items()
     )
-    return "\n## All schemas\n\n| name | version | of |\n|---|---|---|\n" + "".join(
-        rows
-    )
+    head = "\n## All schemas\n\n| name | version | of |\n|---|---|---|\n"
+    return markdown + head + "".join(rows)
 
 
-def options(_: str) -> str:
+def with_options(markdown: str) -> str:
     """Every command with its arguments and options, as its help has them."""
     command = get_command(cli.application())
-    return "\n" + get_docs_for_click(
+    return f"{markdown}\n" + get_docs_for_click(
         obj=command, ctx=Context(command), indent=1, name="krohn", title="All options"
     )
-
-
-def unlisted(markdown: str) -> str:
-    """The public names that the page of them does not put under a heading."""
-    names = [n for n in krohn.__all__ if f" krohn.{n}\n" not in markdown]
-    return "\n## More\n\n" + "".join(f"::: krohn.{n}\n" for n in names) if names else ""
 
 
 def on_post_build(config: MkDocsConfig) -> None:

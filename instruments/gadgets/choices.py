@@ -27,7 +27,7 @@ from krohn.program.expressions import Expression as Function, argument, greater,
 
 
 def multiplication(largest: Number, error: Number) -> Product:
-    """Ab for |a|, |b| ≤ M, by four GeLUs (A.1).
+    """The product ab for |a|, |b| ≤ M, by four GeLUs (A.1).
 
     The scale λ is the least power of two that will do. Numbers of a format add to the
     error about u·λ·M, u their unit: products of large numbers need float64.
@@ -84,7 +84,7 @@ def linear(
     *,
     gelu: bool = False,
 ) -> Gadget:
-    """X ↦ x · W by pairs of units f(z) − f(−z) = z: exact, for ReLUs and GeLUs (A.3, L43).
+    """The map x · W by pairs of units, f(z) − f(−z) = z: exact, of both kinds (A.3, L43).
 
     Args:
         matrix: W, ``(inputs, outputs)``.
@@ -141,7 +141,7 @@ def _chosen(size: int, largest: Number, first: bool, near: Number, far: Number) 
 
 
 def gate(largest: Number, noise: Number = 0) -> Gadget:
-    """V where a bit b is 1, and 0 where it is 0, for |v| ≤ M: two units, exact.
+    """The number v where a bit b is 1, and 0 where it is 0, for |v| ≤ M: two units, exact.
 
     Args:
         largest: M, above every v that comes, also where the bit is 0.

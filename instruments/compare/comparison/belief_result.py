@@ -103,7 +103,7 @@ class Geometry:
 
 @dataclass(frozen=True)
 class BeliefComparison(Written):
-    """All of it.
+    """A derived network of beliefs beside trained ones, as its page shows it.
 
     Attributes:
         name: Of the model.

@@ -373,7 +373,7 @@ class Origin:
 
 @dataclass(frozen=True)
 class Comparison(Written):
-    """All of it.
+    """A derived network beside trained ones, as the page of a comparison shows it.
 
     Attributes:
         machine: As JSON states it (docs/formats.md).
@@ -384,7 +384,7 @@ class Comparison(Written):
         preset: Which sizes.
         proved: What is proved of the compiled network.
         contestants: The models, in the order of `KEYS`.
-        sweeps: AccuracyCurve position, bias, count and length.
+        sweeps: Token accuracy along position, bias, count and length.
         strategies: Words that are made to break networks.
         probes: A map for each kind of trained network, of its best seed.
         maps: Attention.
