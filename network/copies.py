@@ -29,7 +29,10 @@ PAIRS = 2**18
 WORDS = 10
 """To look at the scores of a word takes as long as to read so many."""
 MOST_ROOM = 64.0
-"""The largest logarithm of a value that is copied."""
+"""The largest logarithm of a value that is copied.
+
+e^64 is below 2^93, so float32 and bfloat16 hold it times any weight, and sums of 2^34 of it.
+"""
 
 
 @dataclass
@@ -66,7 +69,10 @@ class _Fetching:
         read, unit = stream[:, self.features], form.accumulator_unit
         queries, off_q = _stored(read, heads.query[:, self.features], form)
         keys, off_k = _stored(read, heads.key[:, self.features], form)
-        # By how much scores of a row are off, exponents included, with the largest keys.
+        # By how much scores of a row are off, exponents included, with the largest keys:
+        # in units of |query||key|, 1 for each product of the sum (Lemma 5), 8 for the
+        # exponent (Lemma 11b), and 1 for second order and the exponential, which is off
+        # by a few units where a head that copies has scores of 8 and more.
         largest, most_off = (np.abs(x).max(axis=1)[..., None] for x in (keys, off_k))
         size = (np.abs(queries) + off_q) @ (largest + most_off)
         off = off_q @ (largest + most_off) + np.abs(queries) @ most_off
