@@ -31,7 +31,7 @@ WORDS = 10
 MOST_ROOM = 64.0
 """The largest logarithm of a value that is copied.
 
-e^64 is below 2^93, so float32 and bfloat16 hold it times any weight, and sums of 2^34 of it.
+e^64 is below 2^93, so float32 and bfloat16 hold a sum of 2^34 of such values.
 """
 
 
