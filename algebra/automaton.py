@@ -75,16 +75,12 @@ class Semiautomaton:
         Raises:
             MachineError: If a letter is not in the alphabet.
         """
-        from krohn.program.user_input import name_of
+        from krohn.program.user_input import find_wrong_letter, name_of
 
         index = {letter: i for i, letter in enumerate(self.letters)}
         names = list(map(name_of, word))
-        unknown = [letter for letter in names if letter not in index]
-        if unknown:
-            raise MachineError(
-                f"{unknown[0]!r} is not a letter of this machine; "
-                f"its letters are {shorten(self.letters)}"
-            )
+        if wrong := find_wrong_letter(names, index.__contains__, self.letters):
+            raise MachineError(wrong)
         return np.array([index[letter] for letter in names], dtype=np.int64)
 
     def trace(self, words: npt.ArrayLike, start: npt.ArrayLike) -> IntArray:

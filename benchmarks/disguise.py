@@ -199,7 +199,7 @@ def by_axes(model: Model, words: torch.Tensor) -> dict[str, Any]:
     streams, told = model.network.snapshots(words), {}
     for name, place in model.places().items():
         stream = streams[place.snapshots[0]][:, 1:].reshape(-1, streams[0].shape[-1])
-        values = model.read(name, words)[:, 1:].reshape(-1)
+        values = model.read(words, name)[:, 1:].reshape(-1)
         x = (stream - stream.mean(dim=0)).double()
         best, axes = [], set[int]()
         for value in values.unique()[:-1].tolist():

@@ -16,7 +16,7 @@ from krohn.network.forward_pass import Hook, Hooks
 from krohn.network.model import name_answers
 from krohn.network.modelfile import ModelFile
 from krohn.network.transformer import Transformer
-from krohn.network.variables import VariablePlace, Variables
+from krohn.network.variables import VariablePlace, Variables, list_values
 from krohn.program.domains import BoolArray, IntArray
 from krohn.program.errors import Refused
 from krohn.program.interpreter import Held
@@ -203,18 +203,20 @@ def check(
         raise KrohnError(
             f"there is no position {position!r}: letters are at 1, …, {length}{why}"
         )
-    later = program.channels[variable].later.tolist()
+    channel, names = program.channels[variable], variables.meaning(variable).values
+    known = channel.domain.tolist()
     if isinstance(value, str):
-        names = variables.meaning(variable).values
-        named = [v for v in later if names.get(v) == value]
+        named = [v for v in known if names.get(v) == value]
         number = named[0] if len(named) == 1 else None
     else:
         number = _whole(value)
+    later = channel.later.tolist()
     if number not in later:
-        names = variables.meaning(variable).values
-        shown = (f"{v} ({names[v]})" if v in names else str(v) for v in later)
+        never = "is" if number in known else "is never"
+        first = " before the first letter alone" * (number in known)
         raise KrohnError(
-            f"{variable!r} is never {value!r}; its values are {listed(shown)}"
+            f"{variable!r} {never} {value!r}{first}; its values after a letter are "
+            f"{list_values(later, names)}"
         )
     assert number is not None
     return Intervention(variable, at, number)

@@ -20,12 +20,13 @@ from krohn.intervention import (
     run_changed,
     without_heads,
 )
-from krohn.network import ModelFileError, model as base
+from krohn.network import model as base
 from krohn.network.architecture import kind_of
 from krohn.network.copies import CopyingHeads
 from krohn.network.forward_pass import Hook, Hooks, unfit
 from krohn.network.model import Word, Words
 from krohn.network.modelfile import ModelFile
+from krohn.network.reading import is_one
 from krohn.network.transformer import Transformer
 from krohn.network.variables import VariablePlace
 from krohn.program.quoting import kind_of_value
@@ -78,7 +79,7 @@ class Model(base.Model):
                 returns them; for a network of numbers ``(batch, time, d)``.
 
         Raises:
-            ModelFileError: If something is no letter, or too long.
+            KrohnError: If something is no letter, or too long.
         """
         if kind_of(self.file.architecture).answers == "reals":
             if not isinstance(words, Tensor):
@@ -114,10 +115,11 @@ class Model(base.Model):
         """
         numbers = kind_of(self.file.architecture).answers == "reals"
         many, words = inputs_of(word, numbers)
+        spelled = of_file(self.file).spelled
         for i, each in enumerate(words, start=1):
-            # A word in one string is spelled; of letters by name it is said which is none.
-            if of_file(self.file).spelled and not isinstance(each, str):
-                base.encode_word(each, self.token, self.letters, f" of word {i}" * many)
+            # A prompt in one string may be more than its letters, as the name of a file.
+            if self.letters and (spelled or not isinstance(each, str)):
+                self.tokens_of(each, f" of word {i}" * many)
         results = self._results(map(parts_of, words))
         found = [RunResult(result, answers_of(result, states)) for result in results]
         return found if many else found[0]
@@ -177,6 +179,11 @@ class Model(base.Model):
             raise KrohnError(f"{which}{error}") from None
         return texts[0] if one else texts
 
+    def split_text(self, text: str) -> list[str]:
+        """The letters of a word that is written as a text, by name, as `run` reads it."""
+        split = of_file(self.file).text_splitter(self.file)
+        return super().split_text(text) if split is None else split(text)
+
     def hook_places(self) -> list[str]:
         """The places at which hooks can be, in order; each variable is one, too.
 
@@ -222,9 +229,8 @@ class Model(base.Model):
             The logits, ``(batch, time, classes)``.
 
         Raises:
-            KrohnError: If it is no Transformer, or a hook is no function.
-            ModelFileError: If there is no such place, or a function returns what does not
-                fit there.
+            KrohnError: If it is no Transformer, there is no such place, or a hook is no
+                function, or returns what does not fit there.
         """
         network = self._transformer()
         at: dict[str, list[Hook]] = {}
@@ -267,12 +273,11 @@ class Model(base.Model):
             value: A whole number that the variable can be, or its name in `places`.
 
         Raises:
-            KrohnError: If there is no such variable, position or value, or the network
-                says no states or outputs.
-            ModelFileError: If something is no letter, or the word is too long.
+            KrohnError: If there is no such variable, position or value, something is no
+                letter, the word is too long, or the network says no states or outputs.
         """
-        order = "patch(word, {!r}, position, value)"
-        tokens, program = self._one(word, order), read_program(self)
+        call = "patch(word, {!r}, position, value)"
+        tokens, program = self._one(call, word), read_program(self)
         single = isinstance(variable, str) or (position, value) != (None, None)
         patches = [(variable, position, value)] if single else variable
         if not patches or any(len(each) != 3 or None in each for each in patches):
@@ -297,13 +302,14 @@ class Model(base.Model):
             variables: Names; ``*`` stands for any text, as in ``"earlier0@*"``.
 
         Raises:
-            ModelFileError: If there is no such variable.
+            KrohnError: If there is no such variable.
 
         Examples:
             >>> krohn.compile("FlipFlop", 8).model.select("stored")
             stored: written at the latest letter where writes is 1
-              block 0, head 0; dimension 4, integer; snapshots 1 to 2
-              values are answers: 0 → 1; 1 → 2
+              head 0 of block 0 writes it to dimension 4, as an integer; it stays until …
+              the answer that each value stands for: 0 → 1; 1 → 2
+            the network's answer is in stored
         """
         known = self.variables
         return Selection(self, known, tuple(known.choose(variables or ("*",))))
@@ -316,10 +322,10 @@ class Model(base.Model):
             variable: What the head carries; or several, each by its head.
 
         Raises:
-            KrohnError: If there is no such variable, or no head writes it.
-            ModelFileError: If something is no letter, or the word is too long.
+            KrohnError: If there is no such variable, no head writes it, something is no
+                letter, or the word is too long.
         """
-        tokens = self._one(word, "ablate(word, {!r})")
+        tokens = self._one("ablate(word, {!r})", word)
         several = isinstance(variable, list | tuple)
         names = cast("list[str]", list(variable) if several else [variable])
         if not names:
@@ -327,26 +333,19 @@ class Model(base.Model):
         ablation = without_heads(self, tokens, names)
         return outcome(self, tokens, f"no head for {listed(names)}", ablation)
 
-    def _one(self, word: Word, order: str) -> Tensor:
+    def _one(self, call: str, word: Word) -> Tensor:
         """The tokens of one word with letters.
 
         Args:
+            call: As of `words_before`.
             word: The word.
-            order: A call as it is right, for who gives a variable first.
         """
         if isinstance(word, Tensor | Words):
             raise KrohnError(
                 "a patch is made to a word of letters, not to tokens; leave encode out"
             )
-        try:
-            tokens = self.encode(word)
-        except ModelFileError:
-            if not self.variables.has(word):
-                raise
-            raise KrohnError(
-                f"{word!r} is a variable; the word comes first: {order.format(word)}"
-            ) from None
-        if isinstance(tokens, Words) or not tokens.numel():
+        tokens = self.words_before(call, word).tokens
+        if not is_one(word) or not tokens.numel():
             raise KrohnError("one word with at least one letter is changed at a time")
         self.check_length(tokens.shape[1])
         return tokens

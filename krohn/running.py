@@ -13,7 +13,7 @@ import numpy as np
 from krohn.algebra.automaton import Automaton, IntArray, shorten
 from krohn.algebra.errors import KrohnError
 from krohn.algebra.formats.files import read_text
-from krohn.algebra.wording import listed, probability
+from krohn.algebra.wording import probability
 from krohn.foreign import own_machine
 from krohn.network import modelfile
 from krohn.network.architecture import kind_of
@@ -27,7 +27,8 @@ from krohn.network.reading import (
     output_function,
 )
 from krohn.program.claim import Shows
-from krohn.program.word_texts import letters_by_name, split_letters, write_letter
+from krohn.program.user_input import find_wrong_letter
+from krohn.program.word_texts import letters_by_name, split_letters
 from krohn.source_kinds.kind import Answers, in_batches, mark_unproved
 
 # Running a model on words given by name.
@@ -228,7 +229,8 @@ def letters_given(arguments: Sequence[str], machine: Automaton) -> list[str]:
         return named
     if machine.letter(line := " ".join(arguments)):
         return letters_of(line, machine)
-    return [letter for a in arguments for letter in letters_of(a, machine)]
+    each = (_split_line(argument, machine) for argument in arguments)
+    return _checked([letter for letters in each for letter in letters], machine)
 
 
 def letters_of(line: str, machine: Automaton) -> list[str]:
@@ -239,25 +241,25 @@ def letters_of(line: str, machine: Automaton) -> list[str]:
     Raises:
         KrohnError: If something in it is no letter.
     """
+    return _checked(_split_line(line, machine), machine)
+
+
+def _split_line(line: str, machine: Automaton) -> list[str]:
     inputs = machine.inputs
     letters = machine.letters if inputs is None else ("0" * inputs.bits,)
-    words = split_letters(
-        [line], lambda name: machine.letter(name) is not None, letters
-    )
-    unknown = [w for w in words if not machine.letter(w)]
-    if unknown:
-        raise KrohnError(
-            f"{unknown[0]!r} is not a letter; the letters, with blanks between them in a "
-            f"word, are {_alphabet(machine)}"
-        )
-    return words
+    return split_letters([line], lambda name: machine.letter(name) is not None, letters)
 
 
-def _alphabet(machine: Automaton) -> str:
-    if machine.inputs is not None:
-        return f"a letter is {machine.inputs.bits} input bits, 0 or 1"
-    letters = machine.letters
-    return listed(map(write_letter, letters), between=" ")
+def _checked(names: list[str], machine: Automaton) -> list[str]:
+    """Names, all of which are letters.
+
+    Raises:
+        KrohnError: If one is none.
+    """
+    bits = 0 if machine.inputs is None else machine.inputs.bits
+    if wrong := find_wrong_letter(names, machine.letter, machine.letters, bits=bits):
+        raise KrohnError(wrong)
+    return names
 
 
 # Words with the answers that somebody expects, and how many of them a network gives.

@@ -8,7 +8,7 @@ from torch import Tensor
 
 from krohn.algebra.errors import KrohnError
 from krohn.algebra.wording import listed
-from krohn.network.variables import VariablePlace, Variables
+from krohn.network.variables import Places, VariablePlace, Variables
 from krohn.python_values import check_methods
 
 if TYPE_CHECKING:
@@ -25,7 +25,8 @@ MOST_PRINTED = 20
 class Selection:
     """Variables of an open network.
 
-    It prints how each is computed, where it lies, and what its values mean.
+    It prints how each is computed, where it lies, and what its values mean; and which
+    variable holds the network's answer.
 
     Attributes:
         model: The network.
@@ -55,7 +56,8 @@ class Selection:
     def places(self) -> dict[str, VariablePlace]:
         """Where those lie that are stored, by name."""
         known = self.variables.places
-        return {name: known[name] for name in self.names if name in known}
+        chosen = {name: known[name] for name in self.names if name in known}
+        return Places(chosen, self.variables.place)
 
     def read(self, words: Any) -> Tensor | Mapping[str, Tensor]:
         """The values at every position; of several variables by name.
@@ -64,9 +66,9 @@ class Selection:
             words: As `Model.read` takes them.
 
         Raises:
-            ModelFileError: As `Model.read` does.
+            KrohnError: As `Model.read` does.
         """
-        found = {name: self.model.read(name, words) for name in self.names}
+        found = {name: self.model.read(words, name) for name in self.names}
         return found[self.names[0]] if len(found) == 1 else found
 
     def patch(self, word: Any, position: int, value: int | str) -> "Outcome":
@@ -80,7 +82,16 @@ class Selection:
         Raises:
             KrohnError: As `Model.patch` does.
         """
-        return self.model.patch(word, [(name, position, value) for name in self.names])
+        patches = [(name, position, value) for name in self.names]
+        try:
+            return self.model.patch(word, patches)
+        except KrohnError as error:
+            if len(self.names) == 1:
+                raise
+            raise KrohnError(
+                f"{error}; `patch` gives the value to all {len(self.names)} selected "
+                "variables, so select those that can have it"
+            ) from None
 
     def ablate(self, word: Any) -> "Outcome":
         """Take the heads away that write them; also, what should happen then.
@@ -96,4 +107,5 @@ class Selection:
     def __repr__(self) -> str:
         shown, hidden = self.names[:MOST_PRINTED], len(self.names) - MOST_PRINTED
         more = [f"… ({hidden} more variables)"] * (hidden > 0)
-        return "\n".join([*map(self.variables.describe, shown), *more])
+        every = [*map(self.variables.describe, shown), *more]
+        return "\n".join([*every, self.variables.answer] if self.names else every)

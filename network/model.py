@@ -1,6 +1,6 @@
 """Opening a model file for use: words in, states out, and every channel by name."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Literal, NamedTuple, cast, overload
 
 import torch
@@ -22,10 +22,10 @@ from krohn.network.running_file import plain_network, running_file
 from krohn.network.transformer import Transformer
 from krohn.network.variables import VariablePlace, Variables
 from krohn.program.claim import Shows
-from krohn.program.errors import refuse_unknown
-from krohn.program.quoting import kind_of_value, listed
-from krohn.program.user_input import name_of
-from krohn.program.word_texts import split_letters, write_letter
+from krohn.program.errors import KrohnError, refuse_unknown
+from krohn.program.quoting import kind_of_value
+from krohn.program.user_input import find_wrong_letter, name_of
+from krohn.program.word_texts import split_letters
 
 # Words by the names of their letters, one or many, as tensors of tokens.
 
@@ -55,56 +55,20 @@ def pad_words(words: Sequence[Sequence[int]], device: torch.device) -> Words:
     return Words(tokens.to(device), lengths.to(device))
 
 
-def encode_word(
-    word: Word, index: Callable[[str], int | None], letters: Sequence[str], of: str = ""
-) -> list[int]:
-    """The tokens of a word.
-
-    Args:
-        word: Its letters by name, of which one that is called by a whole number may be
-            that; or a text, as the command takes it.
-        index: The token of a name; None for what is no letter.
-        letters: All of them.
-        of: Which word it is, for messages.
-
-    Raises:
-        ModelFileError: If something in it is no letter; the message says where.
-    """
-    tokens = []
-    if not letters:
-        raise ModelFileError("the network reads numbers, and no letters")
-    if not isinstance(word, Iterable):
-        raise ModelFileError(
-            f"{of.removeprefix(' of ') or 'this'} is {kind_of_value(word)}; a word is a "
-            "string or a list of letters"
-        )
-    if isinstance(word, str):
-        word = split_letters([word], lambda name: index(name) is not None, letters)
-    for at, letter in enumerate(map(name_of, word), start=1):
-        token = index(letter) if isinstance(letter, str) else None
-        if token is None:
-            raise ModelFileError(
-                f"{letter!r} is not a letter (letter {at}{of}); the letters are "
-                f"{listed(map(write_letter, letters))}"
-            )
-        tokens.append(token)
-    return tokens
-
-
 def check_tokens(tokens: Tensor, letters: Sequence[str], device: torch.device) -> None:
     """Refuse tensors that are no words.
 
     Raises:
-        ModelFileError: If they are of another shape, type or device, or have an entry
+        KrohnError: If they are of another shape, type or device, or have an entry
             that is no letter; the message says where.
     """
     if tokens.dim() != 2 or tokens.dtype not in (torch.int64, torch.int32):
-        raise ModelFileError(
+        raise KrohnError(
             "tokens are whole numbers, a row for each word (`model.encode` makes them); "
             f"these are {tokens.dtype}, {tuple(tokens.shape)}"
         )
     if tokens.device != device:
-        raise ModelFileError(
+        raise KrohnError(
             f"the tokens are on {tokens.device}, the network is on {device}"
         )
     if not tokens.numel():
@@ -115,7 +79,7 @@ def check_tokens(tokens: Tensor, letters: Sequence[str], device: torch.device) -
         row, at = (int(i) for i in strange.nonzero()[0])
         token = int(tokens[row, at])
         bos = ", the start symbol, which the network puts in front itself,"
-        raise ModelFileError(
+        raise KrohnError(
             f"the token {token}{bos * (token == len(letters))} is not a letter (letter "
             f"{at + 1} of word {row + 1}); letters are 0, …, {len(letters) - 1}"
         )
@@ -197,7 +161,7 @@ class Model(nn.Module):
                 returns them. After the end of a word its logits mean nothing.
 
         Raises:
-            ModelFileError: If something is no letter, or the words are longer than the
+            KrohnError: If something is no letter, or the words are longer than the
                 model has positions for.
         """
         if isinstance(words, Tensor):
@@ -212,7 +176,7 @@ class Model(nn.Module):
         """Refuse words that are too long.
 
         Raises:
-            ModelFileError: If the model has no positions for them.
+            KrohnError: If the model has no positions for them.
         """
         modelfile.check_length(length, self.network.length)
 
@@ -233,22 +197,65 @@ class Model(nn.Module):
             For a list of words the tokens side by side, and the lengths.
 
         Raises:
-            ModelFileError: If a letter is unknown, or heads see the whole word, and the
+            KrohnError: If a letter is unknown, or heads see the whole word, and the
                 words differ in length.
         """
         if is_one(word):
-            one = encode_word(cast("Word", word), self.token, self.letters)
+            one = self.tokens_of(word)
             return torch.tensor([one], device=self.device).long()
         told = [
-            encode_word(each, self.token, self.letters, f" of word {i}")
+            self.tokens_of(each, f" of word {i}")
             for i, each in enumerate(word, start=1)
         ]
         if len({len(each) for each in told}) > 1 and not self.causal:
-            raise ModelFileError(
+            raise KrohnError(
                 "its heads see the whole word, so that words of different lengths cannot "
                 "be run side by side; run them one by one"
             )
         return pad_words(told, self.device)
+
+    def tokens_of(self, word: object, of: str = "") -> list[int]:
+        """The tokens of a word.
+
+        Args:
+            word: Its letters by name, of which one that is called by a whole number may
+                be that; or a text, as the command takes it.
+            of: Which word it is, for messages.
+
+        Raises:
+            KrohnError: If something in it is no letter; the message says where.
+        """
+        if not self.letters:
+            raise KrohnError("the network reads numbers, and no letters")
+        if not isinstance(word, Iterable):
+            raise KrohnError(
+                f"{of.removeprefix(' of ') or 'this'} is {kind_of_value(word)}; a word is "
+                "a string or a list of letters"
+            )
+        names = (
+            self.split_text(word) if isinstance(word, str) else [*map(name_of, word)]
+        )
+        bits = self._input_bits()
+        if wrong := find_wrong_letter(names, self.is_letter, self.letters, of, bits):
+            raise KrohnError(wrong)
+        return [cast("int", self.token(name)) for name in names]
+
+    def split_text(self, text: str) -> list[str]:
+        """The letters of a word that is written as a text, by name."""
+        bits = self._input_bits()
+        letters = ("0" * bits,) if bits else self.letters
+        return split_letters([text], self.is_letter, letters)
+
+    def is_letter(self, name: str) -> bool:
+        """Whether a letter is called so."""
+        return self.token(name) is not None
+
+    def _input_bits(self) -> int:
+        """Of how many input bits a letter is; 0 where letters have names."""
+        try:
+            return int(self.header.get("machine", {}).get("inputs", {}).get("bits", 0))
+        except (AttributeError, TypeError, ValueError):
+            return 0  # damaged: `token` says so
 
     @property
     def causal(self) -> bool:
@@ -259,7 +266,7 @@ class Model(nn.Module):
         """Words in whatever form, as tokens with their lengths.
 
         Raises:
-            ModelFileError: If something is no letter.
+            KrohnError: If something is no letter.
         """
         if not isinstance(words, Tensor | Words):
             words = self.encode(words)
@@ -303,7 +310,7 @@ class Model(nn.Module):
         `encode` takes it, a list for each.
 
         Raises:
-            ModelFileError: If a letter is unknown or the word is too long.
+            KrohnError: If a letter is unknown or the word is too long.
         """
         if is_one(word) and not len(word):
             return []
@@ -313,6 +320,27 @@ class Model(nn.Module):
             for logits, length in zip(self(words), words.lengths.tolist(), strict=True)
         ]
         return answers[0] if is_one(word) else answers
+
+    def words_before(
+        self, call: str, words: Tensor | Words | Word | Sequence[Word]
+    ) -> Words:
+        """The words of a call that takes words, and then a variable.
+
+        Args:
+            call: The call as it is right, for who gives a variable first.
+            words: As `forward` takes them.
+
+        Raises:
+            KrohnError: If something is no letter.
+        """
+        try:
+            return self.side_by_side(words)
+        except KrohnError:
+            if not self.variables.has(words):
+                raise
+            raise KrohnError(
+                f"{words!r} is a variable; the word comes first: {call.format(words)}"
+            ) from None
 
     @property
     def variables(self) -> Variables:
@@ -332,7 +360,7 @@ class Model(nn.Module):
         return self.variables.places
 
     def read(
-        self, variable: str, words: Tensor | Words | Word | Sequence[Word]
+        self, words: Tensor | Words | Word | Sequence[Word], variable: str
     ) -> Tensor:
         """The value of a variable at every position, read from the residual stream.
 
@@ -340,8 +368,8 @@ class Model(nn.Module):
         those that are.
 
         Args:
-            variable: Its name: one of `places`, or one that is computed on the way.
             words: As `forward` takes them.
+            variable: Its name: one of `places`, or one that is computed on the way.
 
         Returns:
             ``(batch, time + 1)`` integers at the snapshot where the variable first
@@ -349,17 +377,13 @@ class Model(nn.Module):
             behind the end of a shorter word mean nothing.
 
         Raises:
-            ModelFileError: If there is no such variable, something is no letter, or a
-                word is too long.
+            KrohnError: If there is no such variable, something is no letter, or a word is
+                too long.
         """
         variables = self.variables
-        if variables.has(words) and not variables.has(variable):
-            raise ModelFileError(
-                f"{words!r} is a variable, which comes first: read({words!r}, words)"
-            )
+        tokens = self.words_before("read(word, {!r})", words).tokens
         read = variables.inputs(variable)
         assert isinstance(self.network, Transformer)
-        tokens = self.side_by_side(words).tokens
         self.check_length(tokens.shape[1])
         streams = self.network.snapshots(tokens)
         values = {p.name: p.read(streams[p.snapshots[0]]) for p in read}

@@ -24,7 +24,7 @@ from krohn.network.precision import BY_CODE, PRECISIONS, FloatArray, Precision
 from krohn.program import strict_json
 from krohn.program.architectures.transformer import PLAIN as PLAIN
 from krohn.program.claim import Claim, check_digest, digest_of, first_version
-from krohn.program.errors import Refused, told_as
+from krohn.program.errors import KrohnError, Refused, told_as
 from krohn.program.files import Unreadable, read_bytes
 from krohn.program.writing import atomic_write
 
@@ -358,10 +358,10 @@ def check_length(length: int, most: int | None) -> None:
     """Refuse words that are too long.
 
     Raises:
-        ModelFileError: If a network that reads so many letters has no positions for them.
+        KrohnError: If a network that reads so many letters has no positions for them.
     """
     if most is not None and length > most:
-        raise ModelFileError(
+        raise KrohnError(
             f"this model is for words of up to {most} letters; compile it again with a "
             f"larger length (-T {length})"
         )

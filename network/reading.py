@@ -23,6 +23,7 @@ from krohn.network.meaning.step import Read, Step
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import BoolArray, one_thread
 from krohn.program.architectures.transformer import Transformer
+from krohn.program.errors import KrohnError
 from krohn.program.quoting import kind_of_value
 from krohn.program.word_texts import BLANK
 
@@ -140,10 +141,10 @@ def is_one(words: object) -> bool:
     """Whether this is a word, and no list of words: a string, or letters by name.
 
     Raises:
-        ModelFileError: If it is neither.
+        KrohnError: If it is neither.
     """
     if not isinstance(words, Iterable):
-        raise ModelFileError(
+        raise KrohnError(
             "a word is a string or a list of letters, and several are a list of such "
             f"lists; {kind_of_value(words)} is neither"
         )

@@ -4,7 +4,7 @@ from krohn.network import ModelFileError
 from krohn.network.modelfile import ModelFile
 from krohn.program.claim import Sense
 from krohn.program.errors import Refused
-from krohn.program.meanings import Meaning, meanings
+from krohn.program.meanings import Meaning, meanings, stored_inputs as stored_inputs
 from krohn.program.statement import Statement, parse
 
 
@@ -33,17 +33,3 @@ def meanings_of(file: ModelFile, program: Statement) -> dict[str, Meaning]:
     claim = file.claim
     answers = claim.answers if claim.sense is Sense.EXACT else ()
     return meanings(program, claim.letters, answers)
-
-
-def stored_inputs(program: Statement, name: str) -> tuple[str, ...]:
-    """The stored channels that a channel reads, through channels that are not stored.
-
-    Where these read nothing, as the token, they are among them.
-    """
-    found: dict[str, None] = {}
-    for read in program.reads(name):
-        ends = bool(read.stored) or not read.inputs
-        found |= dict.fromkeys(
-            (read.name,) if ends else stored_inputs(program, read.name)
-        )
-    return tuple(found)

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Never
 
 import numpy as np
 import torch
@@ -15,11 +15,13 @@ from krohn.network import ModelFileError
 from krohn.network.directions import Directions, head_of
 from krohn.network.modelfile import ModelFile
 from krohn.network.stated_program import meanings_of, stated_program, stored_inputs
-from krohn.program.errors import Refused
+from krohn.program.errors import KrohnError, Refused
 from krohn.program.interpreter import evaluate_operation
 from krohn.program.meanings import Meaning
 from krohn.program.quoting import kind_of_value, listed, near
 from krohn.program.statement import Statement, cone
+from krohn.program.value_names import IS
+from krohn.program.wording import message_for_user
 
 
 @dataclass(frozen=True)
@@ -65,15 +67,19 @@ class VariablePlace:
     @property
     def where(self) -> str:
         """Where it lies, in words."""
-        block, after = divmod(self.snapshots[0] - 1, 2)
-        part = f"head {self.head}" if after == 0 else "MLP"
-        writer = f"block {block}, {part}" if self.snapshots[0] else "the embedding"
+        first, last = self.snapshots
+        block, after = divmod(first - 1, 2)
+        part = f"head {self.head}" if after == 0 else "the MLP"
+        writer = f"{part} of block {block}" if first else "the embedding"
         start, stop = self.dims
         several = stop - start > 1
         dims = f"dimensions {start} to {stop - 1}" if several else f"dimension {start}"
-        first, last = self.snapshots
-        kept = f"snapshot {first}" if first == last else f"snapshots {first} to {last}"
-        return f"{writer}; {dims}, {self.code}; {kept}"
+        block, after = divmod(last - 1, 2)
+        until = f"the {'end' if after else 'MLP'} of block {block}"
+        until = until if last else "the heads of block 0"
+        kept = f"stream.{first}" + f" to stream.{last}" * (last > first)
+        code = CODES.get(self.code, f"as a {self.code}")
+        return f"{writer} writes it to {dims}, {code}; it stays until {until} ({kept})"
 
     def __str__(self) -> str:
         return describe(self.meant(self.name), self.name, self.where)
@@ -84,10 +90,10 @@ class VariablePlace:
         Of a code of real numbers, those themselves: ``(…, dimensions)``.
 
         Raises:
-            ModelFileError: If it is no tensor.
+            KrohnError: If it is no tensor.
         """
         if not isinstance(stream, Tensor):
-            raise ModelFileError(
+            raise KrohnError(
                 f"a stream is a tensor (…, d), as run_with_cache gives it, not "
                 f"{kind_of_value(stream)}"
             )
@@ -118,6 +124,30 @@ class VariablePlace:
         return stream @ along.to(stream)
 
 
+class UnknownVariable(KrohnError, KeyError):
+    """A name is that of no variable, or of none that is stored; the message says what is.
+
+    It is a KeyError where a variable is asked for as of a dict.
+    """
+
+    def __str__(self) -> str:
+        return message_for_user(str(self.args[0]))
+
+
+class Places(dict[str, VariablePlace]):
+    """Where variables lie, by name; a name that is not there is refused."""
+
+    def __init__(
+        self, places: Mapping[str, VariablePlace], refuse: Callable[[object], object]
+    ) -> None:
+        super().__init__(places)
+        self._refuse = refuse
+
+    def __missing__(self, name: object) -> Never:
+        self._refuse(name)
+        raise UnknownVariable(f"{name!r} is not among {listed(self)}")
+
+
 class Variables:
     """The variables of a file.
 
@@ -139,7 +169,7 @@ class Variables:
         try:
             stated = file.header.get("program", {}).get("channels", [])
             places = [_place(c, self.meaning, along) for c in stated if "dims" in c]
-            self.places = {
+            found = {
                 place.name: place
                 if place.head is None
                 else replace(
@@ -151,6 +181,7 @@ class Variables:
             raise ModelFileError(
                 f"the file is damaged: its channels are malformed ({error!r})"
             ) from None
+        self.places = Places(found, self.place)
 
     def has(self, name: object) -> bool:
         """Whether a variable is called so, stored or not."""
@@ -166,14 +197,16 @@ class Variables:
             others: Names of what may be meant beside variables, for the refusal.
 
         Raises:
-            ModelFileError: If there is none of that name, or it is stored nowhere.
+            UnknownVariable: If there is none of that name, or it is stored nowhere.
         """
         if isinstance(name, str) and name in self.places:
             return self.places[name]
         read = [place.name for place in self.inputs(name, others)]
-        raise ModelFileError(
-            f"the variable {name!r} is stored nowhere: who reads it computes it from "
-            f"{listed(read) or 'the letter'}; `read` gives its value"
+        change = f"change {listed(read, last='or')}" if read else "change the word"
+        raise UnknownVariable(
+            f"the variable {name!r} is stored nowhere: it is computed from "
+            f"{listed(read) or 'the letter'} where it is read; `read` gives its value, "
+            f"and to change it, {change}"
         )
 
     def inputs(self, name: object, others: Iterable[str] = ()) -> list[VariablePlace]:
@@ -184,25 +217,26 @@ class Variables:
             others: As of `place`.
 
         Raises:
-            ModelFileError: If there is none of that name.
+            UnknownVariable: If there is none of that name.
         """
         if not isinstance(name, str):
-            raise ModelFileError(
+            raise UnknownVariable(
                 f"a variable is called by its name, as 'stored', not by {name!r}"
             )
         if name in self.places:
             return [self.places[name]]
         if not self.places:
-            raise ModelFileError(
+            raise UnknownVariable(
                 "this network has no variables: only Transformers with a Program have any"
             )
         if name not in self.program.channels:
             known = [*others, *self.program.channels]
             both, lists = ("place or ", "; `model.hook_places()` lists the places")
             beside = len(known) > len(self.program.channels)
-            raise ModelFileError(
+            raise UnknownVariable(
                 f"there is no {both * beside}variable {name!r}{near(name, known)}; "
-                f"the variables are {listed(self.places)}{lists * beside}"
+                f"{self.answer}; the variables are {listed(self.places)}, and "
+                f"`model.select()` prints all of them{lists * beside}"
             )
         read = stored_inputs(self.program, name)
         return [self.places[each] for each in read if each in self.places]
@@ -216,12 +250,12 @@ class Variables:
             tokens: ``(batch, time)``.
 
         Raises:
-            ModelFileError: If it holds no whole numbers, or is not defined for what the
+            KrohnError: If it holds no whole numbers, or is not defined for what the
                 network holds, as may be if that was changed.
         """
         codes = {self.places[each].code for each in read}
         if not codes <= {"integer", "one-hot"}:
-            raise ModelFileError(
+            raise KrohnError(
                 f"the variable {name!r} is stored nowhere, and holds real numbers; read "
                 f"{listed(read)}"
             )
@@ -235,7 +269,7 @@ class Variables:
                 inputs = [values[n] for n in operation.reads]
                 values[each] = evaluate_operation(operation, inputs, letters)
         except Refused as error:
-            raise ModelFileError(
+            raise KrohnError(
                 f"the variable {name!r} has no value where the network holds another one "
                 f"than its Program says ({error})"
             ) from None
@@ -248,7 +282,7 @@ class Variables:
             patterns: Names; in one that is no name ``*`` stands for any text.
 
         Raises:
-            ModelFileError: If one fits no variable.
+            UnknownVariable: If one fits no variable.
         """
         chosen = dict[str, None]()
         for pattern in patterns:
@@ -263,13 +297,21 @@ class Variables:
         """A variable in words: how it is computed, where it lies, what values mean.
 
         Raises:
-            ModelFileError: If there is none of that name.
+            UnknownVariable: If there is none of that name.
         """
         if name in self.places:
             return str(self.places[name])
         read = [place.name for place in self.inputs(name)]
-        where = f"stored nowhere; computed from {listed(read) or 'the letter'}"
+        source = listed(read, last="and") or "the letter"
+        where = f"it is stored nowhere, and computed from {source} where it is read"
         return describe(self.meaning(name), name, where)
+
+    @property
+    def answer(self) -> str:
+        """Which variables the network's answer is read from, in words."""
+        outputs = self.program.outputs
+        together = " together" * (len(outputs) > 1)
+        return f"the network's answer is in {listed(outputs, last='and')}{together}"
 
     def meaning(self, name: str) -> Meaning:
         """What a variable means, stored or not.
@@ -298,15 +340,17 @@ class Variables:
         return stated_program(self._file)
 
 
+CODES = {"integer": "as an integer", "one-hot": "one-hot"}
+"""How a value is laid out, in words."""
 VALUES = {
-    "answer": "values are answers",
-    "possible answers": "answers that are possible with each value",
-    "point": "values are points",
-    "letter": "letters of each value",
-    "position": "positions of each value",
+    "answer": "the answer that each value stands for",
+    "possible answers": "the answers that are possible with each value",
+    "point": "the point that each value stands for",
+    "letter": "the letters that give each value",
+    "position": "the positions that give each value",
     "use": "what each value does",
     "input": "what gives each value",
-    "": "values are numbers",
+    "": "its values are numbers",
 }
 """What names of values are, by `krohn.program.meanings.Meaning.named_by`."""
 MOST_LISTED = 8
@@ -315,10 +359,25 @@ MOST_LISTED = 8
 
 def describe(meaning: Meaning, name: str, where: str) -> str:
     """A variable in three lines: how it is computed, where it lies, what values mean."""
-    texts = [f"{value} → {text}" for value, text in meaning.values.items()]
-    shown = listed(texts, MOST_LISTED, between="; ")
-    values = f"{VALUES[meaning.named_by]}{': ' * bool(shown)}{shown}"
-    return f"{name}: {meaning.says}\n  {where}\n  {values}"
+    return f"{name}: {meaning.says}\n  {where}\n  {_values_in_words(meaning)}"
+
+
+def _values_in_words(meaning: Meaning) -> str:
+    """What the values of a variable mean."""
+    what, texts = VALUES[meaning.named_by], meaning.values
+    read = {text.partition(IS)[0] for text in texts.values() if IS in text}
+    plain = meaning.named_by == "input" and all(t.count(IS) < 2 for t in texts.values())
+    if plain and len(read) == 1:
+        (one,) = read
+        what = f"what {one} is with each value"
+        texts = {value: text.removeprefix(one + IS) for value, text in texts.items()}
+    return f"{what}{': ' * bool(texts)}{list_values(texts, texts)}"
+
+
+def list_values(values: Iterable[int], names: Mapping[int, str]) -> str:
+    """Values in a row, each with its name if it has one: ``0 → shut; 1 → open``."""
+    texts = [f"{v} → {names[v]}" if v in names else str(v) for v in values]
+    return listed(texts, MOST_LISTED, between="; ")
 
 
 def _place(

@@ -4,7 +4,7 @@ All is derived from the Program and from the names of letters and answers, so th
 file has it, whatever made it.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import NamedTuple
 
@@ -17,21 +17,22 @@ from krohn.program.value_names import ValueNames, residue
 SENTENCES = {
     "token": "the letter",
     "position": "a function of the position",
-    "table": "a table of {reads}",
-    "select": "one of {options}, chosen by {index} (0 is the first)",
+    "table": "a function of {reads}",
+    "select": "{options}",
     "sum": "{total}",
     "piecewise": "a piecewise linear function of {reads}",
     "prefix-sum": "the sum of {source} over all letters so far",
     "marked-sum": "the sum of {source} over the letters so far where {where} is 1",
-    "block-sum": "the sum of {source} over block {block} of {size} letters, so far",
+    "block-sum": "the sum of {source} over the letters so far of block {block}, "
+    "each of {size} letters",
     "mean": "the mean of {source} over the letters so far whose {key} suits {query}",
     "latest": "{source} at the latest letter where {where} is 1",
     "earliest": "{source} at the first letter where {where} is 1",
-    "sibling-latest": "{source} at the latest letter where {where} is 1, in the block "
-    "of {block} before this letter's own, if the two are a pair",
-    "latest-match": "{source} at the latest letter whose {key} is {query} here",
-    "match-anywhere": "{source} at the last letter of the word whose {key} is {query} "
-    "here",
+    "sibling-latest": "in the second half of each block of {block} positions, {source} "
+    "at the latest letter of the first half where {where} is 1",
+    "latest-match": "{source} at the latest letter whose {key} is this letter's {query}",
+    "match-anywhere": "{source} at the last letter of the word whose {key} is this "
+    "letter's {query}",
     "best": "{source} at the letter so far of the largest {rating} whose {key} suits "
     "{query}",
     "final": "{source} at the end of the word",
@@ -45,6 +46,8 @@ SENTENCES = {
     "normalised": "{source}, divided by its mass",
 }
 """What an operation computes, by its name on file and the names of its fields."""
+MOST_OPTIONS = 4
+"""Channels of which one is chosen, and of each of which it is said when."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +86,7 @@ def meanings(
         elif name in names.of_letter and channel.op == Table.wire:
             says = "a number for each letter"
         else:
-            says = describe(channel)
+            says = "; ".join([describe(channel), *_unstored(program, channel)])
         found[name] = Meaning(says, *names.of(name))
     return found
 
@@ -138,30 +141,72 @@ def _windows(program: Statement, names: ValueNames) -> dict[str, _Window]:
     return found
 
 
+def stored_inputs(program: Statement, name: str) -> tuple[str, ...]:
+    """The stored channels that a channel reads, through channels that are not stored.
+
+    Where these read nothing, as the token, they are among them.
+    """
+    found: dict[str, None] = {}
+    for read in program.reads(name):
+        ends = bool(read.stored) or not read.inputs
+        found |= dict.fromkeys(
+            (read.name,) if ends else stored_inputs(program, read.name)
+        )
+    return tuple(found)
+
+
+def _unstored(program: Statement, channel: Channel) -> Iterator[str]:
+    """What those are that a channel reads and that are stored nowhere.
+
+    Who looks at what is stored does not meet them elsewhere.
+    """
+    for read in map(program.channels.__getitem__, dict.fromkeys(channel.inputs)):
+        if read.stored is None:
+            plain = read.op in ("token", "sum")
+            short = plain or (read.op == Table.wire and residue(read.table)[1])
+            sources = listed(stored_inputs(program, read.name), last="and")
+            says = describe(read) if short else f"computed from {sources}"
+            yield f"{read.name} is {says}"
+
+
 def describe(channel: Channel) -> str:
     """How a channel is computed, in words."""
+    operation, reads = channel.operation, channel.inputs
     if channel.op == Table.wire and channel.table.is_identity:
-        return f"the same as {channel.inputs[0]}"
+        return f"the same as {reads[0]}"
     if channel.op == Table.wire and residue(channel.table)[1]:
         return _residue(channel)
-    operation, reads = channel.operation, channel.inputs
     told = {each.name: getattr(operation, each.name) for each in fields(operation)}
     told |= {"reads": listed(reads, last="and"), "total": " + ".join(reads)}
     if channel.op == Select.wire:
-        told |= {"index": reads[0], "options": listed(reads[1:], last="and")}
+        told["options"] = _options(reads)
     if "digits" in told:
         told["digits"] = listed(reads[1:])
     if "by" in told:
         told["back"] = "one letter" if told["by"] == 1 else f"{told['by']} letters"
     if "level" in told:
         level = told["level"]
-        told["block"] = f"{2**level} letters" if level else "one letter"
+        told["block"] = 2 ** (level + 1)
     plain = f"{channel.op} of {told['reads']}" if reads else channel.op
     return SENTENCES.get(channel.op, plain).format_map(told)
 
 
+def _options(reads: Sequence[str]) -> str:
+    """Which of several channels another one chooses."""
+    index, *options = reads
+    if len(set(options)) == 1:
+        return f"the same as {options[0]}"
+    if len(options) > MOST_OPTIONS:
+        return f"of {listed(options, last='and')} the one that {index} says, from 0 on"
+    names = [index, *["it"] * len(options)]
+    return ", ".join(
+        f"{o} if {n} is {i}"
+        for i, (o, n) in enumerate(zip(options, names, strict=False))
+    )
+
+
 def _residue(channel: Channel) -> str:
-    """That a table is a sum of its inputs modulo a number; nothing if it is none."""
+    """That a table is a sum of its inputs modulo a number."""
     (more, *weights), modulus = residue(channel.table)
     terms = [
         (f"{abs(w)}·" if abs(w) > 1 else "") + name

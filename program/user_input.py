@@ -1,7 +1,7 @@
 """Input of users: texts in files, arrays from Python, labels."""
 
 import re
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -81,6 +81,37 @@ def real_array(values: Any, what: str) -> FloatArray:
         exact = numbers.astype(array.dtype) == array
         demand(exact, f"{what} has a whole number that float64 would round")
     return numbers
+
+
+def find_wrong_letter(
+    names: Iterable[object],
+    is_letter: Callable[[str], object],
+    letters: Iterable[str],
+    of: str = "",
+    bits: int = 0,
+) -> str:
+    """What is said of the first name that is no letter; empty if all are letters.
+
+    Args:
+        names: A word, by name.
+        is_letter: Whether a name is a letter.
+        letters: All letters.
+        of: Which word it is.
+        bits: Of how many input bits a letter is; 0 where letters have names.
+    """
+    from krohn.program.quoting import cut, listed
+    from krohn.program.word_texts import write_letter
+
+    for at, name in enumerate(names, start=1):
+        if not isinstance(name, str) or not is_letter(name):
+            written = list(map(write_letter, letters))
+            known = f"the letters are {listed(written)}"
+            if any(len(letter) > 1 for letter in written):
+                known += "; a text has blanks between them"
+            if bits:
+                known = f"a letter is {bits} input bits, 0 or 1"
+            return f"{cut(repr(name), 40)} is not a letter (letter {at}{of}); {known}"
+    return ""
 
 
 EPSILON = "<eps>"

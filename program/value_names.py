@@ -27,6 +27,8 @@ Parts = tuple[str, ...]
 Named = tuple[Mapping[int, Parts], str]
 """The parts of the names of values, and what they are, as `ValueNames.of` says it."""
 UNNAMED: Named = ({}, "")
+IS = " is "
+"""What stands between a channel, or several, and the values that give another value."""
 SHOWN = 4
 """So many parts of a name are written; of others it is said how many there are."""
 MOST_CELLS = 2**22
@@ -35,7 +37,8 @@ MOST_VALUES = 1024
 """A channel of more values gets names only if they are answers, points or letters."""
 NUMBERS = ("sum", "prefix-sum", "marked-sum", "block-sum", "mean", "piecewise")
 """Operations whose values are numbers, and stand for nothing else."""
-START, NONE_YET, NEVER = "at the start", "none yet", "does not occur"
+START, NONE_YET = "before the first letter", "no such letter yet"
+NEVER = "does not occur"
 
 
 class ValueNames:
@@ -170,8 +173,7 @@ class ValueNames:
         if channel.op == Table.wire:
             return self._by_inputs(channel), "input"
         if channel.op == Select.wire:
-            options = [self._parts(name)[0] for name in channel.inputs[:0:-1]]
-            return {v: told for names in options for v, told in names.items()}, "input"
+            return self._by_options(channel)
         return UNNAMED
 
     def _by_use(self, channel: Channel) -> dict[int, Parts]:
@@ -179,8 +181,10 @@ class ValueNames:
         for name in self._readers.get(channel.name, ()):
             reader = self._program.channels[name]
             if getattr(reader.operation, "where", "") == channel.name:
-                marks = f"marks this letter for {name}"
-                return {0: ("does not mark this letter",), 1: (marks,)}
+                return {
+                    0: (f"{name} skips this letter",),
+                    1: (f"{name} reads this letter",),
+                }
             if reader.op in NUMBERS and reader.operation.is_attention:
                 return {v: (f"adds {v} to {name}",) for v in channel.domain.tolist()}
         return {}
@@ -188,20 +192,36 @@ class ValueNames:
     def _by_inputs(self, channel: Channel) -> dict[int, Parts]:
         """The rows of a table that give each value."""
         table, values = channel.table, channel.table.values.tolist()
-        if modulus := residue(table)[1]:
-            return {v: (f"{v} modulo {modulus}",) for v in channel.domain.tolist()}
         if len(channel.inputs) > 1:
+            read = f"({', '.join(channel.inputs)}){IS}"
             rows = _groups(values, (str(tuple(row)) for row in table.rows.tolist()))
-            return {v: _shorter(given) for v, given in rows.items()}
-        names, inputs = self._parts(channel.inputs[0])[0], table.rows[:, 0].tolist()
-        if not names:
+            found = {v: _shorter(given) for v, given in rows.items()}
+            return {v: (read + first, *rest) for v, (first, *rest) in found.items()}
+        (read,), inputs = channel.inputs, table.rows[:, 0].tolist()
+        names, kind = self._parts(read)
+        if kind in ("", "use", "input"):
             groups = _groups(values, inputs)
-            return {v: (_numbers(some, inputs),) for v, some in groups.items()}
+            return {
+                v: (f"{read}{IS}{_numbers(some, inputs)}",)
+                for v, some in groups.items()
+            }
         parts = _groups(values, (names.get(x, (str(x),)) for x in inputs))
         return {
             v: tuple(dict.fromkeys(part for parts in some for part in parts))
             for v, some in parts.items()
         }
+
+    def _by_options(self, channel: Channel) -> Named:
+        """What gives each value, of any option."""
+        options = [self._parts(name) for name in channel.inputs[1:]]
+        kinds = {kind for _, kind in options}
+        if not kinds <= {"letter", "position", "input"}:
+            return UNNAMED
+        parts = {
+            v: tuple(dict.fromkeys(p for names, _ in options for p in names.get(v, ())))
+            for v in channel.domain.tolist()
+        }
+        return parts, kinds.pop() if len(kinds) == 1 else "input"
 
     def _with_start(self, channel: Channel, named: Named) -> Named:
         """The names, with one for a value that there is only before any letter."""
@@ -360,7 +380,7 @@ def _groups(values: Iterable[int], given: Iterable[T]) -> dict[int, tuple[T, ...
 
 def _shorter(rows: Parts) -> Parts:
     """A few rows; of many two, and how many there are."""
-    return rows if len(rows) <= SHOWN else (*rows[:2], f"{len(rows) - 2:,} more rows")
+    return rows if len(rows) <= SHOWN else (*rows[:2], f"{len(rows) - 2:,} more")
 
 
 def _by_position(channel: Channel) -> dict[int, Parts]:
@@ -375,14 +395,14 @@ def _by_position(channel: Channel) -> dict[int, Parts]:
 
 
 def _numbers(some: Sequence[int], every: Sequence[int]) -> str:
-    """Some of ascending numbers: ``2 modulo 3``, or ``0 to 3 or 7``."""
+    """Some of ascending numbers: ``2, 5, 8, …``, or ``0 to 3 or 7``."""
     steps = {b - a for a, b in pairwise(some)}
     if len(some) > 2 and len(steps) == 1:
         (step,) = steps
         rest = some[0] % step
         alike = [x for x in every if x % step == rest]
-        if step > 1 and list(some) == alike:
-            return f"{rest} modulo {step}"
+        if step > 1 and list(some) == alike and len(some) > SHOWN:
+            return f"{', '.join(map(str, some[:3]))}, …"
     place = {x: i for i, x in enumerate(every)}
     runs = groupby(enumerate(some), key=lambda pair: place[pair[1]] - pair[0])
     spans = ([x for _, x in run] for _, run in runs)

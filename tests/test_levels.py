@@ -143,7 +143,7 @@ def check_places(built: Levels) -> None:
     assert all(isinstance(built.optimised.operations[n], Map) for n in opened)
     assert places.keys() >= set(built.optimised.outputs)
     for channel in places:
-        found = built.model.read(channel, torch.from_numpy(words)).numpy()
+        found = built.model.read(torch.from_numpy(words), channel).numpy()
         assert np.array_equal(found, values[channel]), channel
 
 

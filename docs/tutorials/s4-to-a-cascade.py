@@ -95,14 +95,14 @@ net = model.model
 tokens = net.encode(word)
 for name, modulus in (("sum0", 2), ("sum1", 3), ("sum2", 2), ("sum3", 2)):
     place = net.places()[name]
-    values = net.read(name, tokens)[0, 1:] % modulus
+    values = net.read(tokens, name)[0, 1:] % modulus
     print(name, "layer", (place.snapshots[0] + 1) // 2, values.tolist())
 
 # %%
 for i, (name, modulus) in enumerate(
     (("sum0", 2), ("sum1", 3), ("sum2", 2), ("sum3", 2))
 ):
-    in_network = net.read(name, tokens)[0, 1:] % modulus
+    in_network = net.read(tokens, name)[0, 1:] % modulus
     assert in_network.tolist() == [int(values[i]) for values in coordinates]
 
 # %% [markdown]

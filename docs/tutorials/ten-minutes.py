@@ -90,7 +90,7 @@ for name, place in net.places().items():
 
 # %%
 for name in net.places():
-    print(f"{name:14}", net.read(name, tokens)[0].tolist())
+    print(f"{name:14}", net.read(tokens, name)[0].tolist())
 
 # %% [markdown]
 # ## Check it again, and keep it

@@ -215,7 +215,7 @@ class TextsInBlocks(InBlocks[Blocks], TextKind[Blocks]):
         room = file.claim.longest // block * block or None
 
         def row(words: Sequence[str]) -> Row:
-            word = letters_in(words, source.name, source.letters)
+            word = letters_in(words, source.letters)
             if room is None:
                 check_length(word, file)
             tokens: list[int] = blanks(word[None], source.block)[0].tolist()
@@ -398,7 +398,7 @@ class LinearSystemsInBlocks(InBlocks[VectorsInBlocks]):
     ) -> Answers:
         """The answers of the network after each letter, with dashes between blocks."""
         source = self.of_file(file)
-        word = letters_in(words, source.system.name, source.system.letters)
+        word = letters_in(words, source.system.letters)
         check_length(word, file)
         states = said_by(file, word[None], network)[0]
         rows = [" ".join(f"{x: .9g}" for x in state) for state in states.tolist()]

@@ -155,7 +155,7 @@ def _list_in(source: Increasing, words: Sequence[str]) -> Line:
         KrohnError: If it is none of the source.
     """
     names = " ".join(words).removesuffix(SEPARATOR)
-    line = letters_in([names], source.name, source.tokens[: source.largest + 1])
+    line = letters_in([names], source.tokens[: source.largest + 1])
     if not source.shortest <= len(line) <= source.longest:
         raise KrohnError(
             f"a list of {source.name} has {source.shortest} to {source.longest} numbers, "

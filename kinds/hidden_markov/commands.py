@@ -403,7 +403,7 @@ class HiddenMarkovModels(ReadableKind[HiddenMarkovModel]):
     ) -> Answers:
         """The belief after each letter, and the law of the next one."""
         source = self.of_file(file)
-        word = letters_in(words, source.name, source.letters)
+        word = letters_in(words, source.letters)
         belief_rows = outputs(file, word[None], network)[0]
         laws = source.predict(belief_rows)
         possible = source.possible(word[None])[0].tolist()

@@ -169,7 +169,7 @@ class LinearSystems(ReadableKind[LinearSystem]):
     ) -> Answers:
         """The answers of the network after each letter, with the error they may have."""
         source = self.of_file(file)
-        word = letters_in(words, source.name, source.letters)
+        word = letters_in(words, source.letters)
         states = outputs(file, word[None], network)[0]
         rows = [" ".join(f"{x: .9g}" for x in state) for state in states.tolist()]
         result = {

@@ -164,7 +164,7 @@ class PosteriorHeads(RealSequences[PosteriorHead]):
         """The guesses after letters, or after points."""
         source = self.of_file(file)
         if source.radius is None and "," not in "".join(words):
-            word = letters_in(words, source.name, source.letters)
+            word = letters_in(words, source.letters)
             rows = np.eye(len(source.letters))[word].astype(int).tolist()
             words = [",".join(map(str, row)) for row in rows]
         answer = super().answers(file, words, network)

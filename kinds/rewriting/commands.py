@@ -35,6 +35,7 @@ from krohn.kinds.rewriting.statement_program import program_of
 from krohn.network.modelfile import ModelFile
 from krohn.program.attention import Sparse
 from krohn.program.errors import told_as
+from krohn.program.user_input import find_wrong_letter
 from krohn.program.word_texts import join_letters
 from krohn.schemas.parts import Dtype
 from krohn.source_kinds.base import Built, sizes
@@ -191,6 +192,10 @@ class Rewritings(LineKind[Rewriting]):
             remarks["lines_of_these_rules"] = [source.lines[i - 1] for i in idle_rules]
         return remarks
 
+    def text_splitter(self, file: ModelFile) -> Callable[[str], list[str]]:
+        """A line may have blanks between its letters, or none."""
+        return partial(split_line, self.of_file(file))
+
     def writer(self, file: ModelFile) -> Writer:
         """A line is asked for; the whole text is said."""
         source, length = self.of_file(file), file.claim.longest
@@ -282,35 +287,39 @@ def window(source: Rewriting) -> int:
     return max(source.longest, source.widest) + 1
 
 
-def line_in(source: Rewriting, words: Sequence[str]) -> Line:
-    """A line as a person writes it, with blanks between letters or without.
+def split_line(source: Rewriting, text: str) -> list[str]:
+    """The letters of a line by name, with blanks between them or without.
 
     Of several letters that a text can begin with the longest one is read, and of digits
-    all that follow each other, as in `krohn.program.word_texts.split_letters`. What
-    stands at the end of a line may be written too.
+    all that follow each other, as in `krohn.program.word_texts.split_letters`. Who reads
+    them checks them.
+    """
+    names = sorted(source.letters, key=len, reverse=True)
+    line, rest = list[str](), text.strip()
+    spelled = len(rest.split()) == 1 and max(map(len, names)) == 1
+    while rest:
+        number = None if spelled else re.match(r"\d+", rest)
+        begins = (name for name in names if rest.startswith(name))
+        line.append(number[0] if number else next(begins, rest[0]))
+        rest = rest[len(line[-1]) :].lstrip()
+    return line
+
+
+def line_in(source: Rewriting, words: Sequence[str]) -> Line:
+    """A line as a person writes it; what stands at its end may be written too.
 
     Raises:
         KrohnError: If it is no line of the source.
     """
-    names = sorted(source.letters, key=len, reverse=True)
-    line, rest = [], " ".join(words).removesuffix(source.tokens[source.end]).strip()
-    spelled = len(rest.split()) == 1 and max(map(len, names)) == 1
-    while rest:
-        number = re.match(r"\d+", rest)
-        token = number[0] if number and not spelled else rest
-        letter = next((name for name in names if token.startswith(name)), None)
-        if letter is None or (number and not spelled and letter != token):
-            known, wrong = join_letters(source.letters), token if number else rest[0]
-            raise KrohnError(
-                f"{source.name} has no letter {wrong[:40]!r}; it has {known}"
-            )
-        line.append(source.letters.index(letter))
-        rest = rest[len(letter) :].lstrip()
-    if not 0 < len(line) <= source.longest:
+    text = " ".join(words).removesuffix(source.tokens[source.end])
+    names, letters = split_line(source, text), source.letters
+    if wrong := find_wrong_letter(names, letters.__contains__, letters):
+        raise KrohnError(wrong)
+    if not 0 < len(names) <= source.longest:
         raise KrohnError(
-            f"a line of {source.name} has 1 to {source.longest} letters, not {len(line)}"
+            f"a line of {source.name} has 1 to {source.longest} letters, not {len(names)}"
         )
-    return tuple(line)
+    return tuple(map(letters.index, names))
 
 
 def _text_result(source: Rewriting, text: Sequence[int], prompt: int) -> dict[str, Any]:

@@ -13,7 +13,6 @@ from krohn.compile_options import ADDRESSES, QUADRATIC, CompileOptions, check_on
 from krohn.compiler import CompileError
 from krohn.compiler.compiled_network import compile_program
 from krohn.compiler.cost import check_written
-from krohn.foreign import source_name
 from krohn.kinds.sequence_functions.source import (
     ProgramError,
     Realised,
@@ -182,7 +181,7 @@ class SequenceFunctions(SourceKind[SequenceFunction]):
         _stated_program(file)  # nothing is said of a source that cannot be read
         letters, _, classes = alphabets(file)
         word = names_in(words, letters)
-        tokens = letters_in(word, source_name(file.header), letters)
+        tokens = letters_in(word, letters)
         check_length(len(word), longest(file))
         outputs = list(
             name_chosen_classes(

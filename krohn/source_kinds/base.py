@@ -39,8 +39,8 @@ from krohn.network.reading import Opened
 from krohn.option_rules import FORM, refuse, refuse_others
 from krohn.program.domains import IntArray
 from krohn.program.errors import Refused
-from krohn.program.quoting import cut
-from krohn.program.word_texts import letters_by_name, split_letters, write_letter
+from krohn.program.user_input import find_wrong_letter
+from krohn.program.word_texts import letters_by_name, split_letters
 from krohn.report import (
     Progress,
     Question,
@@ -71,12 +71,11 @@ def names_in(words: Sequence[str], known: Collection[str]) -> list[str]:
     return split_letters(words, known.__contains__, known) if named is None else named
 
 
-def letters_in(words: Sequence[str], name: str, letters: Sequence[str]) -> IntArray:
+def letters_in(words: Sequence[str], letters: Sequence[str]) -> IntArray:
     """Letters by name, with blanks between them; without, if each is one character.
 
     Args:
         words: What a person wrote.
-        name: Of the source.
         letters: The name of each of its letters.
 
     Raises:
@@ -84,13 +83,8 @@ def letters_in(words: Sequence[str], name: str, letters: Sequence[str]) -> IntAr
     """
     index = {letter: i for i, letter in enumerate(letters)}
     parts = names_in(words, index)
-    unknown = next((p for p in parts if p not in index), None)
-    if unknown is not None:
-        known = ", ".join(map(write_letter, letters))
-        raise KrohnError(
-            f"{name} has no letter {cut(unknown, 40)!r}; its letters, with blanks between "
-            f"them in a word, are {known}"
-        )
+    if wrong := find_wrong_letter(parts, index.__contains__, letters):
+        raise KrohnError(wrong)
     if not parts:
         raise KrohnError("a word has at least one letter")
     return np.array([index[p] for p in parts], np.int64)

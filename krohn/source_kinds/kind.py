@@ -285,6 +285,10 @@ class Kind(ABC, Generic[S]):
             "this network writes no texts: run(word) gives what it says after each letter"
         )
 
+    def text_splitter(self, file: ModelFile) -> Callable[[str], list[str]] | None:
+        """How a text becomes letters by name; None for `krohn.program.word_texts`."""
+        return None
+
     def of_file(self, file: ModelFile) -> S | None:
         """The source that a file states; None if it does not state it whole.
 

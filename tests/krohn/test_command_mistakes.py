@@ -117,10 +117,10 @@ recheck good.st nothing.json :: nothing.json: cannot be read: No such
 recheck good.st list.json :: list.json is no evidence (it is not JSON);
 recheck good.st folder :: folder is not a regular file: it is a directory
 recheck nothing.st nothing.json :: nothing.st: cannot be read:
-run good.st 0 2 :: '2' is not a letter; the letters, with blanks between
+run good.st 0 2 :: '2' is not a letter (letter 2); the letters are 0, 1
 run good.st 0 1 0 1 0 1 :: this model is for words of up to 5 letters;
-run good.st 'x y' :: 'x' is not a letter; the letters, with blanks
-run good.st '"0' :: '"' is not a letter; the letters, with blanks between
+run good.st 'x y' :: 'x' is not a letter (letter 1); the letters are 0, 1
+run good.st '"0' :: '"' is not a letter (letter 1); the letters are 0, 1
 run good.st 0 --expect 7 :: the model has no answer '7'; its states are
 run good.st --stream nothing :: nothing: No such file or directory
 run good.st --machine :: --machine needs a value

@@ -162,7 +162,7 @@ def test_the_cache_is_what_the_network_computes() -> None:
     streams = net.network.snapshots(told.tokens)
     assert all(torch.equal(cache[f"stream.{i}"], x) for i, x in enumerate(streams))
     for variable in net.places():
-        assert torch.equal(cache[variable], net.read(variable, told.tokens))
+        assert torch.equal(cache[variable], net.read(told.tokens, variable))
     pattern = cache["blocks.0.attention.pattern"]
     assert pattern.shape[2:] == (7, 7)
     assert torch.allclose(pattern.sum(-1), torch.ones(()))

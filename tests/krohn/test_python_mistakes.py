@@ -91,7 +91,7 @@ net.write("11") -> run\(word\) gives what it says
 text.run("a a | a") -> this has 4 tokens
 net.run("x") -> 'x' is not a letter
 text.write("hello") -> a prompt of LCS2,2 has the form
-net.patch("11", "stored", 1, 1) -> the variables are increment, sum, count$
+net.patch("11", "stored", 1, 1) -> sum, count, and `model.select\(\)` prints all of them$
 net.patch("11", "count", 9, 1) -> letters are at 1, …, 2
 net.run_with_hooks("11", {"blocks.7.mlp": abs}) -> `model.hook_places\(\)` lists the places
 net.run_with_hooks("11", [("logits", abs)]) -> hooks are a dict
@@ -108,16 +108,16 @@ net([["1"], None]) -> word 2 is None; a word is a string or a list of letters
 net.run("11", 5) -> takes word by place; all else has a name: states=
 net.run("11", state=True) -> did you mean states\?
 net.encode(5) -> an int is neither
-net.read("11") -> missing a required argument: 'words'
-net.read(channel="count", words="11") -> takes no channel=; it takes variable, words
-net.read("count0", "11") -> no variable 'count0' \(did you mean count
-net.read(["count"], "11") -> by its name, as 'stored', not by \['count'\]
-net.read("count", torch.zeros(3).long()) -> a row for each word
+net.read("11") -> missing a required argument: 'variable'
+net.read(channel="count", words="11") -> takes no channel=; it takes words, variable
+net.read("11", "count0") -> no variable 'count0' \(did you mean count
+net.read("11", ["count"]) -> by its name, as 'stored', not by \['count'\]
+net.read(torch.zeros(3).long(), "count") -> a row for each word
 net.patch("11", "count", True, 1) -> no position True
 net.patch("11", "count", "1", 1) -> no position '1'
 net.patch("11", "count", 0, 1) -> at 0 is the start symbol
-net.patch("11", "count", 1, 7) -> its values are 0 \(0\), 1 \(1\)
-net.patch("11", "count", 1, "odd") -> is never 'odd'; its values
+net.patch("11", "count", 1, 7) -> is never 7; its values after a letter are 0 → 0; 1 → 1$
+net.patch("11", "count", 1, "odd") -> is never 'odd'; its values after a letter are 0 → 0
 net.patch("11", "count", 1, [1]) -> is never \[1\]
 net.patch("11", "count", 1) -> a variable, a position and a value
 net.patch("11", {"count": 1}) -> as in patch\(word, "sum", 2, 1\)
@@ -126,14 +126,14 @@ krohn.automaton("S55") -> ^S55 is not in the zoo: S2 to S8 are$
 net.patch("count", "11", 1, 1) -> the word comes first: patch\(word, 'count', position
 net.patch("cuont", "11", 1, 1) -> not a letter
 net.ablate("sum", "11") -> 'sum' is a variable; the word comes first: ablate\(word, 'sum'\)
-net.read("11", "sum") -> 'sum' is a variable, which comes first: read\('sum', words\)
+net.read("sum", "11") -> 'sum' is a variable; the word comes first: read\(word, 'sum'\)
 net.patch("", "count", 1, 1) -> one word with at least one letter
 net.patch("11", "count", positon=1) -> did you mean position\?
 net.ablate("11", 5) -> by its name, as 'stored', not by 5
 net.ablate("11", []) -> name a variable whose head
 net.ablate("11", ["sum", "count"]) -> no head writes 'count'; heads write sum$
 net.select("sums") -> did you mean sum\?
-net.select("x*") -> the variables are increment, sum, count$
+net.select("x*") -> the network's answer is in count; the variables are increment, sum
 net.select(["sum"]) -> by its name, as 'stored', not by \['sum'\]
 net.select("*").place -> 3 variables are selected \(increment, sum, count\)
 net.select("sum").patch("11", 1) -> missing a required argument: 'value'

@@ -45,7 +45,7 @@ REFUSED = {
     "run Arithmetic3,11": """
         '4/(3-3)' :: divides by zero: 4 / 0
         4+ :: nothing can be evaluated in 4 +
-        '4^2' :: has no letter '^'
+        '4^2' :: '^' is not a letter (letter 2)
         1+1+1+1+1+1+1 :: has 1 to 11 letters, not 13
         '' :: has 1 to 11 letters, not 0
     """,

@@ -9,9 +9,9 @@ from every_construction import SERVED
 from every_kind import NETWORKS, compiled
 
 import krohn
-from krohn.network import ModelFileError
 from krohn.open_model import Model
 from krohn.program.quoting import listed
+from krohn.program.value_names import IS
 from krohn.selection import MOST_PRINTED
 
 
@@ -32,15 +32,17 @@ def test_each_prints_what_it_is_where_it_lies_and_what_its_values_mean(
     net = krohn.compile(source, length, construction, proof=False).model
     for name in net.variables.program.channels:
         printed, meaning = repr(net.select(name)), net.variables.meaning(name)
-        first, where, values = printed.splitlines()
+        first, where, values, answer = printed.splitlines()
         assert first == f"{name}: {meaning.says}"
-        assert all(text in values for text in list(meaning.values.values())[:8])
+        texts = [text.rpartition(IS)[2] for text in meaning.values.values()]
+        assert all(text in values for text in texts[:8])
         place = net.places().get(name)
         assert ("stored nowhere" in where) == (place is None)
         if place is not None:
             assert f"dimension{'s' * (place.dims[1] - place.dims[0] > 1)} " in where
-            assert str(place) == printed
+            assert f"{place}\n{answer}" == printed
             assert net.select(name).place == place
+        assert answer == net.variables.answer
     assert net.select().names == tuple(net.places())
 
 
@@ -49,7 +51,7 @@ def test_patterns_select_several(net: Model) -> None:
     several = net.select("earlier0@*")
     assert several.names == names
     assert tuple(several.places) == names
-    assert len(repr(several).splitlines()) == 3 * len(names)
+    assert len(repr(several).splitlines()) == 3 * len(names) + 1
     assert net.select("*0", "stored0").names == tuple(
         n for n in net.places() if n.endswith("0")
     )
@@ -59,14 +61,15 @@ def test_patterns_select_several(net: Model) -> None:
     assert scan.select("map1[0]").names == ("map1[0]",)
     many = krohn.compile("S5", 20, proof=False).model.select()
     assert len(many.names) > MOST_PRINTED
-    assert repr(many).endswith(f"\n… ({len(many.names) - MOST_PRINTED} more variables)")
+    hidden = len(many.names) - MOST_PRINTED
+    assert f"\n… ({hidden} more variables)\nthe network's answer is in " in repr(many)
 
 
 def test_they_do_what_the_network_does(net: Model) -> None:
     one, several = net.select("stored0"), net.select("earlier0@*")
-    assert torch.equal(one.read(WORD), net.read("stored0", WORD))
+    assert torch.equal(one.read(WORD), net.read(WORD, "stored0"))
     read = several.read(WORD)
-    assert all(torch.equal(x, net.read(n, WORD)) for n, x in read.items())
+    assert all(torch.equal(x, net.read(WORD, n)) for n, x in read.items())
     assert one.patch(WORD, 2, 2) == net.patch(WORD, "stored0", 2, 2)
     assert one.patch(WORD, 2, "paid or member") == one.patch(WORD, 2, 2)
     changes = [(name, 2, 1) for name in several.names]
@@ -93,13 +96,16 @@ def test_all_heads_are_ablated_at_once_as_predicted(construction: str) -> None:
     ("chosen", "said"),
     [
         (("stored1",), "no variable 'stored1'.*did you mean stored0"),
-        (("x*",), r"no variable 'x\*'; the variables are written0, "),
+        (
+            ("x*",),
+            r"no variable 'x\*'; the network's answer is in \w+; the variables are ",
+        ),
         ((["stored0"],), "called by its name, as 'stored', not by"),
         ((0,), "called by its name"),
     ],
 )
 def test_what_is_not_there_is_refused(net: Model, chosen: object, said: str) -> None:
-    with pytest.raises(ModelFileError, match=said):
+    with pytest.raises(krohn.KrohnError, match=said):
         net.select(*chosen)  # type: ignore[misc]
 
 
@@ -108,7 +114,7 @@ def test_what_is_stored_nowhere_is_read_and_not_changed(net: Model) -> None:
     assert chosen.read(WORD).tolist() == [[0, 1, 0, 0, 1, 0]]
     assert chosen.places == {}
     for change in (lambda: chosen.patch(WORD, 1, 1), lambda: chosen.ablate(WORD)):
-        with pytest.raises(ModelFileError, match="computes it from stored0;"):
+        with pytest.raises(krohn.KrohnError, match="is computed from stored0 where"):
             change()
     with pytest.raises(krohn.KrohnError, match=r"6 variables .*; `places` has all"):
         _ = net.select("stored0", "earlier0@*", "now0").place
@@ -144,11 +150,11 @@ def calls(net: Model, word: str) -> dict[str, Any]:
     return {
         "all": lambda: repr(net.select()),
         "hidden": lambda: repr(net.select(hidden)),
-        "read": lambda: net.read(name, word),
-        "read hidden": lambda: net.read(hidden, word.split()),
-        "read no word": lambda: net.read(name, 5),
-        "read tokens": lambda: net.read(name, torch.zeros(1, 2).long()),
-        "read numbers": lambda: net.read(name, torch.zeros(1, 2, 3)),
+        "read": lambda: net.read(word, name),
+        "read hidden": lambda: net.read(word.split(), hidden),
+        "read no word": lambda: net.read(5, name),
+        "read tokens": lambda: net.read(torch.zeros(1, 2).long(), name),
+        "read numbers": lambda: net.read(torch.zeros(1, 2, 3), name),
         "patch": lambda: net.patch(word, name, 1, 0),
         "patch no value": lambda: net.patch(word.split(), name, 1, "zz"),
         "patch no word": lambda: net.patch(None, name, 1, 1),

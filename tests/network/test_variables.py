@@ -14,7 +14,7 @@ from every_construction import SERVED
 from every_kind import NETWORKS, compiled
 
 import krohn
-from krohn.network import ModelFileError
+from krohn.algebra.errors import KrohnError
 from krohn.network.stated_program import meanings_of, stated_program
 from krohn.network.transformer import Transformer
 from krohn.open_model import Model
@@ -174,10 +174,10 @@ def test_a_variable_that_is_stored_nowhere_is_read_as_its_readers_compute_it(
         words = some_words(net)[:20]
         right = interpret(net.variables.program, words)
         for name in net.variables.program.channels:
-            read = net.read(name, torch.from_numpy(words))
+            read = net.read(torch.from_numpy(words), name)
             assert np.array_equal(read, right[name]), (construction, name)
             if name not in net.places():
-                with pytest.raises(ModelFileError, match="is stored nowhere"):
+                with pytest.raises(KrohnError, match="is stored nowhere"):
                     net.variables.place(name)
 
 
@@ -198,5 +198,5 @@ def test_variables_of_every_kind_have_a_meaning(kind: str) -> None:
 def test_a_network_without_a_program_has_no_variables() -> None:
     net = krohn.compile("C3", arch="rnn").model
     assert not isinstance(net.network, Transformer)
-    with pytest.raises(ModelFileError, match="has no variables"):
-        net.read("sum", ["1"])
+    with pytest.raises(KrohnError, match="has no variables"):
+        net.read(["1"], "sum")

@@ -163,9 +163,9 @@ def test_variables_are_read_and_changed_along_directions(name: str, kinds: str) 
     rng = np.random.default_rng(3)
     words = torch.from_numpy(rng.integers(len(plain.letters), size=(20, LENGTH)))
     for variable, place in plain.places().items():
-        assert (hidden.read(variable, words) == plain.read(variable, words)).all()
+        assert (hidden.read(words, variable) == plain.read(words, variable)).all()
         word = [plain.letters[a] for a in words[0].tolist()]
-        for value in plain.read(variable, words).unique().tolist():
+        for value in plain.read(words, variable).unique().tolist():
             try:
                 wanted = plain.patch(word, variable, 4, value)
             except krohn.KrohnError:

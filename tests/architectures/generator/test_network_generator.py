@@ -10,6 +10,7 @@ import torch
 from many_digits import DIGITS, ManyDigits, exact, near
 
 from krohn.algebra import zoo
+from krohn.algebra.errors import KrohnError
 from krohn.architectures.generator import meaning as declared
 from krohn.architectures.generator.build import Freedom
 from krohn.architectures.generator.commands import compile_generator
@@ -147,7 +148,7 @@ def test_words_that_it_cannot_embed_are_refused() -> None:
     generator = Generator(built())
     with pytest.raises(ModelFileError, match="depth is out of range"):
         generator(torch.tensor([[1]]))
-    with pytest.raises(ModelFileError, match="up to 12 letters"):
+    with pytest.raises(KrohnError, match="up to 12 letters"):
         generator(torch.zeros((1, 13), dtype=torch.int64))
 
 

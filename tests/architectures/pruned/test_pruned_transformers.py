@@ -313,7 +313,7 @@ def test_variables_are_read_along_their_directions_and_prices_are_said(
 ) -> None:
     model = compiled("FlipFlop")
     tokens = model.model.encode(["1", "⊥", "2"])
-    assert model.model.read("stored", tokens).tolist() == [[0, 0, 0, 1]]
+    assert model.model.read(tokens, "stored").tolist() == [[0, 0, 0, 1]]
     model.save(tmp_path / "f.safetensors")
     assert krohn.load(tmp_path / "f.safetensors").run(["2", "⊥"]) == ["2", "2"]
     assert krohn.verify(tmp_path / "f.safetensors").verdict == "verified"

@@ -36,7 +36,7 @@ def test_run_writes_a_state_after_each_block(file: str) -> None:
     written = [f"({machine.states[states[t]]})" for t in (8, 10)]
     assert told["text"] == [*"12345123", written[0], *"45", written[1]]
     assert (told["passes"], told["answer"]) == (2, written[1])
-    refused("no letter '9'", "run", file, "9")
+    refused("'9' is not a letter", "run", file, "9")
 
 
 def test_explain_says_what_writing_saves() -> None:

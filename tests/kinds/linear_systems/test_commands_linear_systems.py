@@ -32,7 +32,7 @@ def test_run_says_the_state_within_the_error(file: str) -> None:
     assert source is not None
     right = source.run([[0, 1, 2]])[0]
     assert np.abs(np.array(told["outputs"]) - right).max() <= told["error"]
-    refused("no letter '9'", "run", file, "9")
+    refused("'9' is not a letter", "run", file, "9")
 
 
 def test_explain_and_zoo_know_the_families(file: str) -> None:

@@ -114,7 +114,7 @@ def test_a_channel_is_read_where_its_place_says(name: str) -> None:
     for channel, place in network.model.places().items():
         there = hidden[place.snapshots[0]][..., place.dims[0] : place.dims[1]]
         read = there.argmax(-1) if place.code == "one-hot" else there[..., 0].round()
-        assert torch.equal(read.long(), network.model.read(channel, words)[:, 1:])
+        assert torch.equal(read.long(), network.model.read(words, channel)[:, 1:])
 
 
 @pytest.mark.parametrize("name", ["C2", "Grid4", "S3"])
