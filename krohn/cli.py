@@ -132,7 +132,8 @@ def _run(arguments: list[str], wants_json: bool) -> int:
         # What was asked for is kept for commands that say how to ask again.
         asked = _quiet_first(arguments) or ["--help"]
         only = next((a for a in asked if not a.startswith("-")), "")
-        with name_missing_extra(f"krohn {only}"):
+        words = " ".join(asked).replace("=", " ").split()
+        with name_missing_extra(f"krohn {only}", words=words):
             # A command is imported only if it is the one that was asked for.
             app = application(only)
             code = app(asked, "krohn", standalone_mode=False, obj=arguments)

@@ -1,7 +1,7 @@
 """Optional packages: which extra of Krohn brings each, and what is said without it."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -27,13 +27,15 @@ Each extra brings also what `compile` brings.
 
 @contextmanager
 def name_missing_extra(
-    who: str, error: type[KrohnError] = KrohnError
+    who: str, error: type[KrohnError] = KrohnError, words: Iterable[str] = ()
 ) -> Iterator[None]:
     """Say which extra brings a package that is imported inside and is not installed.
 
     Args:
         who: Who needs it, as a message begins: ``krohn learn``.
         error: What is raised in place of the `ImportError`.
+        words: What was typed. An extra that is named there is asked for: without torch
+            an export ``--to onnx`` needs what `onnx` brings, too.
 
     Raises:
         KrohnError: If a package of `EXTRAS` cannot be imported; of this type.
@@ -42,7 +44,7 @@ def name_missing_extra(
         yield
     except ImportError as reason:
         package = (reason.name or "").partition(".")[0]
-        extra = _extra(package, who)
+        extra = _extra(package, [*words, *who.replace(".", " ").split()])
         if extra is None:
             raise
         missing = isinstance(reason, ModuleNotFoundError)
@@ -50,12 +52,11 @@ def name_missing_extra(
         raise error(f"{who} needs {package}{why}: {install(extra)}") from None
 
 
-def _extra(package: str, who: str) -> str | None:
-    """The extra that brings a package: one that is called like who asks, or the first."""
+def _extra(package: str, words: list[str]) -> str | None:
+    """The extra that brings a package: one that is named, or the first."""
     common = EXTRAS["compile"]
     bring = [e for e, packages in EXTRAS.items() if package in (*common, *packages)]
-    asked = [extra for extra in bring if who.endswith(extra)]
-    return next(iter(asked + bring), None)
+    return next((extra for extra in bring if extra in words), next(iter(bring), None))
 
 
 def install(extra: str) -> str:

@@ -5,10 +5,12 @@ import re
 import shutil
 import subprocess
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
 
 import nbformat
 import pytest
-from hooks import with_options
+from hooks import on_page_content, with_options
 from links import broken
 from mkdocs.commands.build import build
 from mkdocs.config import load_config
@@ -75,6 +77,15 @@ def test_names_and_documents_in_docstrings_are_links() -> None:
         '<code>krohn.zoo</code>, <a href="../classes/Model.html"><code>krohn.Model</code>'
         '</a>, <a href="../../faq.html">docs/faq.md</a>, docs/no.md'
     )
+
+
+def test_a_picture_leads_to_itself() -> None:
+    page = SimpleNamespace(file=SimpleNamespace(src_uri="faq.md"))
+    shown = '<p><img alt="S5" src="images/s5.svg" /></p>'
+    linked = f'<p><a href="images/s5.svg">{shown[3:-4]}</a></p>'
+    assert on_page_content(shown, cast(Any, page), Files([])) == linked
+    inside = '<img src="data:image/png;base64,00">'
+    assert on_page_content(inside, cast(Any, page), Files([])) == inside
 
 
 def test_every_command_is_listed_with_its_options() -> None:

@@ -20,6 +20,7 @@ from krohn import cli, schemas
 
 ROOT = Path(__file__).parents[2]
 SCHEMAS = "schemas.md"
+PICTURE = re.compile(r'<img [^>]*src="([^":]+)"[^>]*>')
 COMMANDS = "commands.md"
 MOVED = (
     (re.compile(r"\]\(\.\./((?:\.\./)*(?:examples|results)/)"), r"](\1"),
@@ -69,10 +70,10 @@ def on_page_markdown(markdown: str, page: Page, **_: object) -> str:
 
 
 def on_page_content(html: str, page: Page, files: Files, **_: object) -> str:
-    """Let what docstrings name be links."""
-    if not page.file.src_uri.startswith("reference/"):
-        return html
-    return with_references(html, page.file, files)
+    """Let pictures, small on a phone, lead to themselves, and what is named to its page."""
+    html = PICTURE.sub(r'<a href="\1">\g<0></a>', html)
+    named = page.file.src_uri.startswith("reference/")
+    return with_references(html, page.file, files) if named else html
 
 
 def with_schemas(markdown: str) -> str:

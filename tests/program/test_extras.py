@@ -58,6 +58,15 @@ def test_an_extra_brings_what_all_bring() -> None:
         raise ModuleNotFoundError("No module named 'torch'", name="torch")
 
 
+@pytest.mark.parametrize("words", [["--to", "onnx"], ["--engine", "onnx", "F"]])
+def test_an_extra_that_is_named_is_asked_for(words: list[str]) -> None:
+    with (
+        pytest.raises(KrohnError, match=r"krohn fuzz needs torch: .*\[onnx\]'"),
+        name_missing_extra("krohn fuzz", words=words),
+    ):
+        raise ModuleNotFoundError("No module named 'torch'", name="torch")
+
+
 def test_a_package_that_cannot_be_imported_says_why() -> None:
     with (
         pytest.raises(KrohnError, match=r"needs onnx \(too old\): pip"),
