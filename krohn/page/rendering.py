@@ -5,6 +5,7 @@ import hashlib
 import io
 import math
 import platform
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context
@@ -30,7 +31,7 @@ from krohn.replaying import command_line
 # Names and numbers as pages show them.
 
 
-LONGEST_NAME = 120
+LONGEST_NAME, LONGEST_SENTENCE = 120, 600
 
 
 def plain(text: object, limit: int = LONGEST_NAME) -> str:
@@ -41,6 +42,12 @@ def plain(text: object, limit: int = LONGEST_NAME) -> str:
 def name(text: object, limit: int = LONGEST_NAME) -> Markup:
     """The text, escaped for HTML, with a direction of its own."""
     return Markup("<bdi>{}</bdi>").format(plain(text, limit) or "(empty)")
+
+
+def sentence(text: object) -> Markup:
+    """A sentence of Krohn, with what it quotes by backticks as code."""
+    whole = str(name(text, LONGEST_SENTENCE))
+    return Markup(re.sub("`([^`]+)`", r"<code>\1</code>", whole))
 
 
 def at_most(value: float | None) -> str:
@@ -277,5 +284,6 @@ def render_page(
         "at_most": at_most,
         "at_least": at_least,
         "plain": plain,
+        "sentence": sentence,
     }
     return environment.get_template(template).render(facts)

@@ -18,7 +18,7 @@ from krohn.algebra.formats import json_format
 from krohn.network import modelfile
 from krohn.network.modelfile import ModelFile
 from krohn.page.longest import LIMIT, _Search, longest
-from krohn.page.rendering import at_least, at_most
+from krohn.page.rendering import at_least, at_most, sentence
 from krohn.page.verification_page import (
     MOST_ROWS,
     Head,
@@ -323,3 +323,10 @@ def test_what_is_found_is_what_compiling_finds() -> None:
 
 def test_who_was_not_proved_has_no_longest_words(grid: ModelFile) -> None:
     assert "not proved" in str(longest(grid, False))
+
+
+def test_what_a_sentence_quotes_is_code_and_nothing_else_is_a_tag() -> None:
+    shown = sentence("`run` prints <b>; `<i>`")
+    assert shown == (
+        "<bdi><code>run</code> prints &lt;b&gt;; <code>&lt;i&gt;</code></bdi>"
+    )
