@@ -201,7 +201,8 @@ def check(
     if at is None or not 1 <= at <= length:
         why = "; at 0 is the start symbol" if position == 0 else ""
         raise KrohnError(
-            f"there is no position {position!r}: letters are at 1, …, {length}{why}"
+            f"there is no position {position!r} in a word of {count(length, 'letter')}, "
+            f"the first of which is at 1{why}"
         )
     channel, names = program.channels[variable], variables.meaning(variable).values
     known = channel.domain.tolist()

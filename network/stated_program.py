@@ -1,7 +1,7 @@
 """The Program that a file states, and what its variables mean."""
 
 from krohn.network import ModelFileError
-from krohn.network.modelfile import ModelFile
+from krohn.network.modelfile import ModelFile, alphabets
 from krohn.program.claim import Sense
 from krohn.program.errors import Refused
 from krohn.program.meanings import Meaning, meanings, stored_inputs as stored_inputs
@@ -30,6 +30,6 @@ def stated_program(file: ModelFile) -> Statement:
 
 def meanings_of(file: ModelFile, program: Statement) -> dict[str, Meaning]:
     """What each variable of the Program of a file means."""
-    claim = file.claim
-    answers = claim.answers if claim.sense is Sense.EXACT else ()
-    return meanings(program, claim.letters, answers)
+    # Who writes texts answers with tokens; who says laws or vectors, with no names.
+    named = file.claim.sense in (Sense.EXACT, Sense.GENERATES)
+    return meanings(program, file.claim.letters, alphabets(file)[2] if named else ())

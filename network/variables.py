@@ -376,7 +376,7 @@ def _values_in_words(meaning: Meaning) -> str:
 
 def list_values(values: Iterable[int], names: Mapping[int, str]) -> str:
     """Values in a row, each with its name if it has one: ``0 → shut; 1 → open``."""
-    texts = [f"{v} → {names[v]}" if v in names else str(v) for v in values]
+    texts = [f"{v} → {names[v] or repr('')}" if v in names else str(v) for v in values]
     return listed(texts, MOST_LISTED, between="; ")
 
 

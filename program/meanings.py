@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, fields
 from typing import NamedTuple
 
 from krohn.program.functions import Select, Table
+from krohn.program.operations.position import Position
 from krohn.program.operations.shift import Shift
 from krohn.program.quoting import listed
 from krohn.program.statement import Channel, Statement
@@ -38,9 +39,10 @@ SENTENCES = {
     "final": "{source} at the end of the word",
     "shift": "{source} {back} before",
     "shift-by": "{source} as many letters before as {by} says",
-    "at": "{source} at the letter whose number has the binary digits {digits}",
-    "at-anywhere": "{source} at the letter of the word whose number has the binary "
-    "digits {digits}",
+    "at": "{source} at the position so far whose binary digits, the lowest first, are "
+    "{digits}",
+    "at-anywhere": "{source} at the position of the word whose binary digits, the lowest "
+    "first, are {digits}",
     "letter-matrix": "the matrix of the letter",
     "matrix-product": "{left} times {right}",
     "normalised": "{source}, divided by its mass",
@@ -81,8 +83,11 @@ def meanings(
     names, found = ValueNames(program, letters, answers), dict[str, Meaning]()
     windows = _windows(program, names)
     for name, channel in program.channels.items():
+        fixed = isinstance(channel.operation, Position)
         if name in windows:
             says = windows[name].says(names.of(name)[0])
+        elif len(channel.later) == 1 and (fixed or name in names.of_letter):
+            says = _constant(channel)
         elif name in names.of_letter and channel.op == Table.wire:
             says = "a number for each letter"
         else:
@@ -160,13 +165,22 @@ def _unstored(program: Statement, channel: Channel) -> Iterator[str]:
 
     Who looks at what is stored does not meet them elsewhere.
     """
+    told = describe(channel)
     for read in map(program.channels.__getitem__, dict.fromkeys(channel.inputs)):
-        if read.stored is None:
+        if read.stored is None and read.name in told:
             plain = read.op in ("token", "sum")
             short = plain or (read.op == Table.wire and residue(read.table)[1])
             sources = listed(stored_inputs(program, read.name), last="and")
             says = describe(read) if short else f"computed from {sources}"
             yield f"{read.name} is {says}"
+
+
+def _constant(channel: Channel) -> str:
+    """The value that a channel has after every letter."""
+    value, bos = int(channel.later[0]), int(channel.bos)
+    if value == bos:
+        return f"always {value}"
+    return f"{value} after every letter, {bos} before the first"
 
 
 def describe(channel: Channel) -> str:

@@ -215,13 +215,13 @@ class ValueNames:
         """What gives each value, of any option."""
         options = [self._parts(name) for name in channel.inputs[1:]]
         kinds = {kind for _, kind in options}
-        if not kinds <= {"letter", "position", "input"}:
+        if len(kinds) != 1 or not kinds <= {"letter", "position", "input"}:
             return UNNAMED
         parts = {
             v: tuple(dict.fromkeys(p for names, _ in options for p in names.get(v, ())))
             for v in channel.domain.tolist()
         }
-        return parts, kinds.pop() if len(kinds) == 1 else "input"
+        return parts, kinds.pop()
 
     def _with_start(self, channel: Channel, named: Named) -> Named:
         """The names, with one for a value that there is only before any letter."""

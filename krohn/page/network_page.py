@@ -27,6 +27,7 @@ from krohn.program.attention import Sight
 from krohn.program.claim import Sense
 from krohn.program.functions import Table
 from krohn.program.intervention import letter_tables, rows_of_letters
+from krohn.program.meanings import Meaning
 from krohn.program.operations.base import Operation
 from krohn.program.operations.map import Map
 from krohn.program.statement import Channel, Statement
@@ -39,6 +40,12 @@ LARGEST = 2**20
 SHOWN = 8
 """Letters of the word that is shown first."""
 UNITS = ("relu", "sine")
+OF = {
+    "answer": "answer: ",
+    "possible answers": "possible answers: ",
+    "letter": "letter: ",
+}
+"""What names of values are of, where they do not say it themselves."""
 OPERATIONS = (
     *("token", "position", "table", "select", "sum", "prefix-sum", "marked-sum"),
     *("block-sum", "shift", "shift-by", "latest", "earliest", "sibling-latest"),
@@ -110,14 +117,27 @@ def page_data(file: ModelFile) -> dict[str, Any]:
             for name, array in tensors.items()
         },
         "channels": [
-            _channel(program, each, meanings[each.name].says)
+            _channel(program, each, _says(program, each, meanings[each.name]))
             for each in program.channels.values()
         ],
-        "names": {name: dict(each.values) for name, each in meanings.items()},
+        "names": {name: _names(each) for name, each in meanings.items()},
         "outputs": program.outputs,
         "decode": [[row, answer] for row, answer in program.decode.items()],
         "first": _first_word(file),
     }
+
+
+def _says(program: Statement, channel: Channel, meaning: Meaning) -> str:
+    """How a variable is computed, and whether the network's answer is in it."""
+    return meaning.says + "; the answer is read from it" * (
+        channel.name in program.outputs
+    )
+
+
+def _names(meaning: Meaning) -> dict[int, str]:
+    """The name of each value, with what the name is of."""
+    of = OF.get(meaning.named_by, "")
+    return {value: f"{of}{name}" for value, name in meaning.values.items()}
 
 
 def _transformer(file: ModelFile) -> Transformer:

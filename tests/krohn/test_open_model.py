@@ -223,7 +223,7 @@ MISTAKES: dict[str, tuple[Call, str]] = {
     ),
     "a position that there is not": (
         lambda m, _: m.patch(["213"], "h.count0", 2, 0),
-        "no position 2: letters are at 1, …, 1",
+        "no position 2 in a word of 1 letter, the first of which is at 1",
     ),
     "the position of BOS": (
         lambda m, _: m.patch(["213"], "h.count0", 0, 0),

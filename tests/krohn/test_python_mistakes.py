@@ -92,7 +92,7 @@ text.run("a a | a") -> this has 4 tokens
 net.run("x") -> 'x' is not a letter
 text.write("hello") -> a prompt of LCS2,2 has the form
 net.patch("11", "stored", 1, 1) -> sum, count, and `model.select\(\)` prints all of them$
-net.patch("11", "count", 9, 1) -> letters are at 1, …, 2
+net.patch("11", "count", 9, 1) -> no position 9 in a word of 2 letters
 net.run_with_hooks("11", {"blocks.7.mlp": abs}) -> `model.hook_places\(\)` lists the places
 net.run_with_hooks("11", [("logits", abs)]) -> hooks are a dict
 net.run_with_hooks("11", None) -> what stands there}, not None

@@ -18,6 +18,7 @@ from krohn.algebra.errors import KrohnError
 from krohn.network.stated_program import meanings_of, stated_program
 from krohn.network.transformer import Transformer
 from krohn.open_model import Model
+from krohn.program.claim import Sense
 from krohn.program.interpreter import decoded_outputs, interpret
 from krohn.program.meanings import SENTENCES
 from krohn.program.operations import operation_modules
@@ -95,15 +96,16 @@ def test_names_by_answer_and_by_letter_are_those(construction: str) -> None:
         program, words = net.variables.program, some_words(net)
         values = interpret(program, words)
         answers = decoded_outputs(program.outputs, program.decode, values)
-        for name, meaning in net.variables.meanings.items():
+        meanings = net.variables.meanings
+        for name, meaning in meanings.items():
             told = meaning.values
             if meaning.named_by == "answer" and name in program.outputs:
                 said = np.vectorize(told.get)(values[name][:, 1:])
                 assert (said == np.array(net.classes)[answers]).all()
-            if (
-                meaning.named_by == "letter"
-                and meaning.says == "a number for each letter"
-            ):
+            channel = program.channels[name]
+            read = channel.inputs[1:] if channel.op == "select" else (name,)
+            told_by = {meanings[n].says for n in read}
+            if meaning.named_by == "letter" and told_by == {"a number for each letter"}:
                 for letter, v in zip(words[:, 0], values[name][:, 1], strict=True):
                     all_of = re.split(", | or ", told[v])
                     written = net.letters[letter] in all_of
@@ -193,6 +195,36 @@ def test_variables_of_every_kind_have_a_meaning(kind: str) -> None:
         assert "{" not in meaning.says, name
         domain = set(program.channels[name].domain.tolist())
         assert set(meaning.values) in (domain, set())
+
+
+@EACH
+def test_what_is_stored_nowhere_is_explained_where_it_is_named(
+    construction: str,
+) -> None:
+    for net in networks(construction):
+        program, places = net.variables.program, net.places()
+        for name, place in places.items():
+            explained = [
+                part.partition(" is ")[0] for part in place.meaning.split("; ")[1:]
+            ]
+            for read in program.channels[name].inputs:
+                named = re.search(
+                    rf"(?<![\w.]){re.escape(read)}(?![\w.])", place.meaning
+                )
+                assert not named or read in places or read in explained, (name, read)
+
+
+@pytest.mark.parametrize("kind", NETWORKS)
+def test_the_answer_of_every_kind_that_has_names_is_named(kind: str) -> None:
+    net = compiled(kind).model
+    if not net.places() or net.file.claim.sense is Sense.WITHIN:
+        return
+    outputs, decode = net.variables.program.outputs, net.variables.program.decode
+    if len(outputs) == 1 and decode:
+        meaning = net.variables.meaning(outputs[0])
+        assert meaning.named_by == "answer"
+        named = {row[0]: net.classes[q] for row, q in decode.items()}
+        assert all(named[v] == told for v, told in meaning.values.items())
 
 
 def test_a_network_without_a_program_has_no_variables() -> None:
