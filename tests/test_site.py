@@ -4,12 +4,14 @@ import json
 import re
 import shutil
 import subprocess
+import tomllib
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
 import nbformat
 import pytest
+from hidden_packages import python
 from hooks import on_page_content, with_options
 from links import broken
 from mkdocs.commands.build import build
@@ -28,6 +30,7 @@ from tables import LONG, with_tables
 from tutorials import FOLDER, executed, notebook
 
 from krohn import cli
+from krohn.program.extras import EXTRAS
 
 DOCS = Path(__file__).parents[1] / "docs"
 SCRIPTS = sorted(FOLDER.glob("*.py"))
@@ -47,6 +50,13 @@ def test_a_notebook_is_its_script(script: Path) -> None:
     assert committed == f"{nbformat.writes(notebook(script))}\n", "run make notebooks"
 
 
+IN_PYTHON = """
+sys.path.append(sys.argv[1])
+import names
+print(len(names.pages(open(sys.argv[2]).read())))
+"""
+
+
 @about_all
 def test_each_public_name_has_a_page_and_no_private_one_has() -> None:
     text = (DOCS / LIST).read_text()
@@ -61,6 +71,18 @@ def test_each_public_name_has_a_page_and_no_private_one_has() -> None:
         (summary,) = re.findall(rf"^- \[{name}\]\((.*)\): .+\.$", linked, re.MULTILINE)
         assert f"reference/{summary}" == uri
         assert f"heading: {name}\n" in made[uri]
+
+
+@about_all
+def test_the_extra_of_pages_brings_what_public_names_import() -> None:
+    project = tomllib.loads((DOCS.parent / "pyproject.toml").read_text())["project"]
+    brought = re.findall(
+        r"\[(\w+)\]", "".join(project["optional-dependencies"]["docs"])
+    )
+    others = (each for e, each in EXTRAS.items() if e not in ("compile", *brought))
+    paths = (str(DOCS / "site"), str(DOCS / LIST))
+    (count,) = python({p for each in others for p in each}, IN_PYTHON, *paths)
+    assert int(count) == len(listed((DOCS / LIST).read_text()))
 
 
 def test_a_name_that_the_list_leaves_out_comes_last() -> None:
