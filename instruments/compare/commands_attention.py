@@ -20,7 +20,9 @@ def attention(
     ],
     word: Annotated[
         str | None,
-        typer.Option(help="A prefix (default: one with all kinds and depths)."),
+        typer.Option(
+            metavar="WORD", help="A prefix (default: one with all kinds and depths)."
+        ),
     ] = None,
     seed: Annotated[
         int,

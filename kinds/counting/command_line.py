@@ -29,7 +29,10 @@ def crasp(
     machine: common.Machine,
     *,
     output: Annotated[
-        str | None, typer.Option("-o", "--output", help="Write the program: F.crasp.")
+        str | None,
+        typer.Option(
+            "-o", "--output", metavar="FILE", help="Write the program: F.crasp."
+        ),
     ] = None,
     length: Upto = 100,
     effort: common.Effort = "normal",

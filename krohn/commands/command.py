@@ -1,5 +1,8 @@
 """How a command reads its arguments, and what its ``--help`` prints."""
 
+import re
+from collections.abc import Callable
+from functools import partial
 from inspect import cleandoc
 from textwrap import indent
 from typing import Any
@@ -13,6 +16,11 @@ from krohn.commands.coercion import read_plain_values
 UsageError: Any = typer.BadParameter.__bases__[0]
 
 EXAMPLES = "Examples"
+PLACEHOLDERS = {"int": "N", "integer": "N", "float": "X", "Path": "FILE", "path": "FILE"}
+"""What stands for a value in ``--help``, by its type, as typer and click call it, where no
+option says it; else NAME."""
+BOUNDS = re.compile(r"([^\s\[]+)<=x<=([^\s\];]+)|x([<>])=([^\s\];]+)")
+"""How typer writes the range of a number: ``x>=1``, ``x<=8`` or ``0<=x<=8``."""
 
 
 def split_docstring(text: str) -> tuple[str, str]:
@@ -26,7 +34,7 @@ class Command(TyperCommand):
 
     def get_params(self, ctx: Any) -> Any:
         """Its parameters, ``--help`` among them."""
-        return read_plain_values(super().get_params(ctx))
+        return _prepare(super().get_params(ctx))
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Read the arguments.
@@ -89,12 +97,57 @@ class Command(TyperCommand):
                 formatter.write(indent(cleandoc(self.epilog), "  ") + "\n")
 
 
+def _prepare(parameters: list[Any]) -> list[Any]:
+    """Parameters that are read and described as ours are, and not as typer does it."""
+    for parameter in parameters:
+        if "get_help_record" not in vars(parameter):
+            described = partial(_describe, parameter, parameter.get_help_record)
+            parameter.get_help_record = described
+    return read_plain_values(parameters)
+
+
+def _describe(
+    parameter: Any, describe: Callable[[Any], Any], ctx: Any
+) -> tuple[str, str] | None:
+    """What ``--help`` says of a parameter: how it is typed, and what it means.
+
+    Args:
+        parameter: The parameter.
+        describe: What says so in the way of typer, with types of Python.
+        ctx: The context of the command.
+    """
+    an_argument = parameter.param_type_name == "argument"
+    if not an_argument and not parameter.is_flag and parameter.metavar is None:
+        parameter.metavar = PLACEHOLDERS.get(_name_type(parameter), "NAME")
+    if (record := describe(ctx)) is None:
+        return None
+    typed, text = record
+    if an_argument:
+        typed = parameter.metavar or parameter.name.upper()
+    return typed, BOUNDS.sub(_name_range, text)
+
+
+def _name_type(option: Any) -> str:
+    """The type of an option, by the name that typer has for it, or click before."""
+    if (described := getattr(option, "type_descriptor", None)) is not None:
+        return str(getattr(described.annotation, "__name__", ""))
+    return str(getattr(option.type, "name", "")).removesuffix(" range")
+
+
+def _name_range(found: re.Match[str]) -> str:
+    """A range of numbers in words."""
+    least, most, order, bound = found.groups()
+    if order is None:
+        return f"{least} to {most}"
+    return f"{bound} or {'more' if order == '>' else 'less'}"
+
+
 class Group(TyperGroup):
     """The commands, with the options that all of them have."""
 
     def get_params(self, ctx: Any) -> Any:
         """Its parameters, ``--help`` among them."""
-        return read_plain_values(super().get_params(ctx))
+        return _prepare(super().get_params(ctx))
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Read the options before the name of a command.

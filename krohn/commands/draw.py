@@ -47,6 +47,7 @@ def draw(
         str | None,
         typer.Option(
             "--word",
+            metavar="WORD",
             help="Draw which token attends to which while the text after this prompt is "
             "written; of a generator, the attention on this prefix.",
         ),

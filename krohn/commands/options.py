@@ -231,6 +231,7 @@ class Wanted:
     machine: Annotated[
         str | None,
         typer.Option(
+            metavar="MACHINE",
             help="The machine, or the dynamic program, to hold it against (default: "
             "the file's own)."
         ),

@@ -208,7 +208,8 @@ class Solver:
         ),
     ] = None
     error: Annotated[
-        str, typer.Option(help="With --gadgets: how far outputs may be off.")
+        str,
+        typer.Option(metavar="X", help="With --gadgets: how far outputs may be off."),
     ] = "1/4"
     timeout: Annotated[
         float,

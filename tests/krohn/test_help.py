@@ -1,6 +1,7 @@
 """What ``--help`` prints: groups, examples that work, summaries that are not cut."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -42,6 +43,18 @@ def test_options_are_in_groups_that_can_be_looked_through(
     text = capsys.readouterr().out
     assert "\nExamples:\n  krohn " in text
     assert max(len(each) for each in sections(text).values()) <= 16
+
+
+TYPE = re.compile(r"<[\w\[\] ]+>|\bx[<>]=|<=x|\b(?:INTEGER|FLOAT|TEXT|PATH)\b")
+"""How typer and click write the type and the range of a value."""
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_values_stand_under_words_and_not_under_types(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.run([name, "--help"]) == 0
+    assert not TYPE.findall(capsys.readouterr().out)
 
 
 def test_summaries_are_not_cut(capsys: pytest.CaptureFixture[str]) -> None:
