@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.errors import KrohnError
 from krohn.algebra.minimisation import output_classes
-from krohn.checks import check_digest
-from krohn.foreign import directory_reader, is_trained
+from krohn.checks import AnotherClaim, check_digest
+from krohn.foreign import directory_reader, is_trained, names_machine
 from krohn.network import modelfile
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import one_thread
@@ -178,8 +178,10 @@ def check(
         digest: Of the claim that it must be about, as in `krohn.verify`.
 
     Raises:
-        KrohnError: If a file cannot be read, the alphabets differ, another kind of source
-            is named, or the claim has another digest.
+        AnotherClaim: If the claim has another digest, or the evidence shows what the file
+            claims, and the machine that is asked for does something else.
+        KrohnError: If a file cannot be read, the alphabets differ, or another kind of
+            source is named.
     """
     data, expected = _read(path, machine, observe)
     evidence_bytes = read_bytes(evidence, LARGEST)
@@ -190,7 +192,28 @@ def check(
             f"{evidence} is no evidence (it is not JSON); `krohn verify {path} "
             "--proof --evidence E.json` writes some"
         )
+    if result.verdict != "verified" and machine is not None:
+        _refuse_another_machine(path, evidence_bytes, expected.target)
     return result
+
+
+def _refuse_another_machine(
+    path: str | Path, evidence: bytes, asked: Target | None
+) -> None:
+    """Refuse evidence of what a file says itself, where another machine is asked for.
+
+    Raises:
+        AnotherClaim: If the two machines differ, as `krohn.verify` would refute it.
+    """
+    if asked is None or is_trained(path) or not names_machine(asked.file):
+        return
+    data, own = _read(path, None, None)
+    apart = "" if own.target is None else asked.difference_from(own.target.machine)
+    if apart and _check(data, evidence, own)[0].verdict == "verified":
+        raise AnotherClaim(
+            f"not verified: {apart}; the evidence shows what the file itself claims, "
+            f"{own.claim.lines()[0]}"
+        )
 
 
 def _is_object(text: bytes) -> bool:
@@ -224,13 +247,14 @@ class _Expected(NamedTuple):
     """The expected subject of evidence: the machine, if it has one, and the whole claim.
 
     There may be a ``problem``, for which no evidence shows the claim. Of another source
-    than the file's own, ``file`` claims it.
+    than the file's own, ``file`` claims it. Of a machine, ``target`` has it beside the file.
     """
 
     machine: Machine | None
     claim: Claim
     problem: str = ""
     file: ModelFile | None = None
+    target: Target | None = None
 
 
 def _move_evidence(
@@ -276,7 +300,8 @@ def _read(
 
 def _of_target(target: Target) -> _Expected:
     shows = output_classes(target.machine, target.file.claim.shows.value).of
-    return _Expected(machine_of(target.machine, shows), target.claim, target.problem)
+    machine = machine_of(target.machine, shows)
+    return _Expected(machine, target.claim, target.problem, target=target)
 
 
 def _model(path: str | Path) -> "bytes | Files":

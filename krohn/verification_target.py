@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.errors import KrohnError
+from krohn.algebra.minimisation import naming
 from krohn.alignment import (
     Shown,
     align,
@@ -151,6 +152,18 @@ class Target:
         """Why no proof about `machine` shows the claim; empty if it does."""
         return "" if self.shown is None else self.shown.problem(self.claim.length)
 
+    def difference_from(self, own: Automaton) -> str:
+        """A word on which the machine does something else than the file's own, in words.
+
+        It is empty if no word of the claim tells the two apart, and where laws of the next
+        letter are claimed, which two machines may share.
+        """
+        if self.shown is not None or self.claim.sense is Sense.LAWS:
+            return self.problem
+        states = self.claim.shows is Shows.STATES
+        one, other = (naming(m) if states else m for m in (self.machine, own))
+        return Shown.of(one, other).problem(self.claim.length)
+
     def find_counterexample(self, word: Sequence[str]) -> "Counterexample | None":
         """A word along which the states that the model says show what is wrong."""
         from krohn.verify.testing.counterexample import Counterexample, pair
@@ -248,8 +261,8 @@ def open_target(
     outputs = file.claim.shows is Shows.OUTPUTS
     if observe is not None and not outputs:
         raise KrohnError(
-            "--observe is for models of outputs, and this is one of states; leave "
-            "--observe out"
+            "--observe is for models of outputs, and this is one of states; compile it "
+            "with --observe outputs, or leave --observe out"
         )
     kind = Target
     if file.claim.sense is Sense.LAWS:

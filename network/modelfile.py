@@ -20,6 +20,7 @@ from krohn.network.architecture import (
     kind_of,
     sparse_matrices,
 )
+from krohn.network.export_card import say_export
 from krohn.network.precision import BY_CODE, PRECISIONS, FloatArray, Precision
 from krohn.program import strict_json
 from krohn.program.architectures.transformer import PLAIN as PLAIN
@@ -142,7 +143,7 @@ def read_data(path: str | Path) -> bytes:
     except Unreadable as error:
         known = Path(path).suffix == ".safetensors"
         hint = "" if known or not error.missing else NOT_COMPILED
-        raise ModelFileError(f"{error}{hint}") from None
+        raise ModelFileError(say_export(path) or f"{error}{hint}") from None
 
 
 def parse(data: bytes, path: str | Path) -> ModelFile:

@@ -166,8 +166,6 @@ class Claim:
         listed = ", ".join(filter(None, parts)) or "inputs are real numbers"
         kind = "" if self.of_machine else f"{legibly(self.kind)} "
         answers = self._answer_line()
-        if self.outputs:
-            answers += f"; `run` prints their {_count_in_words(self.outputs, 'output')}"
         return (
             f"about {kind}{_cut_within(legibly(self.name, ''))}: {listed}",
             f"answers are {answers}; {self.dtype}; digest {self.digest[:SHORT]}…",
@@ -175,6 +173,11 @@ class Claim:
 
     def _answer_line(self) -> str:
         """The answers, in words; with number and names if they are outputs or classes."""
+        if self.outputs:
+            return (
+                "the states after each letter; `run` prints the output of each step, one of "
+                f"{len(self.outputs):,} {_first_names(self.outputs)}"
+            )
         singular = {"outputs": "output", "classes": "class"}.get(self.are)
         return self.are if singular is None else _count_in_words(self.answers, singular)
 
@@ -458,6 +461,11 @@ def _count_in_words(names: tuple[str, ...], noun: str) -> str:
     if not names:
         return ""
     ends = "" if len(names) == 1 else "es" if noun.endswith("s") else "s"
+    return f"{len(names):,} {noun}{ends} {_first_names(names)}"
+
+
+def _first_names(names: tuple[str, ...]) -> str:
+    """As many names as there is room for, in brackets."""
     shown, room = list[str](), ROOM
     for name in map(legibly, names[: ROOM + 1]):
         room -= len(name) + 2
@@ -465,7 +473,7 @@ def _count_in_words(names: tuple[str, ...], noun: str) -> str:
             break
         shown.append(_cut(name, ROOM))
     more = ["…"] if len(shown) < len(names) else []
-    return f"{len(names):,} {noun}{ends} ({', '.join([*shown, *more])})"
+    return f"({', '.join([*shown, *more])})"
 
 
 def legibly(name: str, between: str = ",") -> str:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from krohn.commands.completion import completion, list_exports
-from krohn.commands.options import Json, emit
+from krohn.commands.options import Json, emit, print_remark
 from krohn.commands.progress import progress
 from krohn.program.slices import slice_exports
 from krohn.program.wording import at_most
@@ -64,6 +64,7 @@ def export(
             seed=seed,
             progress=report,
         )
+    print_remark(result.warning)
     emit("export", result.to_object(), as_json, lambda: _show_export(result))
 
 
@@ -78,7 +79,8 @@ def _show_export(found: "Export") -> None:
     print(f"wrote {found.directory}, for {found.to}")
     print(f"  {found.proved}")
     if found.classes == "states":
-        print("  classes are the states of the machine")
+        hint = "; `krohn compile --observe outputs` makes them its outputs"
+        print(f"  classes are the states of the machine{hint * found.hides_outputs}")
     print(
         f"  read back and run on {ran.words:,} words of {ran.length} letters{right}; "
         f"largest deviation of a logit {at_most(ran.deviation)}"

@@ -1,7 +1,7 @@
 """Exports, each read back and run beside the network that it was made from."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal, cast
@@ -17,6 +17,7 @@ from krohn.algebra.minimisation import Shows
 from krohn.architectures.exports.circuit import labels
 from krohn.architectures.exports.commands_card import (
     NAME,
+    NOT_PROVED,
     card,
     program,
     verdict,
@@ -259,9 +260,8 @@ def proof_of(
         return Proof("undecided", problem, length)
     if not home.unproved or done.verdict != "verified":
         return done
-    unchecked = f"{home.unproved} is as docs/soundness.md assumes was not checked"
-    reason = f"whether {unchecked}; if it is, the network is {verdict(done)}"
-    return Proof("undecided", reason, length)
+    reason = f"whether {home.unproved} is as docs/soundness.md assumes was not checked"
+    return replace(done, verdict="undecided", reason=reason, told={})
 
 
 @dataclass(frozen=True)
@@ -276,6 +276,7 @@ class Export:
         verdict: That of the checker on what was written.
         proved: The same in a sentence, with what is proved, or why nothing is.
         classes: What classes are called by there, ``"states"`` or ``"answers"``.
+        hides_outputs: Whether they are states of a machine whose transitions show outputs.
     """
 
     to: str
@@ -285,11 +286,19 @@ class Export:
     verdict: Verdict
     proved: str
     classes: str
+    hides_outputs: bool
+
+    @property
+    def warning(self) -> str:
+        """What is to be known of a network that is not proved; empty if it is."""
+        unproved = self.proved.startswith(NOT_PROVED)
+        return f"{self.directory} is {self.proved}" if unproved else ""
 
     def to_object(self) -> dict[str, Any]:
         """Itself for JSON."""
         facts = asdict(self)
         ran = facts.pop("ran")
+        del facts["hides_outputs"]
         return {**facts, **ran, "wrong": 0}
 
 
@@ -344,7 +353,10 @@ def export(
         text = card(file, home, names, proof, shown, home.digest(file, place))
         (place / NAME).write_text(text, encoding="utf-8")
     verdicts = proof.verdict, verdict(proof)
-    return Export(to, str(directory), ran, home.arithmetic, *verdicts, names.means)
+    hidden = bool(file.claim.outputs) and names.means == "states" and not states
+    return Export(
+        to, str(directory), ran, home.arithmetic, *verdicts, names.means, hidden
+    )
 
 
 def _write(home: Destination, file: ModelFile, place: Path, states: bool) -> None:

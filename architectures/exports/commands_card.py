@@ -18,6 +18,7 @@ from krohn.algebra.wording import count
 from krohn.architectures.exports.circuit import Labels, is_written
 from krohn.architectures.exports.destinations import Destination
 from krohn.foreign import source_name
+from krohn.network.export_card import CARD
 from krohn.network.model import Model
 from krohn.network.modelfile import ModelFile
 from krohn.program.quoting import (
@@ -31,7 +32,9 @@ from krohn.program.quoting import (
 from krohn.source_kinds import of_file
 from krohn.verify.proof import Proof
 
-NAME = "README.md"
+NAME = CARD
+NOT_PROVED = "not proved: "
+"""How the sentence about a network begins of which nothing is proved."""
 MOST_NAMES = 200
 """In characters, of a list of names."""
 SECONDS = 900
@@ -172,7 +175,11 @@ def program(file: ModelFile, home: Destination, names: Labels) -> Shown | None:
 
 def verdict(proof: Proof) -> str:
     """The proof of a network in a sentence: the one place that says it."""
-    return f"proved: {proof.proved}" if proof.proved else f"not proved: {proof.reason}"
+    if proof.proved is None:
+        return f"{NOT_PROVED}{proof.reason}"
+    if proof.verdict != "verified":  # by what no proof speaks about there
+        return f"the network is proved: {proof.proved}; {proof.reason}"
+    return f"proved: {proof.proved}"
 
 
 def card(

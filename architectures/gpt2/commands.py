@@ -10,6 +10,7 @@ import numpy as np
 from krohn.algebra.errors import KrohnError
 from krohn.architectures.gpt2 import check as gpt2
 from krohn.checks import Checks, check_digest
+from krohn.network.export_card import exported_for
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import PRECISIONS
 from krohn.program import strict_json
@@ -60,7 +61,9 @@ def is_export(path: object) -> TypeGuard[str | Path]:
     """Whether a model is a directory with a file of a GPT-2 that Krohn wrote."""
     if not isinstance(path, str | Path):
         return False
-    return any(os.path.isfile(os.path.join(path, name)) for name in gpt2.NAMES)
+    title = exported_for(path)  # other places have files of these names, too
+    mine = not title or title.startswith("GPT-2")
+    return mine and any(os.path.isfile(os.path.join(path, name)) for name in gpt2.NAMES)
 
 
 def open_directory(directory: str | Path) -> Opened:

@@ -241,13 +241,18 @@ def test_what_goes_somewhere_is_proved_there(
     assert proof.bounds is not None
     card = (tmp_path / "out" / NAME).read_text("utf-8")
     line = line_of_verdict(card)
-    assert line.startswith("**Not proved: " if to == "onnx" else "**Proved: ")
+    elsewhere = "**The network is proved: right on "  # and not what runs it
+    assert line.startswith(elsewhere if to == "onnx" else "**Proved: ")
+    assert not found.warning
     assert (found.verdict == "verified") == (to != "onnx")
     assert str(proof.proved) in re.sub(r"\\(.)", r"\1", line)
     shown = re.findall(r"within ([\d.e-]+[\d]) of", line)
     assert bool(shown) == (model.file.header["claim"].get("kind") == "within")
     assert all(float(error) >= proof.bounds.error for error in shown)
     assert "  # [" in program(card)
+    if to != "gpt2":  # which is proved from these files
+        with pytest.raises(KrohnError, match=r"is an export for .*`krohn verify F` proves"):
+            krohn.verify(tmp_path / "out")
 
 
 def front_matter(card: str) -> dict[str, Any]:
@@ -344,6 +349,7 @@ def test_a_network_that_is_not_proved_says_so_first(
         return
     assert found.verdict != "verified"
     assert found.proved.startswith("not proved: ")
+    assert found.warning == f"{tmp_path / 'out'} is {found.proved}"
     card = (tmp_path / "out" / NAME).read_text("utf-8")
     assert line_of_verdict(card).startswith("**Not proved: ")
     assert "roved: " not in card.replace("Not proved: ", "")
