@@ -4,6 +4,7 @@ No file is written that the checker does not accept.
 """
 
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 from krohn.algebra.errors import KrohnError
@@ -14,12 +15,14 @@ from krohn.compile_options import (
     check_one_of,
 )
 from krohn.compiled_model import CompiledModel
+from krohn.machines import MODEL
+from krohn.network import modelfile
 from krohn.network.precision import one_thread
 from krohn.option_rules import (
     architectures,
     explained_architectures,
 )
-from krohn.source_kinds import with_kind
+from krohn.source_kinds import describe, with_kind
 
 if TYPE_CHECKING:
     from krohn.explanation_result import Explanation
@@ -73,7 +76,8 @@ def explain(
     Args:
         source: Anything that `krohn.automaton` takes, as what `krohn.compile` returns; or
             another source, or its name.
-        length: T; 128 if nothing is said, and the length of a compiled model.
+        length: T; if nothing is said, the length of a compiled model or of its file, and
+            128 of all else.
         dtype: The number format of the networks; if nothing is said, that of
             `krohn.compile`.
         **options: As `krohn.compile` has them: what kind of networks, how it is read.
@@ -108,15 +112,22 @@ def explain(
 
     asked = CompileOptions(length, dtype=dtype, **options)
     check_one_of("--arch", asked.arch, explained_architectures())
-    if (
-        length is None
-        and asked.arch == "transformer"
-        and isinstance(source, CompiledModel)
-    ):
-        asked = replace(asked, length=source.file.claim.length)
+    if length is None and asked.arch == "transformer":
+        asked = replace(asked, length=claimed_length(source))
     with one_thread():
         kind, resolved_source, asked = _resolve_source(source, asked)
-        return Explanation(kind.explain(resolved_source, asked))
+        result = Explanation(kind.explain(resolved_source, asked))
+    result.what, result.text = describe(source)
+    return result
+
+
+def claimed_length(source: object) -> int | None:
+    """The longest word of a compiled model, or of the model file of a name; else None."""
+    if isinstance(source, CompiledModel):
+        return source.file.claim.length
+    if not isinstance(source, str | Path) or Path(source).suffix not in MODEL:
+        return None
+    return modelfile.read(source).claim.length
 
 
 def _resolve_source(

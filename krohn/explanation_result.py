@@ -6,7 +6,15 @@ from typing import Any
 
 
 class Explanation(dict[str, Any]):
-    """Facts about a source by name, which print as ``krohn explain`` prints them."""
+    """Facts about a source by name, which print as ``krohn explain`` prints them.
+
+    Attributes:
+        what: What the source is, in a line; empty if only its facts say it.
+        text: The text of the program that it is; empty if it is none.
+    """
+
+    what = ""
+    text = ""
 
     def __str__(self) -> str:
         from krohn.show.explanation import print_facts

@@ -20,7 +20,6 @@ from krohn.network.architecture import (
     kind_of,
     sparse_matrices,
 )
-from krohn.network.export_card import say_export
 from krohn.network.precision import BY_CODE, PRECISIONS, FloatArray, Precision
 from krohn.program import strict_json
 from krohn.program.architectures.transformer import PLAIN as PLAIN
@@ -141,6 +140,8 @@ def read_data(path: str | Path) -> bytes:
     try:
         return read_bytes(path, LARGEST_FILE)
     except Unreadable as error:
+        from krohn.network.export_card import say_export  # only who is refused pays
+
         known = Path(path).suffix == ".safetensors"
         hint = "" if known or not error.missing else NOT_COMPILED
         raise ModelFileError(say_export(path) or f"{error}{hint}") from None

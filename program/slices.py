@@ -65,6 +65,7 @@ class Family:
         taken: The function that makes the source of an object; None of others.
         simpler: The function that makes simpler sources than that of a name, the nearest
             one first.
+        written: The function that writes the text of a named source, if it has one.
     """
 
     named: str
@@ -74,6 +75,7 @@ class Family:
     objects: tuple[str, ...] = ()
     taken: str = ""
     simpler: str = ""
+    written: str = ""
 
 
 @dataclass(frozen=True)
@@ -333,6 +335,12 @@ def family_source(kind: str, text: str) -> Any:
     """The source of a name that other slices bring; None if none does."""
     each = (find(family.named)(text) for family in families(kind))
     return next((source for source in each if source is not None), None)
+
+
+def write_family_text(kind: str, text: str) -> str:
+    """The text of the source of a name that other slices bring; empty if it has none."""
+    written = (find(family.written)(text) for family in families(kind) if family.written)
+    return next(filter(None, written), "")
 
 
 def source_examples(kind: str) -> dict[str, str]:

@@ -44,7 +44,7 @@ from krohn.program.word_texts import BLANK
 from krohn.report import Progress
 from krohn.schemas.parts import Dtype, Sizes
 from krohn.source_kinds.base import Built, R, ReadableKind, letters_in, sizes
-from krohn.source_kinds.kind import FEW, Answers, Example
+from krohn.source_kinds.kind import EXPLAINED, FEW, Answers, Example
 from krohn.source_kinds.real_outputs import simulate_words
 from krohn.source_kinds.written_texts import (
     BATCH,
@@ -56,8 +56,6 @@ from krohn.source_kinds.written_texts import (
 )
 from krohn.verify.testing.simulation_result import Simulation
 
-EXPLAINED = 128
-"""The length that is explained where none is given."""
 
 
 class TextInBlocksFacts(Sizes):

@@ -11,6 +11,7 @@ SLICE = Slice(
             (".crasp",),
             objects=(f"{__name__}.source_program",),
             taken=f"{__name__}.commands:function_of",
+            written=f"{__name__}.commands:written",
         )
     },
     tasks={"unrolling": f"{__name__}.task:unrolling"},

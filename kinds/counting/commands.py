@@ -248,6 +248,17 @@ def function_named(text: str) -> SequenceFunction | None:
     return None if program is None else counting.function(program)
 
 
+def written(text: str) -> str:
+    """The text of the counting program of a name, or of a file, and what it answers."""
+    program = counting_program(text)
+    if program is None:
+        return ""
+    return (
+        f"{counting.write_program(program).rstrip()}\n"
+        "(1 where the last formula holds for the letters so far, else 0)"
+    )
+
+
 def function_of(source: object) -> SequenceFunction | None:
     """The sequence function of a counting program; None of other objects."""
     return counting.function(source) if isinstance(source, CountingProgram) else None

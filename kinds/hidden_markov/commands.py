@@ -75,7 +75,7 @@ from krohn.source_kinds.base import (
     sizes,
     sizes_of,
 )
-from krohn.source_kinds.kind import Answers, Example, few
+from krohn.source_kinds.kind import EXPLAINED, Answers, Example, few
 from krohn.source_kinds.real_outputs import Reference, outputs, simulate_words
 from krohn.verify.testing.simulation_result import Simulation
 
@@ -157,7 +157,7 @@ class HiddenMarkovModels(ReadableKind[HiddenMarkovModel]):
     claim = "within"
     instead = "; krohn decompile recovers the model behind it"
     formats = BY_NEED
-    explained = 128
+    explained = EXPLAINED
     takes = frozenset(
         {"strict", "keep", "activation", "positions", "construction", "within", "arch"}
     )

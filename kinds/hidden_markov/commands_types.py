@@ -11,9 +11,8 @@ class RecurrentFacts(TypedDict):
     Attributes:
         rnn_of: What its states stand for: ``beliefs`` or ``contexts``.
         rnn_error: At most; 0 of beliefs, which are only rounded.
-        contexts: How many there are; null of beliefs.
-        states: How many there are when contexts that are near to each other are put
-            together.
+        contexts: How many last letters are told apart, counted; null of beliefs.
+        states: How many states the RNN has; contexts of nearly the same belief share one.
     """
 
     rnn_of: str
@@ -26,7 +25,8 @@ class Chain(ChainFacts):
     """The facts of a hidden Markov model, or of a weighted automaton.
 
     Attributes:
-        recurrent: The RNNs for words of every length, the smallest first.
+        recurrent: The RNNs for words of every length, the smallest first. A context is what
+            the last letters of a word are; contexts of nearly the same belief share a state.
     """
 
     recurrent: list[RecurrentFacts]

@@ -19,6 +19,7 @@ from krohn.program.errors import told_as
 from krohn.program.wording import at_most
 from krohn.schemas.parts import Dtype
 from krohn.source_kinds.base import Built
+from krohn.source_kinds.kind import EXPLAINED
 from krohn.source_kinds.real_outputs import Reference
 from krohn.source_kinds.real_sequences import (
     Box,
@@ -121,7 +122,7 @@ class KalmanPredictors(RealSequences[KalmanPredictor]):
     stated_type = StatedPredictor
     source = KalmanPredictor
     takes = frozenset({"arch", "within"})
-    explained = 128
+    explained = EXPLAINED
 
     @property
     def called(self) -> str:

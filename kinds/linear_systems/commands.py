@@ -38,7 +38,7 @@ from krohn.source_kinds.base import (
     letters_in,
     sizes_of,
 )
-from krohn.source_kinds.kind import Answers
+from krohn.source_kinds.kind import EXPLAINED, Answers
 from krohn.source_kinds.real_outputs import (
     Reference,
     outputs,
@@ -95,7 +95,7 @@ class LinearSystems(ReadableKind[LinearSystem]):
     claim = "within"
     takes = frozenset({"strict", "keep", "positions", "construction", "arch"})
     formats = ("float64",)
-    explained = 128
+    explained = EXPLAINED
 
     def of_name(self, text: str) -> LinearSystem | None:
         """The system of a name; None if it is the name of none."""

@@ -29,8 +29,7 @@ class ChainFacts(TypedDict):
         forgets_after: Every word of so many letters brings any two beliefs closer; null
             if none does, or it is not known.
         contraction: The factor by which such a word brings two beliefs closer, at most.
-        mixing_time: Letters after which the start hardly matters, estimated from
-            samples.
+        mixing_time: Letters after which the start hardly matters, on average.
         rank: The rank of the law of words: no smaller linear model has the same law.
         observability: The least distance γ of the laws of the next letters from two
             starts, and how many letters it takes.

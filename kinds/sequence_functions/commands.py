@@ -20,6 +20,7 @@ from krohn.kinds.sequence_functions.source import (
     parse,
 )
 from krohn.kinds.sequence_functions.source_catalogue import (
+    ABOUT,
     FUNCTIONS,
 )
 from krohn.network.modelfile import (
@@ -45,7 +46,7 @@ from krohn.source_kinds.base import (
     read_stated_source,
     sizes,
 )
-from krohn.source_kinds.kind import Answers
+from krohn.source_kinds.kind import EXPLAINED, Answers
 from krohn.verify.testing.simulation_result import Simulation
 
 PREFIX, SUFFIX = "program:", ".program"
@@ -95,7 +96,7 @@ class SequenceFunctions(SourceKind[SequenceFunction]):
     stated_type = StatedSequenceFunction
     source = SequenceFunction
     claim = "exact"
-    explained = 64
+    explained = EXPLAINED
     takes = frozenset({"strict", "keep", "activation", "positions", "addresses"})
 
     def find_by_name(self, text: str) -> SequenceFunction | None:
@@ -113,6 +114,12 @@ class SequenceFunctions(SourceKind[SequenceFunction]):
                 f"krohn.program or a file *{SUFFIX} for your own"
             )
         return FUNCTIONS[name]()
+
+    def describe(self, name: str, source: SequenceFunction) -> str:
+        """The first line that its function says of itself, if the list does not."""
+        if (text := super().describe(name, source)) or not name.startswith(PREFIX):
+            return text.removesuffix(", as a Program")
+        return ABOUT[name.removeprefix(PREFIX)]
 
     def take_object(self, source: Any) -> SequenceFunction | None:
         """A Program, or what other slices make one of."""

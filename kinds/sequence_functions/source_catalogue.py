@@ -254,3 +254,9 @@ FUNCTIONS: Mapping[str, Callable[[], SequenceFunction]] = {
     "a^n-b^n": equal_runs,
 }
 """The functions of Tracr's library, ALTA and C-RASP, each with usual letters."""
+_WRITTEN = {**FUNCTIONS, "shuffle-dyck1": shuffle_dyck}
+ABOUT: Mapping[str, str] = {
+    name: (text := (function.__doc__ or "").partition(".")[0])[:1].lower() + text[1:]
+    for name, function in _WRITTEN.items()
+}
+"""What each is, in a line."""

@@ -22,6 +22,7 @@ from krohn.commands.progress import progress
 from krohn.option_rules import IN_BLOCKS, one_of_architectures, refuse_others
 from krohn.program.slices import needed_part, slice_constructions
 from krohn.show import network as show
+from krohn.source_kinds import describe
 
 if TYPE_CHECKING:
     from krohn.algebra.automaton import Automaton
@@ -226,7 +227,9 @@ def compile(  # noqa: A001  (the command is called so)
     model.save(output, networks.compact)
     remarks = {} if networks.block else kind.remarks(source)
     result = {"file": str(output), **model.summary(), **remarks}
-    emit("compile", result, as_json, lambda: show.print_compiled_network(result, model))
+    what, _ = describe(machine)
+    text = partial(show.print_compiled_network, result, model, what)
+    emit("compile", result, as_json, text)
 
 
 def _compile_source(

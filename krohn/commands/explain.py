@@ -23,7 +23,7 @@ from krohn.commands.progress import waiting
 from krohn.option_rules import explained_architectures
 from krohn.program.slices import slice_sources, source_examples
 from krohn.show import explanation as show
-from krohn.source_kinds import machines
+from krohn.source_kinds import describe, machines
 
 Arch = Annotated[
     str,
@@ -35,7 +35,15 @@ Arch = Annotated[
 class Networks(NetworkOptions):
     """The networks whose costs are said."""
 
-    length: common.Length = 128
+    length: Annotated[
+        int | None,
+        typer.Option(
+            "-T",
+            "--length",
+            min=1,
+            help="The longest word (default: that of a model file; of all else 128).",
+        ),
+    ] = None
     arch: Arch = "transformer"
 
 
@@ -63,13 +71,13 @@ def explain(
         krohn explain 'regex:(ab)*' -T 64 --dtype bfloat16
         krohn explain examples/turnstile.dot -T 64 -o sizes.svg
     """
-    from krohn.compilation import explain as explained
+    from krohn.compilation import claimed_length, explain as explained
 
     kind, source = reading.source(machine, given_parameters(context), networks.start)
     given = {**vars(networks), "observe": networks.observe}
-    unsaid = {"observe"} | (
-        {"length", "dtype", "arch"} - set(given_parameters(context))
-    )
+    if networks.length is None and networks.arch == "transformer":
+        given["length"] = claimed_length(machine)
+    unsaid = {"observe"} | ({"dtype", "arch"} - set(given_parameters(context)))
     if output is not None:
         from krohn.drawing import check_suffix  # matplotlib takes half a second
 
@@ -78,6 +86,7 @@ def explain(
         result = explained(
             source, **{n: v for n, v in given.items() if n not in unsaid}
         )
+    result.what, result.text = describe(machine)
     if output is not None:
         from krohn.drawing import save
         from krohn.pictures import draw_front

@@ -38,7 +38,6 @@ Machine = Annotated[
 Json = Annotated[
     bool, typer.Option("--json", help="Print one JSON object and nothing else.")
 ]
-Length = Annotated[int, typer.Option("-T", "--length", min=1, help="The longest word.")]
 Start = Annotated[
     str | None, typer.Option(metavar="STATE", help="Start state by name.")
 ]

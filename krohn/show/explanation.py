@@ -1,7 +1,7 @@
 """Printing explanations: a machine, the classes of its language, its networks' cost."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from krohn.algebra.wording import count, cut, listed
@@ -180,7 +180,7 @@ def facts(found: dict[str, Any]) -> None:
     out, kind = console(), KINDS.get(found.get("kind", ""))
     meanings = kind.meanings() if kind else meanings_of(Searched, Forms)
     about = f"{kind.called}. {CLAIMS[found['claim']]}" if kind else FORMS
-    out.print([f"{found['name']}: {about}", ""])
+    out.print([f"{found['name']}: {about}", *_about(found), ""])
     tables = [n for n in ("units", "networks", "recurrent") if _rows(found, n)]
     left_out = {*tables, "name", "kind", "claim", "tried", "proved", "remark"}
     table, below = new_table("fact", "value", "meaning"), list[str]()
@@ -201,6 +201,14 @@ def facts(found: dict[str, Any]) -> None:
         _print_rows(found[name], meanings.get(name, ""))
     if "proved" in found:
         out.print(UNTRIED)
+
+
+def _about(found: dict[str, Any]) -> Iterator[str]:
+    """What a source is, where the facts are of a name that says it, and its text."""
+    if what := getattr(found, "what", ""):
+        yield f"What it is: {what}."
+    if text := getattr(found, "text", ""):
+        yield from ("Its program:", *(f"  {line}" for line in text.splitlines()))
 
 
 def _meaning(text: str, fact: Any) -> str:
@@ -230,10 +238,10 @@ LABELS = {
     "mlp_width": "MLP width",
     "rnn_width": "RNN width",
     "rnn_error": "RNN error",
-    "rnn_of": "RNN of",
+    "rnn_of": "states of the RNN are",
+    "contexts": "contexts told apart",
     "beliefs": "reachable beliefs",
     "forgets_after": "forgets after letters",
-    "looked_at": "searched up to",
     "text_bits": "bits of a text",
     "of_prompts": "prompts run",
     "one_text": "prompts of one text",
@@ -272,12 +280,38 @@ def _fact_text(fact: Any) -> str:
     if isinstance(fact, float):
         return f"{fact:.6g}"
     if isinstance(fact, dict):
+        for keys, sentence in SENTENCES.items():
+            if keys <= fact.keys():
+                return sentence(fact)
         parts = (f"{_label(key)} {_fact_text(each)}" for key, each in fact.items())
         return "; ".join(parts)
     if isinstance(fact, list):
         sentences = any(" " in str(each) for each in fact)
         return ("\n" if sentences else ", ").join(map(_fact_text, fact)) or "–"
     return str(fact)
+
+
+def _mixing(found: dict[str, Any]) -> str:
+    """An estimated mixing time, with what it is estimated from."""
+    letters, longest = found["letters"], found["looked_at"]
+    estimate = f"more than {longest}" if letters is None else f"about {letters}"
+    ends = (f"more than {longest}" if n is None else str(n) for n in found["interval"])
+    return (
+        f"{estimate} (95 % confidence: {' to '.join(ends)}), from "
+        f"{count(found['samples'], 'random word')} of up to {count(longest, 'letter')}"
+    )
+
+
+def _observed(found: dict[str, Any]) -> str:
+    """The least distance of laws of the next letters."""
+    return f"γ = {found['gamma']:.6g}, of {count(found['steps'], 'letter')}"
+
+
+SENTENCES: dict[frozenset[str], Callable[[dict[str, Any]], str]] = {
+    frozenset({"interval", "looked_at", "samples"}): _mixing,
+    frozenset({"gamma", "steps"}): _observed,
+}
+"""Facts of several numbers that a sentence says, by their keys."""
 
 
 def explanation(facts: dict[str, Any]) -> None:
@@ -288,6 +322,8 @@ def explanation(facts: dict[str, Any]) -> None:
         f"reachable from {facts['start']}, {facts['minimal']} after minimisation), "
         f"{count(facts['letters'], 'letter')}, outputs on {facts['outputs']}"
     )
+    for line in _about(facts):
+        out.print(line)
     out.print(f"Kind: {facts['kind']}.")
     if facts["points"]:
         out.print(

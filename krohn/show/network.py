@@ -238,8 +238,10 @@ def replay(found: "Replay", state: str | None) -> None:
 # Compiled networks, their answers and their attention.
 
 
-def print_compiled_network(result: dict[str, Any], model: "CompiledModel") -> None:
-    """Print the sizes of a compiled network, and its proof."""
+def print_compiled_network(
+    result: dict[str, Any], model: "CompiledModel", what: str = ""
+) -> None:
+    """Print the sizes of a compiled network, what it computes, and its proof."""
     out = console()
     out.print(f"wrote {result['file']}: {result['construction']}")
     out.print(
@@ -256,6 +258,8 @@ def print_compiled_network(result: dict[str, Any], model: "CompiledModel") -> No
             f"({masks['units']} units for each input, seed {masks['seed']})"
         )
     about(out, model.claim)
+    if what:
+        out.print(f"  what it is: {what}")
     cut_short(out, result)
     for warning in _warnings(result):
         out.print(f"  warning: {warning}")

@@ -3,6 +3,7 @@
 A name, a file or an object leads to its kind, and only that kind is imported.
 """
 
+import os
 import re
 from collections.abc import Iterator, Mapping
 from functools import cache
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from krohn.algebra.errors import KrohnError
 from krohn.machine_reading import AS_IT_IS, MachineReading
 from krohn.option_rules import refuse_others
-from krohn.program.slices import Source, packages, slice_sources
+from krohn.program.slices import Source, packages, slice_sources, write_family_text
 
 if TYPE_CHECKING:
     from krohn.network.modelfile import ModelFile
@@ -113,6 +114,33 @@ def find_source_to_compile(source: object) -> "tuple[SourceKind[Any], Any] | Non
     other = find_source(source)
     is_name = isinstance(source, str | Path)
     return None if other and is_name and other[0].is_machine(other[1]) else other
+
+
+def describe(name: object) -> tuple[str, str]:
+    """What the machine or source of a name is, as in the list of names, and its text.
+
+    Args:
+        name: Anything that is explained or compiled.
+
+    Returns:
+        A line, empty unless it is a name of the list, or of the family of one; and the text
+        of a program, empty if there is none.
+    """
+    if not isinstance(name, str):
+        return "", ""
+    is_file = os.sep in name or os.path.exists(name)
+    if (found := find_source_to_compile(name)) is not None:
+        kind, source = found
+        what = "" if is_file else kind.describe(name, source)
+        return what, write_family_text(kind.wire, name)
+    if is_file or ":" in name:
+        return "", ""
+    from krohn.algebra import zoo
+
+    try:
+        return zoo.description(name), ""
+    except KrohnError:
+        return "", ""
 
 
 def with_kind(

@@ -17,7 +17,7 @@ from krohn.option_rules import COMPILE, facts_of, refuse, spell_option
 from krohn.program.claim import Shows
 from krohn.program.slices import find_in_slices, needed_part, slice_sources
 from krohn.source_kinds import KINDS
-from krohn.source_kinds.kind import Kind, Runs
+from krohn.source_kinds.kind import EXPLAINED, Kind, Runs
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -53,7 +53,7 @@ class Machines(Kind[Automaton]):
     pictured = frozenset(
         {"source", "word", "eggbox", "effort", "complete", "read_as", "start"}
     )
-    explained = 128
+    explained = EXPLAINED
 
     def check_given(self, given: Collection[str], values: Mapping[str, Any]) -> None:
         """Refuse options that have an effect only beside others."""

@@ -1,5 +1,6 @@
 """The questions that the commands ask of every kind of source."""
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ from krohn.program.attention import sees_ahead
 from krohn.program.claim import Sense
 from krohn.program.domains import IntArray
 from krohn.program.errors import Refused
+from krohn.program.slices import source_examples
 from krohn.source_kinds import in_blocks, of_file
 
 if TYPE_CHECKING:
@@ -34,6 +36,9 @@ if TYPE_CHECKING:
 
 S = TypeVar("S")
 T = TypeVar("T")
+SIZES = re.compile(r"\d[\d,]*")
+EXPLAINED = 128
+"""The length that is explained where none is given, of every kind that has a choice."""
 FEW = 3
 """How many letters a short word has."""
 Runs = Callable[[Iterable[list[str]]], Iterator[dict[str, Any]]]
@@ -238,6 +243,22 @@ class Kind(ABC, Generic[S]):
     def remarks(self, source: S) -> dict[str, Any]:
         """The remarks for the author of a source, as `explain` and `compile` print them."""
         return {}
+
+    def describe(self, name: str, source: S) -> str:
+        """What the source of a name is, in a line; empty if nobody has written it down.
+
+        Of other sizes than those of the list it is what the listed one is.
+        """
+        examples = source_examples(self.wire)
+        full = str(getattr(source, "name", name))
+        for known in (name, full, full.partition(":")[0]):
+            if (text := examples.get(known)) is not None:
+                return text.partition("; also")[0]
+            stem = SIZES.sub("", known)
+            for example, text in examples.items():
+                if stem != known and SIZES.sub("", example) == stem:
+                    return f"as {example}, of another size: {text.partition('; also')[0]}"
+        return ""
 
     def draw(self, source: S) -> "Figure":
         """A picture of a source itself.

@@ -90,7 +90,7 @@ def test_what_fails_in_a_narrow_format_is_said_by_both(
     assert cli.run(["compile", "C2xC2", *how]) == 0
     written = capsys.readouterr().out
     for row in facts["tried"]:
-        start = f"Tried before: {row['construction']} (depth {row['depth']}, "
+        start = f"Tried without success: {row['construction']} (depth {row['depth']}, "
         assert start in said
         assert start in written
         assert row["reason"] in said
