@@ -247,7 +247,8 @@ class _Expected(NamedTuple):
     """The expected subject of evidence: the machine, if it has one, and the whole claim.
 
     There may be a ``problem``, for which no evidence shows the claim. Of another source
-    than the file's own, ``file`` claims it. Of a machine, ``target`` has it beside the file.
+    than the file's own, ``file`` claims it. Of a machine, ``target`` has it beside the
+    file.
     """
 
     machine: Machine | None

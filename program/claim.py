@@ -175,8 +175,8 @@ class Claim:
         """The answers, in words; with number and names if they are outputs or classes."""
         if self.outputs:
             return (
-                "the states after each letter; `run` prints the output of each step, one of "
-                f"{len(self.outputs):,} {_first_names(self.outputs)}"
+                "the states after each letter; `run` prints the output of each step, one "
+                f"of {len(self.outputs):,} {_first_names(self.outputs)}"
             )
         singular = {"outputs": "output", "classes": "class"}.get(self.are)
         return self.are if singular is None else _count_in_words(self.answers, singular)

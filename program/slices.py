@@ -339,7 +339,9 @@ def family_source(kind: str, text: str) -> Any:
 
 def write_family_text(kind: str, text: str) -> str:
     """The text of the source of a name that other slices bring; empty if it has none."""
-    written = (find(family.written)(text) for family in families(kind) if family.written)
+    written = (
+        find(family.written)(text) for family in families(kind) if family.written
+    )
     return next(filter(None, written), "")
 
 

@@ -9,6 +9,9 @@ if TYPE_CHECKING:
     from krohn.instruments.batch.work import RowResult
 from krohn.show.tables import console, new_table, print_table
 
+UNASKED = "–"
+"""In the place of wrong words, where a row gives no words to be run."""
+
 
 def batch(found: "Batch", table: object = None) -> None:
     """A line for each row, then why rows did not pass."""
@@ -25,16 +28,18 @@ def batch(found: "Batch", table: object = None) -> None:
             out.print(f"{on_a_terminal(row.name)}: {why}")
     if any(row.longest is not None and not row.refused_at for row in found.results):
         out.print("≥: the search ended there; a higher --effort looks at longer words.")
+    if any(row.words is None for row in found.results):
+        out.print(f"{UNASKED}: the row gives no words to be run.")
     out.print(found.summary)
     if table is not None:
-        out.print(f"The table: {table}")
+        out.print(f"wrote {table}")
 
 
 def _cells(row: "RowResult", longest: bool) -> list[str]:
     every = "every" if row.construction else ""
     length = every if row.length is None else f"{row.length:,}"
     sizes = [_number(n) for n in (row.depth, row.width, row.parameters)]
-    words = "" if row.words is None else f"{row.wrong:,} of {row.words:,}"
+    words = UNASKED if row.words is None else f"{row.wrong:,} of {row.words:,}"
     begin = [on_a_terminal(row.name), row.verdict, length, row.construction]
     found = "" if row.longest is None or row.refused_at else "≥ "
     return [*begin, *sizes, *([found + _number(row.longest)] * longest), words]

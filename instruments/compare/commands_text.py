@@ -24,4 +24,4 @@ def show(comparison: "Comparison | BeliefComparison", page: object = None) -> No
     for remark in comparison.origin.remarks:
         out.print(remark)
     if page is not None:
-        out.print(f"The page: {page}")
+        out.print(f"wrote {page}")

@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from krohn.algebra.wording import count
 from krohn.program.quoting import on_a_terminal
 from krohn.program.word_texts import join_letters
 from krohn.show.tables import console, new_table, print_table
@@ -13,9 +14,9 @@ if TYPE_CHECKING:
 def fuzz(found: "Fuzz") -> None:
     """A line for each way, then what was left out, and answers that differ."""
     shown = new_table("engine", "way", " answers", " different")
-    for (engine, way), count in found.answers.items():
+    for (engine, way), answers in found.answers.items():
         different = found.different[engine, way]
-        shown.add_row(engine, way, f"{count:,}", f"{different:,}")
+        shown.add_row(engine, way, f"{answers:,}", f"{different:,}")
     print_table(shown)
     out = console()
     for name, why in found.left_out.items():
@@ -24,10 +25,21 @@ def fuzz(found: "Fuzz") -> None:
         word = on_a_terminal(join_letters(each.word))
         both = on_a_terminal(f"{each.answer}, and {each.reference} by torch")
         out.print(f"{word}: {each.engine}, {each.way}: {both}")
-    out.print(
-        f"{sum(found.answers.values()):,} answers on words of up to {found.length:,} "
-        f"letters, {sum(found.different.values()):,} of them different; dimensions, "
-        f"units and heads in {found.orders:,} orders"
-    )
     if found.wrong:
         out.print(f"{found.wrong:,} answers of torch are not the machine's")
+    out.print(
+        f"{sum(found.answers.values()):,} answers on words of up to {found.length:,} "
+        f"letters; dimensions, units and heads in {found.orders:,} orders"
+    )
+    out.print(_conclude(found))
+
+
+def _conclude(found: "Fuzz") -> str:
+    """Whether answers depend on the way, in a sentence."""
+    if found.has_passed:
+        return "No answer differs."
+    different = count(sum(found.different.values()), "answer")
+    verb = "differs" if different.startswith("1 ") else "differ"
+    first = min(found.differences, key=lambda each: len(each.word))
+    word = on_a_terminal(join_letters(first.word))
+    return f"{different} {verb}, the first after {word}."

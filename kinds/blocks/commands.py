@@ -57,7 +57,6 @@ from krohn.source_kinds.written_texts import (
 from krohn.verify.testing.simulation_result import Simulation
 
 
-
 class TextInBlocksFacts(Sizes):
     """A machine whose state is written into the text after each block.
 

@@ -25,8 +25,9 @@ class Chain(ChainFacts):
     """The facts of a hidden Markov model, or of a weighted automaton.
 
     Attributes:
-        recurrent: The RNNs for words of every length, the smallest first. A context is what
-            the last letters of a word are; contexts of nearly the same belief share a state.
+        recurrent: The RNNs for words of every length, the smallest first. A context is
+            what the last letters of a word are; contexts of nearly the same belief share
+            a state.
     """
 
     recurrent: list[RecurrentFacts]

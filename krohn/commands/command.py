@@ -16,7 +16,13 @@ from krohn.commands.coercion import read_plain_values
 UsageError: Any = typer.BadParameter.__bases__[0]
 
 EXAMPLES = "Examples"
-PLACEHOLDERS = {"int": "N", "integer": "N", "float": "X", "Path": "FILE", "path": "FILE"}
+PLACEHOLDERS = {
+    "int": "N",
+    "integer": "N",
+    "float": "X",
+    "Path": "FILE",
+    "path": "FILE",
+}
 """What stands for a value in ``--help``, by its type, as typer and click call it, where no
 option says it; else NAME."""
 BOUNDS = re.compile(r"([^\s\[]+)<=x<=([^\s\];]+)|x([<>])=([^\s\];]+)")

@@ -18,6 +18,7 @@ from krohn.commands.options import (
     expand_option_groups,
     given_parameters,
     print_remark,
+    say_written,
 )
 from krohn.commands.progress import waiting
 from krohn.option_rules import explained_architectures
@@ -94,7 +95,8 @@ def explain(
         save(draw_front(result), output)
     print_remark(result.get("remark", ""))
     facts = {**result, **kind.remarks(source)}
-    emit("explain", facts, as_json, lambda: show.print_facts(result))
+    text = say_written(lambda: show.print_facts(result), output)
+    emit("explain", facts, as_json, text)
 
 
 def zoo(
@@ -134,7 +136,8 @@ def zoo(
     if output is not None:
         _draw_zoo(output)
     result = {"machines": rows, "families": families}
-    emit("zoo", result, as_json, lambda: show.zoo(rows, families))
+    text = say_written(lambda: show.zoo(rows, families), output)
+    emit("zoo", result, as_json, text)
 
 
 def _draw_zoo(output: Path) -> None:
@@ -233,4 +236,5 @@ def decompose(
     result = decomposition.describe(decomposed_machine) | machines().remarks(read)
     if output is not None:
         result["file"] = str(output)
-    emit("decompose", result, as_json, lambda: shown.decomposition(result))
+    text = say_written(lambda: shown.decomposition(result), output)
+    emit("decompose", result, as_json, text)

@@ -20,6 +20,8 @@ from krohn.program.quoting import lines_only, on_a_line
 from krohn.source_kinds import find_source_to_compile, machines
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from krohn.algebra.automaton import Automaton
     from krohn.source_kinds import kind as kinds
 
@@ -232,7 +234,7 @@ class Wanted:
         typer.Option(
             metavar="MACHINE",
             help="The machine, or the dynamic program, to hold it against (default: "
-            "the file's own)."
+            "the file's own).",
         ),
     ] = None
     start: Start = None
@@ -433,6 +435,17 @@ def emit(
     else:
         with lines_only():
             text()
+
+
+def say_written(text: Callable[[], None], path: "Path | None") -> Callable[[], None]:
+    """What prints a text, and then the file that was written, if one was."""
+
+    def print_both() -> None:
+        text()
+        if path is not None:
+            print(f"wrote {on_a_line(str(path))}")
+
+    return print_both
 
 
 def json_line(schema: str, result: Mapping[str, Any]) -> str:

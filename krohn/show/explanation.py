@@ -322,9 +322,7 @@ def explanation(facts: dict[str, Any]) -> None:
         f"reachable from {facts['start']}, {facts['minimal']} after minimisation), "
         f"{count(facts['letters'], 'letter')}, outputs on {facts['outputs']}"
     )
-    for line in _about(facts):
-        out.print(line)
-    out.print(f"Kind: {facts['kind']}.")
+    out.print([*_about(facts), f"Kind: {facts['kind']}."])
     if facts["points"]:
         out.print(
             f"The machine states how its letters move {facts['points']} points: where a "
@@ -342,11 +340,8 @@ def explanation(facts: dict[str, Any]) -> None:
     for line in facts["depth"]:
         out.print(f"  {line}")
     _networks(out, facts)
-    refused: dict[str, list[str]] = {}
-    for row in facts["unavailable"]:
-        refused.setdefault(row["reason"], []).append(row["name"])
-    for reason, names in refused.items():
-        out.print(f"  not {', '.join(names)}: {reason}")
+    for line in _refused(facts):
+        out.print(line)
     out.print()
     print_attempts(out, facts["tried"])
     out.print(f"{_choice(facts)}: {facts['why']}.{_proof_sentence(facts)}")
@@ -396,6 +391,31 @@ def _networks(out: Terminal, facts: dict[str, Any]) -> None:
             "In brackets: not Pareto-optimal, because a row above is at least as good in "
             "all four sizes. ≥: a lower bound; the network was not built."
         )
+
+
+def _refused(facts: dict[str, Any]) -> Iterator[str]:
+    """The constructions that do not serve, those of one reason on one line."""
+    refused: dict[str, list[str]] = {}
+    for row in facts["unavailable"]:
+        refused.setdefault(row["reason"], []).append(row["name"])
+    if refused:
+        yield "Constructions that do not apply, and why:"
+    for reason, names in refused.items():
+        yield f"  {', '.join(names)}: {_without_subject(reason, facts['name'])}"
+
+
+def _without_subject(reason: str, name: str) -> str:
+    """Why a construction does not serve a machine, where both are named already.
+
+    A sentence begins with what the machine is not, and goes on with why, or it says of the
+    machine by name what it has.
+    """
+    begin, colon, why = reason.partition(": ")
+    if colon and re.match(rf"{re.escape(name)} is (no|not) ", begin):
+        return why
+    if reason.startswith(f"{name} "):
+        return f"it {reason.removeprefix(name).lstrip()}"
+    return re.sub(rf" of {re.escape(name)}(?![\w@,])", "", reason)
 
 
 def _choice(facts: dict[str, Any]) -> str:

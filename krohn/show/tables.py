@@ -105,5 +105,6 @@ def print_attempts(out: Terminal, rows: list[dict[str, Any]], indent: str = "") 
             )
         form = f" in {row['dtype']}" if row["dtype"] else ""
         out.print(
-            f"{indent}Tried without success: {row['construction']}{form}{sizes}: {row['reason']}"
+            f"{indent}Tried without success: {row['construction']}{form}{sizes}: "
+            f"{row['reason']}"
         )

@@ -129,7 +129,7 @@ def describe(name: object) -> tuple[str, str]:
     if not isinstance(name, str):
         return "", ""
     is_file = os.sep in name or os.path.exists(name)
-    if (found := find_source_to_compile(name)) is not None:
+    if (found := find_source(name)) is not None:
         kind, source = found
         what = "" if is_file else kind.describe(name, source)
         return what, write_family_text(kind.wire, name)

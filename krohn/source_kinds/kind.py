@@ -257,7 +257,9 @@ class Kind(ABC, Generic[S]):
             stem = SIZES.sub("", known)
             for example, text in examples.items():
                 if stem != known and SIZES.sub("", example) == stem:
-                    return f"as {example}, of another size: {text.partition('; also')[0]}"
+                    return (
+                        f"as {example}, of another size: {text.partition('; also')[0]}"
+                    )
         return ""
 
     def draw(self, source: S) -> "Figure":

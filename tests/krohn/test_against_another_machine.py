@@ -183,7 +183,9 @@ def test_every_command_says_the_same(kind: str, tmp_path: Path, call: Call) -> N
         assert told["agrees"] == (not wrong)
         code, told = call("recheck", path, evidence, "--machine", file)
         assert code == wrong
-        assert ("the evidence shows what the file itself" in told.get("error", "")) == wrong
+        assert (
+            "the evidence shows what the file itself" in told.get("error", "")
+        ) == wrong
 
 
 def test_a_machine_that_was_learned_is_verified(tmp_path: Path, call: Call) -> None:

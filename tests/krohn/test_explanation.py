@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from slices_here import needs
+from slices_here import here, needs
 from work import calls_at_most
 
 import krohn
@@ -23,8 +23,11 @@ from krohn.compiler.search import FRONT
 from krohn.decomposition import decompose
 from krohn.network import modelfile
 from krohn.network.precision import PRECISIONS
+from krohn.program.slices import source_examples
 from krohn.show import explanation as show
 from krohn.show.explanation import lines
+from krohn.source_kinds import KINDS, describe
+from krohn.source_kinds.kind import EXPLAINED
 
 
 def machine_of(table: IntArray) -> Automaton:
@@ -437,3 +440,77 @@ def test_it_prints_as_the_command_does(
     facts = explain(source, 8)
     assert isinstance(facts, dict)
     assert f"{facts}\n".replace("within=", "--within") == said
+
+
+def test_every_name_of_the_list_says_what_it_is() -> None:
+    """And so do other sizes of its family, and functions that the list only names."""
+    names = [*zoo.names(), *(n for kind in KINDS for n in source_examples(kind))]
+    for name in names:
+        assert describe(name)[0], name
+    assert describe("S3")[0] == "all permutations of 3 points"
+    assert describe("regex:(ab)*") == ("", "")
+    if here("kinds.dynamic_programs"):
+        assert "insert 2, delete 2, replace 3" in describe("EditDistance")[0]
+        assert "insert 2, delete 2, replace 3" in describe("EditDistance3,3")[0]
+    if here("kinds.sequence_functions"):
+        from krohn.kinds.sequence_functions.source_catalogue import FUNCTIONS
+
+        for name in FUNCTIONS:
+            assert describe(f"program:{name}")[0], name
+
+
+def test_a_file_of_a_name_is_not_taken_for_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("S3").write_text("a machine of somebody")
+    assert describe("S3") == ("", "")
+
+
+@needs("kinds.counting")
+def test_a_counting_program_is_shown_with_what_it_answers() -> None:
+    told = str(krohn.explain("crasp:Dyck1", 4))
+    assert "What it is: balanced brackets of one kind, at any depth." in told
+    assert "open := #[j <= i] Q_(" in told
+    assert "1 where the last formula holds" in told
+
+
+def test_a_model_file_is_explained_for_its_own_length(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = str(tmp_path / "f.safetensors")
+    krohn.compile("C2", 9).save(path)
+    assert krohn.explain(path)["length"] == 9
+    for more, length in ([], 9), (["-T", "5"], 5):
+        assert cli.run(["explain", path, *more, "--json"]) == 0
+        assert json.loads(capsys.readouterr().out)["length"] == length
+    assert cli.run(["explain", "C2", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["length"] == EXPLAINED
+    assert {KINDS[kind].explained for kind in KINDS} <= {None, EXPLAINED}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "C4",
+        "S3",
+        "Grid4",
+        "FlipFlop",
+        "Adder",
+        "PermReset3",
+        "D6",
+        "abab",
+        "regex:(ab)*",
+    ],
+)
+def test_why_a_construction_does_not_apply_is_said_without_its_name(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    facts = krohn.explain(name, 8, effort="low")
+    show.explanation(facts)
+    _, _, told = capsys.readouterr().out.partition("that do not apply, and why:\n")
+    told, *_ = told.split("\n\n")
+    for line in filter(None, told.splitlines()):
+        names, why = line.strip().split(": ", 1)
+        assert not re.match(rf"{re.escape(name)}\b", why)
+        assert f"no {names.split(', ')[0]}" not in why

@@ -251,7 +251,9 @@ def test_what_goes_somewhere_is_proved_there(
     assert all(float(error) >= proof.bounds.error for error in shown)
     assert "  # [" in program(card)
     if to != "gpt2":  # which is proved from these files
-        with pytest.raises(KrohnError, match=r"is an export for .*`krohn verify F` proves"):
+        with pytest.raises(
+            KrohnError, match=r"is an export for .*`krohn verify F` proves"
+        ):
             krohn.verify(tmp_path / "out")
 
 
