@@ -19,6 +19,7 @@ from safetensors.numpy import load_file, save_file
 from slices_here import here, needs
 
 import krohn
+from krohn import cli
 from krohn.algebra.errors import KrohnError
 from krohn.architectures.exports import commands as exporting
 from krohn.architectures.exports.commands_card import (
@@ -563,3 +564,24 @@ def test_words_are_as_long_as_the_claim(to: str, tmp_path: Path) -> None:
     found = krohn.compile("C2", 8, arch="ssm")
     done = krohn.export(found, to=to, directory=tmp_path / to, sample=20)
     assert done.ran.length == 8
+
+
+def test_an_export_of_states_names_the_way_to_outputs_of_transitions(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Only where the machine has some, and only where states were not asked for."""
+    turnstile = Path(__file__).parents[3] / "examples" / "turnstile.dot"
+    hint = "`krohn compile --observe outputs` makes them its outputs"
+    for name, more, hinted in (
+        (str(turnstile), [], True),
+        ("C2", [], False),
+        (str(turnstile), ["--states"], False),
+    ):
+        path = tmp_path / "f.safetensors"
+        krohn.compile(name, 4).save(path)
+        place = str(tmp_path / f"{Path(name).stem}{len(more)}")
+        to = ["--to", "huggingface", "-o", place, "--sample", "4", *more]
+        assert cli.run(["export", str(path), *to]) == 0
+        told = capsys.readouterr().out
+        assert "classes are the states of the machine" in told
+        assert (hint in told) == hinted
