@@ -129,7 +129,7 @@ def describe(name: object) -> tuple[str, str]:
     if not isinstance(name, str):
         return "", ""
     named_files = name, name.partition(":")[0]  # my.dp:n=8
-    is_file = os.sep in name or any(map(os.path.exists, named_files))
+    is_file = os.sep in name or any(map(os.path.isfile, named_files))
     if (found := find_source(name)) is not None:
         kind, source = found
         what = "" if is_file else kind.describe(name, source)
