@@ -246,7 +246,7 @@ def main() -> None:
                 flush=True,
             )
     print_table(ended)
-    sys.exit(bool(faults(ended)))
+    sys.exit("\n".join(faults(ended)) or 0)
 
 
 if __name__ == "__main__":
