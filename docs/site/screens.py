@@ -52,7 +52,7 @@ def shot(
         browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
         scheme = {"name": "prefers-color-scheme", "value": colours}
         browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [scheme]})
-        browser.get(page.resolve().as_uri())
+        browser.get(page.resolve(strict=True).as_uri())
         if heading:
             browser.execute_script(SCROLL, heading)
         return Image.open(BytesIO(browser.get_screenshot_as_png()))
