@@ -102,6 +102,8 @@ class Intervention(NamedTuple):
 class Outcome:
     """The answers of a network that is changed, and the answers that its Program predicts.
 
+    Answers are states where the machine has outputs, too: ``run(word, states=True)``.
+
     Attributes:
         word: The letters.
         change: What was changed, in words.
@@ -109,6 +111,7 @@ class Outcome:
         answers: What it says changed.
         predicted: What its Program says of the change; None where the Program is not
             defined, for the values there never occur together.
+        reason: Why not every answer is predicted; empty if each is.
     """
 
     word: tuple[str, ...]
@@ -116,34 +119,53 @@ class Outcome:
     before: tuple[str, ...]
     answers: tuple[str, ...]
     predicted: tuple[str | None, ...]
+    reason: str = ""
 
     @property
     def agrees(self) -> bool | None:
-        """Whether all that is predicted happens; None if nothing is predicted."""
+        """Whether the network says what is predicted, after every letter.
+
+        True if every answer is predicted and is as predicted; False if one is another
+        than predicted; None if neither, so that some answers are not predicted.
+        """
         pairs = zip(self.answers, self.predicted, strict=True)
-        known = [answer == wanted for answer, wanted in pairs if wanted is not None]
-        return all(known) if known else None
+        if any(wanted not in (None, answer) for answer, wanted in pairs):
+            return False
+        return None if None in self.predicted else True
 
     def __repr__(self) -> str:
-        known = sum(wanted is not None for wanted in self.predicted)
-        agreement = {
-            True: "as predicted",
-            False: "NOT as predicted",
-            None: "no prediction",
-        }
-        of = f"{known} of {count(len(self.word), 'letter')} predicted"
         what = f"{cut(self.change, 60)}: {self._effect()}"
-        return f"<Outcome {what}; {agreement[self.agrees]}, {of}>"
+        return f"<Outcome {what}; {self._agreement()}>"
+
+    def _changed(self) -> list[int]:
+        """After which letters the change makes the answer another one."""
+        both = enumerate(zip(self.before, self.answers, strict=True), start=1)
+        return [t for t, (was, now) in both if was != now]
 
     def _effect(self) -> str:
         """The first answer that the change makes another one, in words."""
-        both = enumerate(zip(self.before, self.answers, strict=True), start=1)
-        changed = [(t, was, now) for t, (was, now) in both if was != now]
+        changed = self._changed()
         if not changed:
             return "no answer changes"
-        t, was, now = changed[0]
+        was, now = self.before[changed[0] - 1], self.answers[changed[0] - 1]
         more = f" and {len(changed) - 1} more" if len(changed) > 1 else ""
-        return f"{was} → {now} after letter {t}{more}"
+        return f"{was} → {now} after letter {changed[0]}{more}"
+
+    def _agreement(self) -> str:
+        """Whether what is predicted happens, and what is not predicted, in words."""
+        known = sum(wanted is not None for wanted in self.predicted)
+        if self.agrees is not None:
+            start = "as predicted" if self.agrees else "NOT as predicted"
+            return f"{start}, {known} of {count(len(self.word), 'letter')} predicted"
+        why = f": {self.reason}" * bool(self.reason)
+        if not known:
+            return f"nothing is predicted{why}"
+        agree = f"the {known} predicted answers agree"
+        agree = "the one predicted answer agrees" if known == 1 else agree
+        open_ = [t for t in self._changed() if self.predicted[t - 1] is None]
+        rest = "the others are" if len(self.word) - known > 1 else "the other is"
+        rest = f"the change after letter {open_[0]} is" if open_ else rest
+        return f"{agree}; {rest} not predicted{why}"
 
 
 def read_program(model: "Model", laws: bool = False) -> Statement:
@@ -306,18 +328,31 @@ def without_heads(
     logits = model.network.run_with_hooks(tokens, Hooks(hooks))
     shape = (len(tokens), tokens.shape[1] + 1)
     zeros = _letters(shape, 0)
-    written = {
-        name: program.channels[name]
-        for name, place in places.places.items()
-        if place.head is not None and (place.snapshots[0] // 2, place.head) in silenced
-    }
+    written = _written_with(places, variables)
     prediction = predict(
         program, tokens.numpy(force=True), dict.fromkeys(written, zeros)
     )
-    if any(c.one_hot or 0 not in c.later for c in written.values()):
+    if _without_value(model, variables):
         nothing = np.full_like(prediction.answers, -1)
         prediction = Prediction(nothing, prediction.values, np.zeros(shape, np.bool_))
     return logits, prediction
+
+
+def why_unpredicted_without(model: "Model", variables: Sequence[str]) -> str:
+    """Why nothing is predicted without the heads that write variables; empty if it is."""
+    lost = _without_value(model, variables)
+    if not lost:
+        return ""
+    at = {name: _writing_head(model.variables, name) for name in lost}
+    block, head = at[lost[0]]
+    same = [name for name in lost if at[name] == at[lost[0]]]
+    one_hot = [n for n in same if read_program(model).channels[n].one_hot]
+    told, code = (one_hot, ", one-hot") if one_hot else (same, "")
+    they, have, are = ("they", "have", "are") if len(told) > 1 else ("it", "has", "is")
+    left = f"{have} no value" if one_hot else f"would be 0, which {they} never {are}"
+    also = "" if set(told) & set(variables) else "also "
+    writes = f"{also}writes {listed(told, 4, last='and')}{code}"
+    return f"head {head} of block {block} {writes}; without the head {they} {left}"
 
 
 def _writing_head(variables: Variables, name: str) -> tuple[int, int]:
@@ -333,6 +368,20 @@ def _writing_head(variables: Variables, name: str) -> tuple[int, int]:
             f"no head writes {name!r}; heads write {listed(carried) or 'no variable'}"
         )
     return place.snapshots[0] // 2, place.head
+
+
+def _written_with(variables: Variables, names: Sequence[str]) -> list[str]:
+    """All variables of the heads that write some."""
+    heads = {_writing_head(variables, name) for name in names}
+    every = [n for n, place in variables.places.items() if place.head is not None]
+    return [name for name in every if _writing_head(variables, name) in heads]
+
+
+def _without_value(model: "Model", names: Sequence[str]) -> list[str]:
+    """Which variables have no value without the heads that write some."""
+    channels = read_program(model).channels
+    written = _written_with(model.variables, names)
+    return [n for n in written if channels[n].one_hot or 0 not in channels[n].later]
 
 
 def _silence(head: int, taken: Tensor) -> Tensor:
@@ -352,15 +401,56 @@ def outcome(
     tokens: Tensor,
     change: str,
     found: tuple[Tensor, Prediction],
+    reason: str = "",
 ) -> Outcome:
-    """The outcome of a change on one word."""
+    """The outcome of a change on one word.
+
+    Args:
+        model: The network.
+        tokens: ``(1, length)``.
+        change: In words.
+        found: Logits and prediction.
+        reason: Why nothing is predicted, if that is known.
+    """
     logits, prediction = found
     names = model.classes
-    wanted = (None if q < 0 else names[q] for q in prediction.answers[0].tolist())
+    numbers = prediction.answers[0].tolist()
+    wanted = tuple(None if q < 0 else names[q] for q in numbers)
+    if None in wanted and not reason:
+        reason = why_unpredicted(model, prediction, wanted.index(None) + 1)
     return Outcome(
         tuple(model.letters[letter] for letter in tokens[0].tolist()),
         change,
         name_answers(model.network(tokens)[0], names),
         name_answers(logits[0], names),
-        tuple(wanted),
+        wanted,
+        reason,
     )
+
+
+def why_unpredicted(model: "Model", prediction: Prediction, first: int) -> str:
+    """Why not all answers are predicted, in words.
+
+    Args:
+        model: The network.
+        prediction: Of one word.
+        first: The first letter whose answer is not predicted.
+    """
+    program, gap = read_program(model), prediction.gap
+    token = next(iter(program.channels))
+
+    def told(read: Mapping[str, int]) -> str:
+        letters = dict(enumerate(model.letters))
+        values = {n: letters.get(v, v) if n == token else v for n, v in read.items()}
+        return listed([f"{n} = {v}" for n, v in values.items()], 6, last="and")
+
+    if gap is None:
+        said = {n: int(prediction.values[n][0, first]) for n in program.outputs}
+        return f"{told(said)} after letter {first} stand for no answer"
+    at = f"after letter {gap.position}" if gap.position else "before the first letter"
+    if not gap.read:
+        return f"{at} {gap.channel} would be {gap.value}, which it never is"
+    if gap.of_letter:
+        return f"no letter gives {told(gap.read)}, as {at}; change them together"
+    together = " together" * (len(gap.read) > 1)
+    return f"{told(gap.read)} never occur{'s' * (not together)}{together}, as {at}"

@@ -18,6 +18,7 @@ from krohn.intervention import (
     outcome,
     read_program,
     run_changed,
+    why_unpredicted_without,
     without_heads,
 )
 from krohn.network import model as base
@@ -201,7 +202,8 @@ class Model(base.Model):
             words: As `forward` takes them.
 
         Returns:
-            The logits, ``(batch, time, classes)``, and what stood at every place.
+            The logits, ``(batch, time, classes)``, and what stood at every place, where
+            position 0 is BOS: ``seen["logits"]`` is ``(batch, time + 1, classes)``.
 
         Raises:
             KrohnError: If something is no letter, or it is no Transformer.
@@ -265,6 +267,8 @@ class Model(base.Model):
     ) -> Outcome:
         """Give variables other values while a word is read; also, what should happen then.
 
+        The answers are states, also of a machine with outputs.
+
         Args:
             word: The letters by name.
             variable: Its name; or several interventions at once, each a variable, a
@@ -317,6 +321,8 @@ class Model(base.Model):
     def ablate(self, word: Word, variable: str | Sequence[str]) -> Outcome:
         """Take heads away that write variables; also, what should happen then.
 
+        The answers are states, also of a machine with outputs.
+
         Args:
             word: The letters by name.
             variable: What the head carries; or several, each by its head.
@@ -331,7 +337,8 @@ class Model(base.Model):
         if not names:
             raise KrohnError("name a variable whose head is taken away")
         ablation = without_heads(self, tokens, names)
-        return outcome(self, tokens, f"no head for {listed(names)}", ablation)
+        why = why_unpredicted_without(self, names)
+        return outcome(self, tokens, f"no head for {listed(names)}", ablation, why)
 
     def _one(self, call: str, word: Word) -> Tensor:
         """The tokens of one word with letters.

@@ -10,6 +10,7 @@ up to the first position that is not defined (docs/python.md).
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import NamedTuple
 
 import numpy as np
@@ -28,6 +29,24 @@ from krohn.program.operations.map import Map
 from krohn.program.statement import Statement, cone
 
 
+class Gap(NamedTuple):
+    """Where a prediction ends, and why.
+
+    Attributes:
+        position: The first position that is not defined.
+        channel: The channel that has no value there.
+        read: What it reads there; empty if it would have a value outside of its domain.
+        of_letter: Whether it reads tables of the letter that no letter has together.
+        value: The value outside of its domain.
+    """
+
+    position: int
+    channel: str
+    read: Mapping[str, int]
+    of_letter: bool = False
+    value: int = 0
+
+
 class Prediction(NamedTuple):
     """The predicted effect of an intervention.
 
@@ -37,11 +56,13 @@ class Prediction(NamedTuple):
         values: Of each channel, ``(batch, length + 1)``; meaningless where nothing is
             defined.
         defined: ``(batch, length + 1)``: how far the prediction stands.
+        gap: Why it ends there, of one word; None of several, or where it does not end.
     """
 
     answers: IntArray
     values: Mapping[str, IntArray]
     defined: BoolArray
+    gap: Gap | None = None
 
 
 def predict(
@@ -62,15 +83,21 @@ def predict(
         watch.check_letters(name, held, values)
     defined = watch.stands()
     answers = decoded_outputs(program.outputs, program.decode, values)
-    return Prediction(np.where(defined[:, 1:], answers, -1), values, defined)
+    gap = min(watch.gaps, key=attrgetter("position"), default=None)
+    return Prediction(np.where(defined[:, 1:], answers, -1), values, defined, gap)
 
 
 @dataclass(frozen=True)
 class _Watch:
-    """Evaluates operations where they are defined, and notes where they are not."""
+    """Evaluates operations where they are defined, and notes where they are not.
+
+    Attributes:
+        gaps: Of one word, why it is not defined, in the order in which it is found.
+    """
 
     program: Statement
     defined: BoolArray = field(repr=False)
+    gaps: list[Gap] = field(default_factory=list)
 
     def evaluate(
         self,
@@ -83,14 +110,14 @@ class _Watch:
         if isinstance(operation, Map) and isinstance(operation.function, Table):
             table = operation.function
             missing = table.place(read) < 0
-            np.logical_and(self.defined, ~missing, out=self.defined)
+            self._note(missing, name, dict(zip(operation.reads, read, strict=True)))
             row = table.rows[0].tolist()
             read = [np.where(missing, r, c) for r, c in zip(row, read, strict=True)]
         values = evaluate_operation(operation, read, tokens)
         channel = self.program.channels[name]
         right = np.isin(values, channel.later)
         right[:, 0] = values[:, 0] == channel.bos
-        np.logical_and(self.defined, right, out=self.defined)
+        self._note(~right, name, {}, values=values)
         usual = np.full(values.shape, channel.later[0])
         usual[:, 0] = channel.bos
         return np.where(right, values, usual)
@@ -103,10 +130,28 @@ class _Watch:
         if len(read) < 2 or held.keys().isdisjoint(read):
             return
         known = rows_of_letters(self.program, read)
-        seen = np.stack([values[n][:, 1:] for n in read], axis=-1)
+        seen = np.stack([values[n] for n in read], axis=-1)
         rows = seen.reshape(-1, len(read)).tolist()
-        right = np.array([tuple(row) in known for row in rows])
-        self.defined[:, 1:] &= right.reshape(seen.shape[:2])
+        strange = np.array([tuple(row) not in known for row in rows])
+        strange = strange.reshape(seen.shape[:2])
+        strange[:, 0] = False
+        self._note(strange, name, {n: values[n] for n in read}, of_letter=True)
+
+    def _note(
+        self,
+        missing: BoolArray,
+        name: str,
+        read: Mapping[str, IntArray],
+        of_letter: bool = False,
+        values: IntArray | None = None,
+    ) -> None:
+        """Note where a channel is not defined, and why, as `Gap` says it."""
+        np.logical_and(self.defined, ~missing, out=self.defined)
+        if len(missing) == 1 and missing.any():
+            t = int(missing[0].argmax())
+            found = {n: int(column[0, t]) for n, column in read.items()}
+            value = 0 if values is None else int(values[0, t])
+            self.gaps.append(Gap(t, name, found, of_letter, value))
 
     def stands(self) -> BoolArray:
         """How far everything is defined: a later position spoils no earlier one."""

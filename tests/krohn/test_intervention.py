@@ -9,11 +9,12 @@ import torch
 from interventions import counted, some_words, total
 
 import krohn
-from krohn.intervention import read_program
+from krohn.intervention import read_program, why_unpredicted
 from krohn.network.model import name_answers
 from krohn.open_model import Model
 from krohn.program import intervention
 from krohn.program.interpreter import Held
+from krohn.program.intervention import Gap
 
 LENGTH = 6
 NETWORKS = [("FlipFlop", None), ("S3", None), ("S3", "scan"), ("Grid4", None)]
@@ -135,6 +136,83 @@ def test_one_word_by_name() -> None:
     )
     both = net.patch(word, [("written", 1, 1), (variable, 4, 0)])
     assert both.answers == both.predicted == ("2", "2", "2", "1")
+
+
+def test_what_is_not_predicted_is_not_as_predicted() -> None:
+    """The reason says what belongs together; letters before the change prove nothing."""
+    parity = {
+        "even": {"flip": "odd", "keep": "even", "reset": "even"},
+        "odd": {"flip": "even", "keep": "odd", "reset": "even"},
+    }
+    net = krohn.compile(parity, LENGTH, "cascade", proof=False).model
+    word = ["flip", "reset", "flip", "keep"]
+    found = net.patch(word, "node1", 3, 1)
+    assert found.predicted == ("odd", "even", None, None)
+    assert found.agrees is None
+    assert repr(found) == (
+        "<Outcome node1 = 1 at 3: odd → even after letter 3 and 1 more; the 2 predicted "
+        "answers agree; the change after letter 3 is not predicted: no letter gives "
+        "increment0 = 1 and node1 = 1, as after letter 3; change them together>"
+    )
+    both = net.patch(word, [("node1", 3, 1), ("increment0", 3, 0)])
+    assert (both.agrees, both.reason) == (True, "")
+    assert repr(net.patch(word, "node1", 1, 1)).partition("nothing is predicted: ")[1]
+
+
+def test_the_reason_is_that_of_the_first_letter_without_prediction() -> None:
+    """Kinds of reasons: tables of a letter, an answer, a head."""
+    machines = ["S3", "S4", "Dyck4,2", "Grid4"]
+    reasons = list[str]()
+    for name, how in [
+        *((m, None) for m in machines),
+        ("S3", "scan"),
+        ("S4", "cascade"),
+    ]:
+        net = model(name, how)
+        program = read_program(net)
+        word = [net.letters[a] for a in some_words(net, 1, LENGTH)[0]]
+        for variable, place in net.places().items():
+            values = program.channels[variable].later[:4].tolist()
+            found = [net.patch(word, variable, 2, value) for value in values]
+            found += [net.ablate(word, variable)] if place.head is not None else []
+            for each in found:
+                assert (each.reason == "") == (None not in each.predicted)
+                reasons += [each.reason]
+    for kind in (
+        "no letter gives ",
+        "stand for no answer",
+        "without the head it ",
+    ):
+        assert any(kind in each for each in reasons), kind
+
+
+def test_a_row_that_a_table_lacks_is_named() -> None:
+    net = model("S3", None)
+    word = torch.tensor([[0, 1]])
+    found = intervention.predict(read_program(net), word.numpy(), {})
+    assert found.gap is None
+    lacks = found._replace(gap=Gap(2, "x", {"a": 1, "b": 2}))
+    assert why_unpredicted(net, lacks, 2) == (
+        "a = 1 and b = 2 never occur together, as after letter 2"
+    )
+    outside = found._replace(gap=Gap(1, "x", {}, value=7))
+    assert why_unpredicted(net, outside, 1) == (
+        "after letter 1 x would be 7, which it never is"
+    )
+    alone = found._replace(gap=Gap(0, "x", {"a": 1}))
+    assert why_unpredicted(net, alone, 1) == (
+        "a = 1 never occurs, as before the first letter"
+    )
+
+
+def test_patches_answer_in_states() -> None:
+    vending = {"c0": {"coin": "c1", "push": "c0"}, "c1": {"coin": "c1", "push": "c0"}}
+    says = {"c0": {"coin": "", "push": "blink"}, "c1": {"coin": "back", "push": "can"}}
+    net = krohn.compile(vending, LENGTH, outputs=says, proof=False).model
+    word = ["coin", "push", "push"]
+    found = net.patch(word, next(iter(net.places())), 2, 0)
+    assert found.before == tuple(net.run(word, states=True)) == ("c1", "c0", "c0")
+    assert tuple(net.run(word)) == ("", "can", "blink")
 
 
 def test_a_permutation_in_three_variables() -> None:
