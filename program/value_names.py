@@ -402,7 +402,8 @@ def _numbers(some: Sequence[int], every: Sequence[int]) -> str:
         rest = some[0] % step
         alike = [x for x in every if x % step == rest]
         if step > 1 and list(some) == alike and len(some) > SHOWN:
-            return f"{', '.join(map(str, some[:3]))}, …"
+            first, second, third, *_ = some
+            return f"{first}, {second}, {third}, …"
     place = {x: i for i, x in enumerate(every)}
     runs = groupby(enumerate(some), key=lambda pair: place[pair[1]] - pair[0])
     spans = ([x for _, x in run] for _, run in runs)

@@ -161,8 +161,8 @@ def _component(
         made = corridor_channels(walked, part.start, length, prefix)
         return Component(made, f"{prefix}cell", list(walked.cell))
     raise CompileError(
-        f"{machine.name} is no product that is built: a factor with {len(part.states)} "
-        "states is no counter, no memory and no gridworld"
+        f"{machine.name} is no product of counters, memories and gridworlds: a factor "
+        f"with {len(part.states)} states is none of these"
     )
 
 

@@ -174,8 +174,8 @@ def test_pages_and_drawings_say_where_a_head_points(right: ModelFile) -> None:
     rows, left = operations(right, {}, embedded=True)
     does = {row.name: row.does for row in rows}
     assert not left
-    digits = "last2[0], last2[1], last2[2]"
-    at = f"the letter whose number has the binary digits {digits}"
+    digits = "whose binary digits, the lowest first, are last2[0], last2[1], last2[2]"
+    at = f"the position so far {digits}"
     assert does[POINTER] == f"last1 at {at}"
     assert does[FIRST] == "left at the first letter where test2 is 1"
     assert "last2[0..2]" in does
