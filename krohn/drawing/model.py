@@ -381,8 +381,8 @@ def _fetches(bar: Bar) -> bool:
 
 def _remarks(plan: Plan) -> list[str]:
     remarks = [
-        "Each bar is a variable, from the sublayer that writes it to the last that reads "
-        "it. Arrows lead from what is read. The read-out reads what has a bold frame."
+        "Each bar is a variable, for as long as it is in the residual stream. Arrows lead "
+        "from what is read. The read-out reads what has a bold frame."
     ]
     back = sorted(
         int(bar.note.removesuffix(BACK)) for bar in plan.stream.bars if _fetches(bar)

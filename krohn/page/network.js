@@ -266,7 +266,7 @@ function table(id, head, rows) {
   $(id).replaceChildren(made);
 }
 
-function drawAnswers(run, said) {
+function drawAnswers(run, said, before) {
   const chosen = run.logits.map(choose);
   const cells = (texts, wrong) =>
     texts.map((text, i) => element("td", text, wrong?.[i] ? { class: "differs" } : {}));
@@ -274,6 +274,7 @@ function drawAnswers(run, said) {
   table("answers", ["letter", ...show.word.map((letter) => net.letters[letter])], [
     ["the network says", cells(chosen.map(({ answer }) => answerName(answer)), differs)],
     [show.patch ? "predicted" : "the Program says", cells(said.answers.map(answerName))],
+    ...(before ? [["before the change", cells(before.logits.map((row) => answerName(choose(row).answer)))]] : []),
     ["margin", cells(chosen.map(({ margin }) => short(margin)))],
   ]);
 }
@@ -368,9 +369,8 @@ function drawHeads(run) {
 }
 
 function draw() {
-  $("word").value = show.word.map((letter) => net.written[letter]).join(" ");
   const run = runNetwork(show.word, show.patch), said = runProgram(show.word, show.patch);
-  drawAnswers(run, said);
+  drawAnswers(run, said, show.patch && runNetwork(show.word));
   drawVariables(run, said);
   drawPatch();
   drawHeads(run);
@@ -391,15 +391,25 @@ function unknownLetter(text) {
   return parts.find((part) => !net.written.includes(part) && !net.letters.includes(part));
 }
 
-function take(word) {
+let pause = 0;
+
+function writeWord() {
+  $("word").value = show.word.map((letter) => net.written[letter]).join(" ");
+}
+
+// While somebody types, the text stays as it is.
+function take(word, typing = false) {
+  clearTimeout(pause);
   const problem = word === null
     ? `The machine does not have the letter ${unknownLetter($("word").value)}; below is the last word.`
-    : word.length > net.length ? `The network is for words of up to ${net.length} letters.` : "";
+    : word.length > net.length ? `The network is for words of up to ${net.length} letters; below is the last word.` : "";
   $("problem").textContent = problem;
   if (problem) return;
   Object.assign(show, { word, patch: null, cell: null });
+  if (!typing) writeWord();
   draw();
 }
+
 
 net.letters.slice(0, 40).forEach((letter, i) =>
   $("letters").append(element("button", letter, { onclick: () => take([...show.word, i]) })));
@@ -409,6 +419,15 @@ $("letters").append(
     onclick: () => take(Array.from({ length: Math.min(net.length, 12) },
       () => Math.floor(Math.random() * net.letters.length))),
   }));
-$("word").onchange = () => take(parseWord($("word").value));
+// A pause ends a word. Who then leaves the text to choose a value finds the table as it was.
+$("word").oninput = () => {
+  clearTimeout(pause);
+  pause = setTimeout(() => take(parseWord($("word").value), true), 200);
+};
+$("word").onchange = () => {
+  const word = parseWord($("word").value);
+  if (String(word) === String(show.word) && !$("problem").textContent) writeWord();
+  else take(word);
+};
 take(net.first);
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);

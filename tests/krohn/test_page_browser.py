@@ -373,6 +373,22 @@ def test_a_word_is_typed_and_a_variable_changed_by_hand(
     browser.driver.find_element("css selector", "#variables td[tabindex]").click()
     browser.driver.find_element("css selector", "#patch button:last-child").click()
     assert browser.ask("document.querySelectorAll('td.patched').length") == 1
+    rows = (
+        "[...document.querySelectorAll('#answers th[scope=row]')].map(c => c.innerText)"
+    )
+    assert "before the change" in browser.ask(rows)
+    wait = pytest.importorskip("selenium.webdriver.support.wait").WebDriverWait
+    box = browser.driver.find_element("css selector", "#word")
+    box.clear()
+    box.send_keys(browser.ask("net.written[0]") + " ")
+    wait(browser.driver, 5).until(lambda _: browser.ask("show.word") == [0])
+    assert box.get_attribute("value").endswith(" ")
+    browser.driver.find_element("css selector", "#variables td[tabindex]").click()
+    assert browser.ask("$('patch').children.length") > 0
+    box.send_keys(" ?!")
+    wait(browser.driver, 5).until(
+        lambda _: "below is the last word" in browser.ask("$('problem').textContent")
+    )
     assert browser.driver.get_log("browser") == []
 
 
