@@ -218,7 +218,7 @@ def check(
     """
     variable, position, value = one
     variables = model.variables
-    variables.place(variable)
+    variables.place(variable, call="patch(word, position, value)")
     at = _whole(position)
     if at is None or not 1 <= at <= length:
         why = "; at 0 is the start symbol" if position == 0 else ""
@@ -226,10 +226,12 @@ def check(
             f"there is no position {position!r} in a word of {count(length, 'letter')}, "
             f"the first of which is at 1{why}"
         )
-    channel, names = program.channels[variable], variables.meaning(variable).values
+    channel, meaning = program.channels[variable], variables.meaning(variable)
     known = channel.domain.tolist()
     if isinstance(value, str):
-        named = [v for v in known if names.get(v) == value]
+        named = [
+            v for v in known if value in (meaning.values.get(v), meaning.short.get(v))
+        ]
         number = named[0] if len(named) == 1 else None
     else:
         number = _whole(value)
@@ -239,7 +241,7 @@ def check(
         first = " before the first letter alone" * (number in known)
         raise KrohnError(
             f"{variable!r} {never} {value!r}{first}; its values after a letter are "
-            f"{list_values(later, names)}"
+            f"{list_values(later, meaning.short)}"
         )
     assert number is not None
     return Intervention(variable, at, number)
@@ -361,9 +363,9 @@ def _writing_head(variables: Variables, name: str) -> tuple[int, int]:
     Raises:
         KrohnError: If there is no such variable, or no head writes it.
     """
-    place = variables.place(name)
+    carried = [n for n, each in variables.places.items() if each.head is not None]
+    place = variables.place(name, taken=carried, call="ablate(word)")
     if place.head is None:
-        carried = [n for n, each in variables.places.items() if each.head is not None]
         raise KrohnError(
             f"no head writes {name!r}; heads write {listed(carried) or 'no variable'}"
         )

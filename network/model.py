@@ -382,7 +382,7 @@ class Model(nn.Module):
         """
         variables = self.variables
         tokens = self.words_before("read(word, {!r})", words).tokens
-        read = variables.inputs(variable)
+        read = variables.inputs(variable, call="read(word)")
         assert isinstance(self.network, Transformer)
         self.check_length(tokens.shape[1])
         streams = self.network.snapshots(tokens)

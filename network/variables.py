@@ -82,7 +82,8 @@ class VariablePlace:
         return f"{writer} writes it to {dims}, {code}; it stays until {until} ({kept})"
 
     def __str__(self) -> str:
-        return describe(self.meant(self.name), self.name, self.where)
+        every = f"model.places()[{self.name!r}].values"
+        return describe(self.meant(self.name), self.name, self.where, every)
 
     def read(self, stream: Tensor) -> Tensor:
         """The values in a stream ``(…, d)``: ``(…)`` whole numbers.
@@ -189,19 +190,28 @@ class Variables:
             return False
         return name in self.places or name in self.program.channels
 
-    def place(self, name: object, others: Iterable[str] = ()) -> VariablePlace:
+    def place(
+        self,
+        name: object,
+        others: Iterable[str] = (),
+        taken: Iterable[str] | None = None,
+        call: str = "",
+    ) -> VariablePlace:
         """Where a variable lies.
 
         Args:
             name: Its name.
             others: Names of what may be meant beside variables, for the refusal.
+            taken: Names of the variables that may be meant; by default all stored ones.
+            call: What is called on a selection instead, if the name is a pattern.
 
         Raises:
             UnknownVariable: If there is none of that name, or it is stored nowhere.
         """
         if isinstance(name, str) and name in self.places:
             return self.places[name]
-        read = [place.name for place in self.inputs(name, others)]
+        taken = self.places if taken is None else taken
+        read = [place.name for place in self.inputs(name, others, taken, call)]
         change = f"change {listed(read, last='or')}" if read else "change the word"
         raise UnknownVariable(
             f"the variable {name!r} is stored nowhere: it is computed from "
@@ -209,12 +219,20 @@ class Variables:
             f"and to change it, {change}"
         )
 
-    def inputs(self, name: object, others: Iterable[str] = ()) -> list[VariablePlace]:
+    def inputs(
+        self,
+        name: object,
+        others: Iterable[str] = (),
+        taken: Iterable[str] | None = None,
+        call: str = "",
+    ) -> list[VariablePlace]:
         """Where the variables lie from which one is read: itself, if it is stored.
 
         Args:
             name: Its name.
             others: As of `place`.
+            taken: As of `place`; by default all, stored or not.
+            call: As of `place`.
 
         Raises:
             UnknownVariable: If there is none of that name.
@@ -230,9 +248,15 @@ class Variables:
                 "this network has no variables: only Transformers with a Program have any"
             )
         if name not in self.program.channels:
-            known = [*others, *self.program.channels]
+            if call and self._fitting(name):
+                raise UnknownVariable(
+                    f"{name!r} is a pattern and no name; call "
+                    f"`model.select({name!r}).{call}`"
+                )
+            others, taken = [*others], self.program.channels if taken is None else taken
+            known = [*others, *taken]
             both, lists = ("place or ", "; `model.hook_places()` lists the places")
-            beside = len(known) > len(self.program.channels)
+            beside = bool(others)
             raise UnknownVariable(
                 f"there is no {both * beside}variable {name!r}{near(name, known)}; "
                 f"{self.answer}; the variables are {listed(self.places)}, and "
@@ -286,12 +310,16 @@ class Variables:
         """
         chosen = dict[str, None]()
         for pattern in patterns:
-            text = ".*".join(map(re.escape, str(pattern).split("*")))
-            fits = [n for n in self.places if re.fullmatch(text, n)]
+            fits = self._fitting(str(pattern))
             if not fits:
                 self.inputs(pattern)  # of one that is stored nowhere there are inputs
             chosen |= dict.fromkeys(fits or [str(pattern)])
         return list(chosen)
+
+    def _fitting(self, pattern: str) -> list[str]:
+        """The stored variables that a pattern fits, in which ``*`` is any text."""
+        text = ".*".join(map(re.escape, pattern.split("*")))
+        return [name for name in self.places if re.fullmatch(text, name)]
 
     def describe(self, name: str) -> str:
         """A variable in words: how it is computed, where it lies, what values mean.
@@ -304,7 +332,8 @@ class Variables:
         read = [place.name for place in self.inputs(name)]
         source = listed(read, last="and") or "the letter"
         where = f"it is stored nowhere, and computed from {source} where it is read"
-        return describe(self.meaning(name), name, where)
+        every = f"model.variables.meaning({name!r}).values"
+        return describe(self.meaning(name), name, where, every)
 
     @property
     def answer(self) -> str:
@@ -357,14 +386,23 @@ MOST_LISTED = 8
 """Values that a description lists."""
 
 
-def describe(meaning: Meaning, name: str, where: str) -> str:
-    """A variable in three lines: how it is computed, where it lies, what values mean."""
-    return f"{name}: {meaning.says}\n  {where}\n  {_values_in_words(meaning)}"
+def describe(meaning: Meaning, name: str, where: str, every: str) -> str:
+    """A variable in three lines: how it is computed, where it lies, what values mean.
+
+    Args:
+        meaning: What it means.
+        name: Its name.
+        where: Where it lies, in words.
+        every: The expression in Python that has all that its values mean.
+    """
+    cut_off = meaning.short != meaning.values or len(meaning.values) > MOST_LISTED + 1
+    more = f" (all: `{every}`)" * cut_off
+    return f"{name}: {meaning.says}\n  {where}\n  {_values_in_words(meaning)}{more}"
 
 
 def _values_in_words(meaning: Meaning) -> str:
     """What the values of a variable mean."""
-    what, texts = VALUES[meaning.named_by], meaning.values
+    what, texts = VALUES[meaning.named_by], meaning.short
     read = {text.partition(IS)[0] for text in texts.values() if IS in text}
     plain = meaning.named_by == "input" and all(t.count(IS) < 2 for t in texts.values())
     if plain and len(read) == 1:

@@ -60,6 +60,8 @@ class Meaning:
         says: How it is computed, in words.
         values: The name of each value that it can have; none if the values are numbers,
             such as sums, or matrices.
+        short: The same names; of what gives a value, the first few, and how many others
+            there are.
         named_by: What names are: ``"answer"``; ``"possible answers"``; ``"point"`` of
             maps that are composed; ``"letter"``; ``"position"``; ``"use"``; ``"input"``;
             empty if there are none.
@@ -67,6 +69,7 @@ class Meaning:
 
     says: str = ""
     values: Mapping[int, str] = field(default_factory=dict)
+    short: Mapping[int, str] = field(default_factory=dict)
     named_by: str = ""
 
 
@@ -85,7 +88,7 @@ def meanings(
     for name, channel in program.channels.items():
         fixed = isinstance(channel.operation, Position)
         if name in windows:
-            says = windows[name].says(names.of(name)[0])
+            says = windows[name].says(names.of(name).short)
         elif len(channel.later) == 1 and (fixed or name in names.of_letter):
             says = _constant(channel)
         elif name in names.of_letter and channel.op == Table.wire:

@@ -5,9 +5,10 @@ then possible, the letters that give it, or what it is read for. A name is true 
 word is: possible answers are ruled out only by tables, whose rows are all that occur.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby, pairwise
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from krohn.program.functions import Select, Table
 from krohn.program.operations.base import Flagged, LookBack
 from krohn.program.operations.map import Map
 from krohn.program.operations.position import Position
+from krohn.program.operations.sibling_latest import SiblingLatest
 from krohn.program.operations.token import Token
 from krohn.program.quoting import listed
 from krohn.program.statement import Channel, Statement
@@ -29,8 +31,12 @@ Named = tuple[Mapping[int, Parts], str]
 UNNAMED: Named = ({}, "")
 IS = " is "
 """What stands between a channel, or several, and the values that give another value."""
-SHOWN = 4
-"""So many parts of a name are written; of others it is said how many there are."""
+SHOWN, FEW = 4, 8
+"""In short, so many parts of a name are written, of all names of a channel or of each."""
+MOST_PARTS = 4096
+"""If all names of a channel have more parts, none is written in full."""
+WIDEST = 40
+"""Of a name that stands for a value in a row of a table, in characters."""
 MOST_CELLS = 2**22
 """Pairs of a row and an answer; of larger tables nothing is concluded."""
 MOST_VALUES = 1024
@@ -38,7 +44,25 @@ MOST_VALUES = 1024
 NUMBERS = ("sum", "prefix-sum", "marked-sum", "block-sum", "mean", "piecewise")
 """Operations whose values are numbers, and stand for nothing else."""
 START, NONE_YET = "before the first letter", "no such letter yet"
+NONE_THERE = "no such letter where it looks"
+ONE_HOT = ".one-hot"
+"""Ends the name of a channel that is another one as a unit vector."""
 NEVER = "does not occur"
+
+
+class Names(NamedTuple):
+    """The names of the values of a channel.
+
+    Attributes:
+        values: In full; none if there are none, or only numbers.
+        short: The same, of many parts the first few, and how many others there are.
+        kind: What they are: ``"answer"``, ``"possible answers"``, ``"point"``,
+            ``"letter"``, ``"position"``, ``"use"`` or ``"input"``; empty without names.
+    """
+
+    values: dict[int, str]
+    short: dict[int, str]
+    kind: str
 
 
 class ValueNames:
@@ -64,7 +88,8 @@ class ValueNames:
         self._program, self._answers = program, answers if program.decode else ()
         self._written = list(map(_quoted, self._answers))
         self._letters = list(map(_quoted, letters))
-        self._kin = _kin(program)
+        self._first = _firsts(program)
+        self._kin = _kin(program, self._first)
         selections = [c for c in program.channels.values() if c.op == Select.wire]
         points = {
             self._kin[c.name]
@@ -72,28 +97,73 @@ class ValueNames:
             if self._kin[c.inputs[0]] == self._kin[c.name]
         }
         self.points = {name for name, first in self._kin.items() if first in points}
-        self._readers = _readers(program)
-        self._possible = possible_answers(program, len(self._answers))
+        self._readers = _readers(program, self._first)
+        self._possible = self._possible_of_firsts()
+        self._levels = _levels_searched(program)
         self._exact = self._exact_answers()
         self._known = dict[str, Named]()
 
-    def of(self, name: str) -> tuple[dict[int, str], str]:
-        """The name of each value of a channel, and what the names are.
-
-        They are ``"answer"``, ``"possible answers"``, ``"point"``, ``"letter"``,
-        ``"position"``, ``"use"`` or ``"input"``; without names, nothing.
-        """
+    def of(self, name: str) -> Names:
+        """The names of the values of a channel."""
         parts, kind = self._parts(name)
-        domain = self._program.channels[name].domain.tolist()
         if not parts:
-            return {}, ""
-        return {v: listed(parts.get(v, (str(v),)), SHOWN, "or") for v in domain}, kind
+            return Names({}, {}, "")
+        domain = self._program.channels[name].domain.tolist()
+        told = {v: parts.get(v, (str(v),)) for v in domain}
+        lead, reasons = self._reasons(name, told, kind)
+        size = sum(len(told[v]) + len(reasons.get(v, ())) for v in domain)
+
+        def write(most: int) -> dict[int, str]:
+            texts = {v: listed(each, most, "or") for v, each in told.items()}
+            more = {v: listed(each, most, "or") for v, each in reasons.items()}
+            return texts | {v: f"{texts[v]}, {lead}{each}" for v, each in more.items()}
+
+        short = write(FEW if size <= FEW else SHOWN)
+        return Names(write(size) if size <= MOST_PARTS else short, short, kind)
 
     def _parts(self, name: str) -> Named:
+        name = self._first[name]
         if name not in self._known:
             channel = self._program.channels[name]
             self._known[name] = self._with_start(channel, self._find(channel))
         return self._known[name]
+
+    def _reasons(
+        self, name: str, told: Mapping[int, Parts], kind: str
+    ) -> tuple[str, dict[int, Parts]]:
+        """What gives values whose names alone do not say it, and the words before it.
+
+        Names by use do not; nor do possible answers that several values share.
+        """
+        if kind == "use":
+            unclear = set(told)
+        elif kind == "possible answers":
+            shared = Counter(told.values())
+            unclear = {v for v, parts in told.items() if shared[parts] > 1}
+        else:
+            unclear = set()
+        lead, given = self._given(self._first[name]) if unclear else ("", {})
+        return lead, {v: given[v] for v in unclear & given.keys()}
+
+    def _given(self, name: str) -> tuple[str, dict[int, Parts]]:
+        """What gives each value, of letters or inputs, and the words before it."""
+        channel = self._program.channels[name]
+        if name in self.of_letter:
+            return "after ", self._by_letters(self.of_letter[name])
+        if (source := _copies(self._program, channel, self._kin)) is not None:
+            return self._given(self._first[source])
+        return "where ", self._by_rows(channel) if channel.op == Table.wire else {}
+
+    def _possible_of_firsts(self) -> dict[str, BoolArray]:
+        """The answers that are possible with each value, whoever reads it."""
+        possible = possible_answers(self._program, len(self._answers))
+        found = dict[str, BoolArray]()
+        for name, sets in possible.items():
+            first = self._first[name]
+            channel, other = map(self._program.channels.__getitem__, (first, name))
+            if np.array_equal(channel.domain, other.domain):
+                found[first] = found.get(first, np.True_) & sets
+        return found
 
     def _exact_answers(self) -> dict[str, dict[int, Parts]]:
         """The answer of each value, for the kin of an output that alone decides it."""
@@ -132,7 +202,8 @@ class ValueNames:
             self._program.channels[n] for n in self._readers.get(channel.name, ())
         ]
         looks = [r.operation for r in readers if isinstance(r.operation, Flagged)]
-        sources, marks = {look.source for look in looks}, {look.where for look in looks}
+        sources = {self._first[look.source] for look in looks}
+        marks = {self._first[look.where] for look in looks}
         if len(looks) < len(readers) or len(marks) != 1 or sources != {channel.name}:
             return None
         return next(filter(None, map(self._by_answers, readers)), None)
@@ -180,7 +251,8 @@ class ValueNames:
         """What a mark or a summand is read for."""
         for name in self._readers.get(channel.name, ()):
             reader = self._program.channels[name]
-            if getattr(reader.operation, "where", "") == channel.name:
+            where = getattr(reader.operation, "where", "")
+            if self._first.get(where) == channel.name:
                 return {
                     0: (f"{name} skips this letter",),
                     1: (f"{name} reads this letter",),
@@ -190,26 +262,59 @@ class ValueNames:
         return {}
 
     def _by_inputs(self, channel: Channel) -> dict[int, Parts]:
-        """The rows of a table that give each value."""
-        table, values = channel.table, channel.table.values.tolist()
+        """The values of what a table reads that give each value."""
         if len(channel.inputs) > 1:
-            read = f"({', '.join(channel.inputs)}){IS}"
-            rows = _groups(values, (str(tuple(row)) for row in table.rows.tolist()))
-            found = {v: _shorter(given) for v, given in rows.items()}
-            return {v: (read + first, *rest) for v, (first, *rest) in found.items()}
-        (read,), inputs = channel.inputs, table.rows[:, 0].tolist()
+            return self._by_rows(channel)
+        table, (read,) = channel.table, channel.inputs
         names, kind = self._parts(read)
         if kind in ("", "use", "input"):
-            groups = _groups(values, inputs)
-            return {
-                v: (f"{read}{IS}{_numbers(some, inputs)}",)
-                for v, some in groups.items()
-            }
-        parts = _groups(values, (names.get(x, (str(x),)) for x in inputs))
+            return self._by_rows(channel)
+        inputs = table.rows[:, 0].tolist()
+        parts = _groups(
+            table.values.tolist(), (names.get(x, (str(x),)) for x in inputs)
+        )
         return {
             v: tuple(dict.fromkeys(part for parts in some for part in parts))
             for v, some in parts.items()
         }
+
+    def _by_rows(self, channel: Channel) -> dict[int, Parts]:
+        """The rows of a table that give each value; inputs by name where they have one."""
+        table, values = channel.table, channel.table.values.tolist()
+        columns = table.rows.T.tolist()
+        names = [self._names_in_rows(read) for read in channel.inputs]
+        if len(columns) == 1 and not names[0]:
+            read, inputs = f"{channel.inputs[0]}{IS}", columns[0]
+            groups = _groups(values, inputs)
+            return {v: (read + _numbers(x, inputs),) for v, x in groups.items()}
+        cells = [
+            [name.get(x, str(x)) for x in column]
+            for name, column in zip(names, columns, strict=True)
+        ]
+        several = len(columns) > 1
+        read = ", ".join(channel.inputs)
+        texts = (
+            f"({', '.join(row)})" if several else row[0]
+            for row in zip(*cells, strict=True)
+        )
+        found = _groups(values, texts)
+        if len(values) > MOST_PARTS:
+            found = {v: _shorter(given) for v, given in found.items()}
+        lead = f"({read}){IS}" if several else f"{read}{IS}"
+        return {v: (lead + first, *rest) for v, (first, *rest) in found.items()}
+
+    def _names_in_rows(self, name: str) -> dict[int, str]:
+        """Names for values in rows; none if they are long, alike, or misread."""
+        parts, kind = self._parts(name)
+        if kind in ("", "use", "input", "position"):
+            return {}
+        domain = self._program.channels[name].domain.tolist()
+        texts = {v: listed(parts.get(v, (str(v),)), SHOWN, "or") for v in domain}
+        alike = len({*texts.values()}) < len(texts)
+        unfit = any(
+            len(x) > WIDEST or x.isdecimal() or {*",()"} & {*x} for x in texts.values()
+        )
+        return {} if alike or unfit else texts
 
     def _by_options(self, channel: Channel) -> Named:
         """What gives each value, of any option."""
@@ -224,14 +329,43 @@ class ValueNames:
         return parts, kinds.pop()
 
     def _with_start(self, channel: Channel, named: Named) -> Named:
-        """The names, with one for a value that there is only before any letter."""
+        """The names, with one for a value that there is only where no letter is found."""
         values, kind = named
+        if not values or kind in ("answer", "point"):
+            return named
         source = _copies(self._program, channel, self._kin)
         origin = channel if source is None else self._program.channels[source]
-        bos = origin.bos
-        if not values or kind in ("answer", "point") or bos in origin.later:
+        bos, operation = origin.bos, channel.operation
+        if channel.name in self._levels:
+            return {**values, bos: self._none_before(self._levels[channel.name])}, kind
+        if bos not in origin.later:
+            return {**values, bos: (START if source is None else NONE_YET,)}, kind
+        if source is None or values is not self._parts(source)[0]:
             return named
-        return {**values, bos: (START if source is None else NONE_YET,)}, kind
+        if isinstance(operation, LookBack):
+            none: Parts = (NONE_YET,) * operation.causal
+            if isinstance(operation, SiblingLatest):
+                none = self._none_before(frozenset({operation.level}))
+            return {**values, bos: (*values.get(bos, ()), *none)}, kind
+        told = [self._parts(name)[0].get(bos, ()) for name in channel.inputs]
+        common = [part for part in told[0] if all(part in each for each in told)]
+        alike = len({*told}) == 1
+        return ({**values, bos: (*common, NONE_THERE)}, kind) if not alike else named
+
+    def _none_before(self, levels: frozenset[int]) -> Parts:
+        """What it says that blocks before a position, of some levels, hold no letter."""
+        low, high = min(levels), max(levels)
+        block = 2 ** (high + 1)
+        if len(levels) == 1:
+            half = "position in the first half of its block"
+            return (half, "no such letter in that half")
+        if len(levels) <= high - low:
+            return (NONE_THERE,)
+        none = "no such letter before this one"
+        if low > 0:
+            return (f"no such letter in its block of {block} before that of {2**low}",)
+        whole = block > self._program.length
+        return (none if whole else f"{none} in its block of {block}",)
 
 
 def _quoted(name: str) -> str:
@@ -286,7 +420,21 @@ def _copies(program: Statement, channel: Channel, kin: Mapping[str, str]) -> str
     return first if chooses and alike and not token else None
 
 
-def _kin(program: Statement) -> dict[str, str]:
+def _firsts(program: Statement) -> dict[str, str]:
+    """For each channel the first one that is the same, but for how it is laid out."""
+    firsts, seen = dict[str, str](), dict[str, str]()
+    for name, channel in program.channels.items():
+        first = seen.setdefault(name.removesuffix(ONE_HOT), name)
+        other = program.channels[first]
+        own = channel.operation.rename_channels(firsts)
+        copied = channel.op == Table.wire and channel.table.is_identity
+        same = own == other.operation.rename_channels(firsts)
+        same |= copied and firsts.get(channel.inputs[0]) == first
+        firsts[name] = first if same else name
+    return firsts
+
+
+def _kin(program: Statement, same: Mapping[str, str]) -> dict[str, str]:
     """For each channel the first one of those that hold values of one kind.
 
     A value is handed on as it is by who copies it, and by a selection.
@@ -295,7 +443,9 @@ def _kin(program: Statement) -> dict[str, str]:
     for name, channel in program.channels.items():
         copied = _copies(program, channel, kin)
         alike = channel.inputs[1:] if channel.op == Select.wire else ()
-        firsts = dict.fromkeys(kin[n] for n in (copied, *alike) if n is not None)
+        twin = None if same[name] == name else same[name]
+        from_ = (copied, twin, *alike)
+        firsts = dict.fromkeys(kin[n] for n in from_ if n is not None)
         first = min(firsts, key=program.order.__getitem__, default=name)
         joined = [n for other in firsts if other != first for n in members.pop(other)]
         members.setdefault(first, []).extend([*joined, name])
@@ -303,13 +453,37 @@ def _kin(program: Statement) -> dict[str, str]:
     return kin
 
 
-def _readers(program: Statement) -> dict[str, list[str]]:
-    """The channels that read each channel."""
-    readers: dict[str, list[str]] = {}
+def _readers(program: Statement, firsts: Mapping[str, str]) -> dict[str, list[str]]:
+    """The channels that read each channel, however that is laid out."""
+    readers: dict[str, dict[str, None]] = {}
     for name, channel in program.channels.items():
-        for read in dict.fromkeys(channel.inputs):
-            readers.setdefault(read, []).append(name)
-    return readers
+        for read in channel.inputs:
+            if firsts[read] != firsts[name]:
+                readers.setdefault(firsts[read], {})[firsts[name]] = None
+    return {read: list(names) for read, names in readers.items()}
+
+
+def _levels_searched(program: Statement) -> dict[str, frozenset[int]]:
+    """The levels of the blocks before a position in which a channel finds no letter.
+
+    Of channels that have their value at BOS there, and nowhere else.
+    """
+    found, sources = dict[str, frozenset[int]](), dict[str, tuple[str, str]]()
+    for name, channel in program.channels.items():
+        operation = channel.operation
+        if isinstance(operation, SiblingLatest):
+            source = program.channels[operation.source]
+            if source.bos not in source.later:
+                found[name] = frozenset({operation.level})
+                sources[name] = (operation.source, operation.where)
+        elif channel.op == Table.wire and found.keys() >= {*channel.inputs}:
+            table, bos = channel.table, channel.bos
+            nothing = (table.rows == bos).all(axis=1)
+            alike = len({sources[n] for n in channel.inputs}) == 1
+            if alike and np.array_equal(nothing, table.values == bos):
+                found[name] = frozenset.union(*(found[n] for n in channel.inputs))
+                sources[name] = sources[channel.inputs[0]]
+    return found
 
 
 def possible_answers(program: Statement, answers: int) -> dict[str, BoolArray]:

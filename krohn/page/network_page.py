@@ -137,7 +137,7 @@ def _says(program: Statement, channel: Channel, meaning: Meaning) -> str:
 def _names(meaning: Meaning) -> dict[int, str]:
     """The name of each value, with what the name is of."""
     of = OF.get(meaning.named_by, "")
-    return {value: f"{of}{name}" for value, name in meaning.values.items()}
+    return {value: f"{of}{name}" for value, name in meaning.short.items()}
 
 
 def _transformer(file: ModelFile) -> Transformer:

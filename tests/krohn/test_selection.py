@@ -34,7 +34,7 @@ def test_each_prints_what_it_is_where_it_lies_and_what_its_values_mean(
         printed, meaning = repr(net.select(name)), net.variables.meaning(name)
         first, where, values, answer = printed.splitlines()
         assert first == f"{name}: {meaning.says}"
-        texts = [text.rpartition(IS)[2] for text in meaning.values.values()]
+        texts = [text.rpartition(IS)[2] for text in meaning.short.values()]
         assert all(text in values for text in texts[:8])
         place = net.places().get(name)
         assert ("stored nowhere" in where) == (place is None)
@@ -107,6 +107,47 @@ def test_all_heads_are_ablated_at_once_as_predicted(construction: str) -> None:
 def test_what_is_not_there_is_refused(net: Model, chosen: object, said: str) -> None:
     with pytest.raises(krohn.KrohnError, match=said):
         net.select(*chosen)  # type: ignore[misc]
+
+
+def test_a_pattern_where_a_name_belongs_is_refused_with_the_selection(
+    net: Model,
+) -> None:
+    pattern = "earlier0@*"
+    for call, said in {
+        lambda: net.ablate(WORD, pattern): "ablate(word)",
+        lambda: net.read(WORD, pattern): "read(word)",
+        lambda: net.patch(WORD, pattern, 1, 1): "patch(word, position, value)",
+    }.items():
+        with pytest.raises(krohn.KrohnError) as refusal:
+            call()
+        assert str(refusal.value) == (
+            f"{pattern!r} is a pattern and no name; call "
+            f"`model.select({pattern!r}).{said}`"
+        )
+
+
+@pytest.mark.sample(8)
+@pytest.mark.parametrize("construction", SERVED)
+def test_what_is_suggested_is_taken(construction: str) -> None:
+    (source, length), *_ = SERVED[construction].items()
+    net = krohn.compile(source, length, construction, proof=False).model
+    word = [net.letters[0]] * length
+    takes = {
+        "ablate": {n for n, place in net.places().items() if place.head is not None},
+        "patch": {*net.places()},
+        "read": {*net.variables.program.channels},
+    }
+    for name in net.variables.program.channels:
+        calls: dict[str, Any] = {
+            "ablate": lambda n=name: net.ablate(word, f"{n}_"),
+            "patch": lambda n=name: net.patch(word, f"{n}_", 1, 0),
+            "read": lambda n=name: net.read(word, f"{n}_"),
+        }
+        for kind, call in calls.items():
+            with pytest.raises(krohn.KrohnError) as refusal:
+                call()
+            suggested = re.search(r"did you mean (\S+)\?", str(refusal.value))
+            assert suggested is None or suggested[1] in takes[kind]
 
 
 def test_what_is_stored_nowhere_is_read_and_not_changed(net: Model) -> None:

@@ -23,7 +23,9 @@ from krohn.program.interpreter import decoded_outputs, interpret
 from krohn.program.meanings import SENTENCES
 from krohn.program.operations import operation_modules
 from krohn.program.operations.base import LookBack
+from krohn.program.operations.sibling_latest import SiblingLatest
 from krohn.program.slices import slices
+from krohn.program.statement import cone
 from krohn.program.value_names import NUMBERS, possible_answers
 from krohn.program.word_texts import write_letter
 
@@ -165,6 +167,74 @@ def test_windows_of_composed_maps_are_the_letters_that_are_said(
                 point = np.array(steps)[point, range(len(words)), t + 1]
             assert np.array_equal(point, values[name][:, -1]), name
         assert seen > len(first) > 1
+
+
+@pytest.mark.sample(8)
+@EACH
+def test_values_that_differ_have_names_that_differ(construction: str) -> None:
+    for net in networks(construction):
+        for name, meaning in net.variables.meanings.items():
+            for texts in (meaning.values, meaning.short):
+                alike = len({*texts.values()}) < len(texts)
+                cut_off = "more" in "".join(texts.values())
+                assert not alike or cut_off or meaning.named_by == "answer", name
+
+
+@pytest.mark.parametrize("source", ["examples/turnstile.dot", "D6", "FFL2", "Grid4"])
+def test_a_unit_vector_has_the_names_of_its_value(source: str) -> None:
+    net = krohn.compile(source, 12, "cascade", strict=True, proof=False).model
+    meanings, seen = net.variables.meanings, 0
+    for name, meaning in meanings.items():
+        value = meanings.get(name.removesuffix(".one-hot"))
+        if value is not None and value is not meaning:
+            seen += 1
+            assert (value.values, value.named_by) == (meaning.values, meaning.named_by)
+    assert seen
+
+
+@pytest.mark.parametrize("strict", [False, True])
+@pytest.mark.parametrize("source", ["examples/turnstile.dot", "FFL2", "Grid4"])
+def test_what_is_not_found_in_blocks_is_not_there(source: str, strict: bool) -> None:
+    """A value that says that no letter was found stands where there is none to find."""
+    net = krohn.compile(source, 12, "cascade", strict=strict, proof=False).model
+    program, words = net.variables.program, some_words(net)
+    values, t, seen = interpret(program, words), np.arange(words.shape[1] + 1), set()
+    for name, meaning in net.variables.meanings.items():
+        flags = [
+            program.operations[n].where  # type: ignore[attr-defined]
+            for n in cone(program, name, ())
+            if isinstance(program.operations[n], SiblingLatest)
+            and n.partition("@")[0] == re.split("[@.]", name)[0]
+        ]
+        texts = {
+            v: [*re.finditer(said, text)]
+            for v, text in meaning.values.items()
+            for said in NOT_FOUND
+            if re.search(said, text) and "where" not in text
+        }
+        for value, (found,) in texts.items():
+            seen.add(found.re.pattern)
+            block, inner = (int(n or 0) for n in (*found.groups(), 0, 0)[:2])
+            if found.re.pattern == NOT_FOUND[0]:
+                level = program.operations[name].level  # type: ignore[attr-defined]
+                block, inner = 2 ** (level + 1), 2**level
+            start = t // block * block if block else 0 * t
+            end = t // inner * inner if inner else t
+            marked = values[flags[0]] == 1
+            marked[:, 0] = False
+            inside = (t >= start[:, None]) & (t < end[:, None])
+            none = ~(marked[:, None] & inside).any(axis=2)
+            assert np.array_equal(values[name] == value, none), (name, value)
+    assert len(seen) > 2
+
+
+NOT_FOUND = (
+    "first half of its block or no such letter in that half",
+    r"before this one in its block of (\d+)",
+    r"in its block of (\d+) before that of (\d+)",
+    "before this one$",
+)
+"""What is said of a value that stands where no letter is found in blocks."""
 
 
 @pytest.mark.sample(10)
