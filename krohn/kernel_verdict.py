@@ -66,7 +66,7 @@ def demand_kernel(report: Report) -> Report:
     if report.verdict != "verified" or by_kernel:
         return report
     why = report.kernel or "it was not asked, or has no theorem about such a network"
-    why = f"the kernel does not say it: {why}"
+    why = f"the kernel does not say it: {why.replace('the kernel ', 'it ', 1)}"
     return replace(report, verdict="undecided", reason=why, ground=None)
 
 

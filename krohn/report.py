@@ -104,8 +104,17 @@ class Report:
             ground = ground.ground
         if self.verdict != "verified" or not isinstance(ground, Proved):
             return None
-        why = f"; the kernel: {self.kernel}" if self.kernel else ""
-        return f"{ground.by.who}, which rests on {ground.by.rests_on}{why}"
+        return f"{ground.by.who}, which rests on {ground.by.rests_on}{self._beside}"
+
+    @property
+    def _beside(self) -> str:
+        """Why the kernel did not prove what the rules have proved."""
+        if not self.kernel:
+            return ""
+        lacks = self.kernel.startswith("the kernel has no ")
+        how = "was not used" if lacks else "did not prove it"
+        why = f"it {self.kernel.removeprefix('the kernel ')}" if lacks else self.kernel
+        return f"; the Coq kernel, which proves the same claims, {how}: {why}"
 
     @property
     def digest(self) -> str | None:

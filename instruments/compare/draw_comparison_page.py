@@ -30,6 +30,7 @@ from krohn.instruments.compare.measures.accuracy import (
 )
 from krohn.instruments.compare.probes.interchange import Interchange
 from krohn.instruments.compare.probes.probe_map import (
+    FOUR_NUMBERS,
     Cell,
     ProbeMap,
     Row,
@@ -245,6 +246,12 @@ class HeatMap:
         """How many of them have a verdict."""
         rows = (row for row in self.found.rows if row.kind != "reference")
         return sum(row.verdict == verdict for row in rows)
+
+    @property
+    def numbers(self) -> str:
+        """What the numbers behind a variable say; empty if there are none."""
+        said = " ".join((self.found.conclusion, *self.found.said))
+        return FOUR_NUMBERS if "% read" in said else ""
 
 
 def heat_map(probed: ProbeResult) -> HeatMap:

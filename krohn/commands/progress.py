@@ -86,6 +86,8 @@ class Log:
 
     def _describe_part(self, what: str) -> str:
         part = self.parts[what]
+        if part.total == 1:
+            return what
         share = f"{what}: {part.done:,} of {part.total:,}"
         left = self.left(what)
         return f"{share}, {left}" if left else share

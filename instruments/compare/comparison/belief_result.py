@@ -222,7 +222,8 @@ def _proof_sentence(found: BeliefComparison) -> str:
     proof = found.proved
     if proof is None:
         return "There is no compiled network to compare with."
-    network = f"The compiled network ({proof.construction}, {proof.dtype})"
+    how = f"{proof.construction}, {proof.dtype}"
+    network = f"The network compiled for this comparison ({how})"
     known = "proved" if proof.verdict == "verified" else "not proved"
     return f"{network} is {known}: {proof.covers}."
 

@@ -269,7 +269,9 @@ def _proof_sentence(found: Comparison) -> str:
     size = compiled.size if compiled else None
     layers = f", {size.depth} layers deep" if size and size.depth else ""
     layers = ", 1 layer deep" if size and size.depth == 1 else layers
-    network = f"The compiled network ({proved.construction}{layers})"
+    network = (
+        f"The network compiled for this comparison ({proved.construction}{layers})"
+    )
     return f"{network} is proved: {proved.covers}."
 
 

@@ -375,6 +375,15 @@ def _names(rows: Sequence[Row]) -> str:
     return ", ".join([*named, *more])
 
 
+FOUR_NUMBERS = (
+    "The numbers behind a variable: how often a probe reads it; how often a probe reads it "
+    "from the exchanged part of the state alone, where that is below 95%; how often the "
+    "exchange changes the answer as predicted; and how often the best control does, an "
+    "exchange of another part of the state."
+)
+"""The numbers that `_best` says of a variable, in order."""
+
+
 def _best(row: Row) -> str:
     best = max(quality(cell.trained) for cell in row.cells)
     if not row.exchanged:

@@ -343,6 +343,8 @@ class Job:
             self.device,
             report,
         )
+        if report is not None:  # it may have stopped early; what follows is measuring
+            report(cell.recipe.steps, cell.recipe.steps)
         began = time.perf_counter()
         measured = None if self.measure is None else self.measure(run)
         seconds = run.seconds + time.perf_counter() - began

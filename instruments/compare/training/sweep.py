@@ -30,6 +30,7 @@ from krohn.instruments.compare.training.run import (
 )
 from krohn.jobs.cluster import cluster as cluster_of
 from krohn.jobs.worker_pool import WorkerPool, processes, this_process
+from krohn.program.wording import message_for_user
 from krohn.program.writing import atomic_write
 
 CELLS = "networks"
@@ -130,7 +131,9 @@ def _workers(
     job: Job, jobs: int | str, todo: int, tell: Tell
 ) -> AbstractContextManager[WorkerPool[Cell, Came]]:
     def report_cell(cell: Cell, done: int, total: int) -> None:
-        tell(cell.description, done, total)
+        tell(_training(cell), done, total)
+        if done == total and job.measure is not None:
+            tell(_measuring(cell), 0, 1)
 
     if isinstance(jobs, str):
         return cluster_of(job, jobs)
@@ -140,6 +143,14 @@ def _workers(
         if most > 1
         else this_process(job, report_cell)
     )
+
+
+def _training(cell: Cell) -> str:
+    return f"training {cell.description}"
+
+
+def _measuring(cell: Cell) -> str:
+    return f"measuring {cell.description}"
 
 
 def _alone(report: Tell | None) -> Tell:
@@ -206,7 +217,9 @@ class _Sweep:
             record, files = came
             self._bring(cell, files)
             self.records[cell.name] = self.job.keep(record, cell)
-            self.tell(cell.description, cell.recipe.steps, cell.recipe.steps)
+            self.tell(_training(cell), cell.recipe.steps, cell.recipe.steps)
+            if self.job.measure is not None:
+                self.tell(_measuring(cell), 1, 1)
         self._count()
 
     def _bring(self, cell: Cell, files: dict[str, bytes]) -> None:
@@ -264,7 +277,8 @@ class TrainingCost:
             return sentence
         return (
             f"{sentence}: about {duration(self.seconds)} of CPU time, judged by "
-            f"{STEPS - 1} steps of each kind; measuring the networks comes on top"
+            f"{STEPS - 1} steps of each kind; measuring the networks comes on top, often "
+            f"minutes for each, {message_for_user('which --seconds')} does not bound"
         )
 
 

@@ -226,6 +226,8 @@ def test_only_what_does_not_come_free_is_dark(
 def test_what_is_used_comes_first() -> None:
     (gpt, _) = sample().probes
     turned = replace(gpt, found=replace(gpt.found, rows=gpt.found.rows[::-1]))
+    held = replace(turned.found, said=("letter (98% read, controls 3%): can be read.",))
+    assert "best control" in heat_map(replace(turned, found=held)).numbers
     verdicts = [row.verdict for row in heat_map(turned).rows]
     assert verdicts == ["used", "partly used", "readable", "free"]
     assert [name for name, _ in heat_map(turned).exchanged] == [

@@ -60,10 +60,14 @@ class Heard:
 
     def __init__(self, stop: int | None = None) -> None:
         self.steps, self.counts, self.stop = 0, list[int](), stop
+        self.measuring = dict[str, int]()
 
     def __call__(self, what: str, done: int, total: int) -> None:
         if what == "networks":
             self.counts.append(done)
+            return
+        if what.startswith("measuring "):
+            self.measuring[what] = done
             return
         self.steps += done < total  # what is read is reported as done, too
         if self.steps == self.stop:
@@ -75,6 +79,8 @@ def test_what_is_done_is_not_done_again(tmp_path: Path) -> None:
     one = sweep(CELLS, tmp_path, last_accuracy, jobs=1, report=first)
     two = sweep(CELLS, tmp_path, last_accuracy, jobs=1, report=second)
     assert (first.steps, first.counts) == (58, [0, 1, 2])
+    names = {f"measuring {cell.description}": 1 for cell in CELLS}
+    assert (first.measuring, second.measuring) == (names, {})
     assert (second.steps, second.counts) == (0, [])
     assert one == two
     assert [r.cell for r in one] == CELLS
