@@ -203,7 +203,9 @@ def card(
     sentence = markdown_text(verdict(proof))
     letters, logits = len(names.letters), len(names.classes)
     use = "" if shown is None else USE.format(markdown_program(str(shown)))
-    use += f"\n{home.note}\n" * bool(home.note) + CIRCUIT * is_written(file)
+    use += f"\n{home.note}\n" * bool(home.note)
+    if is_written(file):
+        use += CIRCUIT + f"\n{home.streams}\n" * bool(home.streams)
     length = file.claim.length
     longest = "" if length is None else f"Words have up to {count(length, 'letter')}. "
     return f"""\

@@ -74,6 +74,8 @@ class Destination:
             ``classes``, the names of their columns. ``{text}`` in them is a word as a
             text, ``{letters}`` the indices of its letters. Empty if there are none.
         note: What who runs the program must know, for the card; or nothing.
+        streams: Where the places that `circuit.csv` names are found there, for the card;
+            empty where they have these names.
         spell: A word as a text that is read there, of the word and all letters.
         classes: The names of the columns, for a file and its labels.
         opened_by: The library that opens it, as the Hub of Hugging Face calls that.
@@ -91,6 +93,7 @@ class Destination:
     read: Callable[[ModelFile, Path], StoredNetwork] | None
     program: str = ""
     note: str = ""
+    streams: str = ""
     spell: Callable[[Sequence[str], Sequence[str]], str] = lambda word, letters: (
         join_letters(word)
     )

@@ -321,5 +321,7 @@ session = onnxruntime.InferenceSession("model.onnx")
 (logits,) = session.run(["logits"], {{"letters": numpy.array([{letters}])}})
 classes = json.loads(session.get_modelmeta().custom_metadata_map["classes"])
 logits = logits[0]""",
+    streams="""\
+Hooks are called as in TransformerLens; `model.onnx` gives logits alone.""",
     unproved="the arithmetic of ONNX Runtime",
 )

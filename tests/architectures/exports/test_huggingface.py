@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -15,6 +16,7 @@ import torch
 from safetensors.torch import load_file, save_file
 
 import krohn
+from krohn.architectures.exports.circuit import circuit
 from krohn.architectures.exports.destinations import (
     Destination,
     destination,
@@ -143,6 +145,29 @@ def test_hidden_states_are_the_snapshots(
     hidden = opened[0](words, output_hidden_states=True).hidden_states
     for ours, theirs in zip(network.snapshots(words), hidden, strict=True):
         assert torch.equal(ours[:, 1:], theirs)
+
+
+def test_variables_lie_where_the_card_says(
+    opened: tuple[Any, Any], machine: ModelFile
+) -> None:
+    said = place().streams.replace("\n", " ")
+    assert re.findall(
+        r"number (\S+(?: . 1| . 2)?) is `blocks\..\.hook_(\w+)`", said
+    ) == [
+        ("0", "resid_pre"),
+        ("2b + 1", "resid_mid"),
+        ("2b + 2", "resid_post"),
+    ]
+    model, words = Model(machine), torch.tensor([[0, 1, 1, 0, 1]])
+    hidden = opened[0](words, output_hidden_states=True).hidden_states
+    for variable in circuit(machine)["variables"]:
+        for hook in (variable["hook"], variable["until"]):
+            _, block, where = hook.split(".")
+            number = {"pre": 0, "mid": 2 * int(block) + 1, "post": 2 * int(block) + 2}
+            lies = hidden[number[where.removeprefix("hook_resid_")]]
+            name = variable["variable"]
+            right = model.read(words, name)[:, 1:]
+            assert torch.equal(model.places()[name].read(lies), right)
 
 
 BLOCKED = """\

@@ -10,11 +10,14 @@ import pytest
 import torch
 
 import krohn
+from krohn.architectures.exports.circuit import circuit
 from krohn.architectures.gpt2.export import (
+    DESTINATION,
     open_logits,
     write,
 )
 from krohn.network import ExportError
+from krohn.network.model import Model
 from krohn.network.modelfile import ModelFile
 
 transformers = pytest.importorskip("transformers")
@@ -113,6 +116,36 @@ def test_words_of_several_lengths_are_padded(opened: Path) -> None:
     batch = tokenizer(words, return_tensors="pt", padding=True)
     last = model.generate(**batch)[:, -1]
     assert last.tolist() == [int(alone[-1].argmax()) for alone in ones]
+
+
+def test_variables_lie_where_the_card_says(tmp_path: Path) -> None:
+    said = DESTINATION.streams.replace("\n", " ")
+    assert "number 0 is `blocks.0.hook_resid_pre`" in said
+    assert "number b + 1 is `blocks.b.hook_resid_post`" in said
+    assert (
+        "`blocks.b.hook_resid_mid` is what `model.transformer.h[b].ln_2` gets" in said
+    )
+    file = krohn.compile("D6", length=8, strict=True).file
+    write(file, tmp_path)
+    network, tokens = Model(file), torch.tensor([[0, 1, 1, 0, 1]])
+    there = transformers.AutoModelForCausalLM.from_pretrained(tmp_path)
+    middle = dict[str, torch.Tensor]()
+    for b, block in enumerate(there.transformer.h):
+        block.ln_2.register_forward_pre_hook(
+            lambda _, given, b=b: middle.update(
+                {f"blocks.{b}.hook_resid_mid": given[0]}
+            )
+        )
+    start = torch.full((1, 1), len(network.letters))
+    ids = torch.cat([start, tokens], dim=1)
+    hidden = there(ids, output_hidden_states=True).hidden_states
+    found = {"blocks.0.hook_resid_pre": hidden[0], **middle}
+    found |= {f"blocks.{b}.hook_resid_post": x for b, x in enumerate(hidden[1:])}
+    for variable in circuit(file)["variables"]:
+        name = variable["variable"]
+        for hook in (variable["hook"], variable["until"]):
+            values = network.places()[name].read(found[hook])
+            assert torch.equal(values, network.read(tokens, name))
 
 
 def test_what_is_saved_again_is_the_same_network(opened: Path, tmp_path: Path) -> None:
