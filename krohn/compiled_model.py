@@ -391,7 +391,8 @@ def plan_ways(
 
     Args:
         known: All of them.
-        minimise: What is chosen by; None for the compromise.
+        minimise: What is chosen by; None for the compromise, or for the depth of a
+            construction that was named.
         on_pass: Called after every compiler pass with its name and the Program.
 
     Raises:

@@ -176,7 +176,11 @@ def _ways(
         yield way
     if way is None:
         length = shorter(longest, plans)
-        also = "" if length is None else f"; -T {length} is short enough"
+        also = (
+            ""
+            if length is None
+            else f"; -T {length} is known to be short enough, a longer one may be"
+        )
         raise CompileError(f"{known.reasons()}{also}")
 
 

@@ -16,7 +16,7 @@ from krohn.algebra.classification.findings import (
 from krohn.algebra.classification.languages import LanguageClasses, classify_language
 from krohn.algebra.minimisation import minimise, reachable
 from krohn.algebra.structure import as_counter, as_memory
-from krohn.algebra.wording import count
+from krohn.algebra.wording import count, listed
 from krohn.compile_options import CompileOptions
 from krohn.compiled_model import (
     MachineClaim,
@@ -169,7 +169,10 @@ def by_groups(
             "a depth that does not grow with T is impossible unless TC⁰ = NC¹, "
             f"because a group in {where} is not solvable (Theorem 13)"
         )
-    yield "a depth of about log₂ T, as for every machine (Theorem 10)"
+    yield (
+        "a depth of about log₂ T, as for every machine (Theorem 10; theorems and lemmas "
+        "are those of Liu 2024)"
+    )
 
 
 def _constant_depth(offered: dict[str, Any]) -> str:
@@ -177,13 +180,10 @@ def _constant_depth(offered: dict[str, Any]) -> str:
     constant = [r for r in offered["constructions"] if not depth_grows(r["name"])]
     if not constant:
         return "no construction below has such a depth yet"
-    chosen = offered["chosen"]
-    if chosen in [row["name"] for row in constant]:
-        return f"{chosen} below has such a depth"
-    names = " and ".join(row["name"] for row in constant[:2])
+    chosen, names = offered["chosen"], [row["name"] for row in constant]
     has = "has" if len(constant) == 1 else "have"
-    other = f", the chosen {chosen} does not" if chosen else ""
-    return f"{names} below {has} such a depth{other}"
+    other = f", the chosen {chosen} does not" if chosen not in (None, *names) else ""
+    return f"{listed(names, last='and')} below {has} such a depth{other}"
 
 
 def _shortest(kind: Classification) -> Iterator[str]:

@@ -178,9 +178,9 @@ def _why(
     ]
     reason = f"it has the least {_label(first)}{beside}, {amount}"
     beside_it = [c for c in others if c.name in eligible]
-    reason += _rival(cost, beside_it[0], minimise) if beside_it else ""
     if minimise == COMPROMISE:
-        return reason + _left_out(cost, [c for c in others if c.name not in eligible])
+        reason += _left_out(cost, [c for c in others if c.name not in eligible])
+    reason += _rival(cost, beside_it[0], minimise) if beside_it else ""
     return reason + (_fewer_blocks(cost, others) if minimise == "depth" else "")
 
 
@@ -191,8 +191,9 @@ def _left_out(cost: Cost, others: list[Candidate]) -> str:
     if least >= cost.area_time:
         return ""
     return (
-        f"; {name} has {_amount(least)}, but a scan of higher radix, which has more heads, "
-        "is for those who ask for it (--minimise depth, layers or latency)"
+        f", but for scans of higher radix ({name} has {_amount(least)}), which have more "
+        "heads and are built when asked for (--construction NAME, or --minimise depth, "
+        "layers or latency)"
     )
 
 

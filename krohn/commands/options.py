@@ -320,8 +320,9 @@ class NetworkOptions:
         typer.Option(
             metavar="WHAT",
             help="The size to choose by: depth (blocks that attend), layers (all blocks), "
-            "widest (the widest layer, MLPs included), parameters, latency; or compromise, "
-            "the default: parameters times blocks squared.",
+            "widest (the widest layer, MLPs included), parameters, latency; or compromise: "
+            "parameters times blocks squared. If not given: compromise; depth, then "
+            "layers, where --construction names one.",
             autocompletion=complete.completion(complete.list_sizes),
         ),
     ] = None

@@ -381,16 +381,28 @@ def _networks(out: Terminal, facts: dict[str, Any]) -> None:
         cells = (least * (s != UNCOUNTED) + s for s in _sizes(row))
         table.add_row("", name, *cells, cut(row["summary"], MOST_SAID))
     print_table(table, whole=True)
-    if len(shown) < len(facts["front"]):
-        out.print(
-            "Of rows of one name, --construction NAME builds the first by --minimise "
-            "parameters, the last by --minimise latency."
-        )
+    if shown or others:
+        out.print(_what_names_build(several=len(shown) < len(facts["front"])))
     if others:
         out.print(
             "In brackets: not Pareto-optimal, because a row above is at least as good in "
-            "all four sizes. ≥: a lower bound; the network was not built."
+            "all four sizes. ≥: a lower bound; the network was not built, which "
+            "--construction NAME tries."
         )
+
+
+def _what_names_build(several: bool) -> str:
+    """What a construction that is named builds, where a name may have several rows."""
+    return (
+        "--construction NAME alone builds the network of that name of least depth, then "
+        "of fewest layers, which may have more parameters than a row shows"
+        + (
+            "; with --minimise parameters the first of several rows of one name, with "
+            "--minimise latency the last."
+            if several
+            else "."
+        )
+    )
 
 
 def _refused(facts: dict[str, Any]) -> Iterator[str]:
