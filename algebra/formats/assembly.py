@@ -280,13 +280,18 @@ def title(name: str) -> str:
 
 def _incomplete(draft: Draft, missing: BoolArray) -> MachineError:
     state, letter = np.argwhere(missing.T)[0]
+    said = {
+        "states": f"; the new state shows `{draft.undefined}`",
+        "transitions": f"; either way their output is `{draft.undefined}`",
+    }
+    outputs = said.get(draft.on or "", "")
     return problem(
         draft.name,
         0,
         f"{missing.sum()} of {missing.size} transitions are missing, the first one "
         f"from state {quote(draft.states[state])} under {quote(draft.letters[letter])}"
         "; choose --complete sink (they lead to a new state that is never left) or "
-        "--complete stay (the state does not change)",
+        f"--complete stay (the state does not change){outputs}",
     )
 
 

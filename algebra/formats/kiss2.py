@@ -16,7 +16,13 @@ from krohn.algebra.automaton import (
     shorten,
 )
 from krohn.algebra.errors import MachineError
-from krohn.algebra.formats.assembly import Draft, complete_draft, shown_after
+from krohn.algebra.formats.assembly import (
+    BoolArray,
+    Draft,
+    complete_draft,
+    shown_after,
+    with_remark,
+)
 from krohn.algebra.formats.files import (
     Complete,
     check_size,
@@ -67,12 +73,14 @@ class Tables:
         transitions: ``(classes, states)``; -1 where no next state is given.
         outputs: ``(classes, states)`` indices into ``names``; -1 where no term fits.
         names: The outputs; bits that all terms leave open are 0.
+        left_open: ``(classes, states)``: whether such a bit is in the output.
     """
 
     inputs: Inputs
     transitions: IntArray
     outputs: IntArray
     names: tuple[str, ...]
+    left_open: BoolArray
 
 
 def tabulate(
@@ -110,6 +118,7 @@ def tabulate(
         np.array([[target for target, _ in row] for row in classes]),
         np.array([[number[o] for o in row] for row in outputs]),
         names,
+        np.array([["-" in (o or "") for _, o in row] for row in classes]),
     )
 
 
@@ -298,8 +307,8 @@ def read(text: str, name: str, complete: Complete = "reject") -> Automaton:
     Args:
         text: The file.
         name: What to call the file in messages.
-        complete: The treatment of transitions that no product term gives; a sink and
-            a transition that stays show zeros.
+        complete: The treatment of transitions that no product term gives; what these
+            show is undefined.
 
     Raises:
         MachineError: If a line is malformed, a count does not fit, two product terms
@@ -309,7 +318,15 @@ def read(text: str, name: str, complete: Complete = "reject") -> Automaton:
     """
     file = _parse(text, name)
     _check_counts(file)
-    return complete_draft(_draft(file), complete)
+    draft, left_open = _draft(file)
+    machine = complete_draft(draft, complete)
+    if not left_open:
+        return machine
+    return with_remark(
+        machine,
+        f"{name}: {left_open} of {draft.transitions.size} transitions leave output bits "
+        "open ('-'), which are read as 0",
+    )
 
 
 def write(machine: Automaton) -> str:
@@ -457,7 +474,8 @@ def _states(file: _File) -> list[str]:
     return [q for q in dict.fromkeys(names) if q not in OPEN]
 
 
-def _draft(file: _File) -> Draft:
+def _draft(file: _File) -> tuple[Draft, int]:
+    """The machine with holes, and how many of its outputs have bits that are open."""
     states = _states(file)
     width = file.numbers[".i"]
     start = states[0] if file.reset is None else file.reset
@@ -471,7 +489,7 @@ def _draft(file: _File) -> Draft:
         letters = tuple(f"{number:0{width}b}" for number in range(2**width))
         of = inputs.encode(letters)
     check_size(len(letters), len(states), file.name)
-    return Draft(
+    draft = Draft(
         name=file.name,
         letters=letters,
         states=tuple(states),
@@ -480,6 +498,6 @@ def _draft(file: _File) -> Draft:
         on="transitions",
         outputs=tables.outputs[of],
         names=tables.names,
-        undefined="0" * file.numbers[".o"],
         inputs=inputs if width > MOST_COMBINATIONS else None,
     )
+    return draft, int(tables.left_open[of].sum())

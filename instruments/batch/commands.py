@@ -8,7 +8,14 @@ from typing import Annotated
 import typer
 
 from krohn.commands import options as common
-from krohn.commands.options import DONE, REFUTED, check, emit, expand_option_groups
+from krohn.commands.options import (
+    DONE,
+    REFUTED,
+    check,
+    emit,
+    expand_option_groups,
+    print_remark,
+)
 from krohn.commands.progress import progress
 from krohn.option_rules import Need, is_given
 
@@ -98,7 +105,7 @@ def batch(
         check_suffix(output)
     check(context, BATCH)
     steps_of(work.effort)
-    todo = rows(source)
+    todo = rows(source, print_remark)
     if output is not None and output.exists() and output.samefile(source):
         raise KrohnError(
             f"-o {output} is the table itself; name another file for the results"

@@ -28,8 +28,8 @@ def batch(found: "Batch", table: object = None) -> None:
             out.print(f"{on_a_terminal(row.name)}: {why}")
     if any(row.longest is not None and not row.refused_at for row in found.results):
         out.print("≥: the search ended there; a higher --effort looks at longer words.")
-    if any(row.words is None for row in found.results):
-        out.print(f"{UNASKED}: the row gives no words to be run.")
+    if len({row.words is None for row in found.results}) > 1:
+        out.print(f"{UNASKED} in column wrong words: the row names no labelled words.")
     out.print(found.summary)
     if table is not None:
         out.print(f"wrote {table}")

@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any, Self, get_args
 
 from krohn.algebra.automaton import Automaton
 from krohn.algebra.errors import KrohnError
-from krohn.algebra.formats import SUFFIXES, Complete, Kind
+from krohn.algebra.formats import Complete, Kind
 from krohn.algebra.formats.files import read_text
 from krohn.algebra.wording import near
+from krohn.instruments.batch.folder import read_folder
 from krohn.jobs.worker_pool import Report
 from krohn.machines import FORMAL, MODEL, REGEX, read
 from krohn.network.modelfile import LARGEST_FILE, ModelFile
 from krohn.option_rules import one_of_architectures
 from krohn.program.files import Unreadable, read_bytes
-from krohn.program.slices import slice_sources
 from krohn.program.word_texts import join_letters
 from krohn.source_kinds import find_source_to_compile, machines
 
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 # The rows of a batch: from a table in CSV, or the machine files of a folder.
 
 
-NOT_ALONE = (".csv", ".tsv", ".pcfg")
-"""Suffixes of files that need not be sources: tables, and grammars, which need a depth."""
 COLUMNS = {
     "name": "what the row is called; without it, as the machine is written",
     "machine": "a name, a file, regex:…, or a model file, which is verified",
@@ -76,32 +74,29 @@ class Row:
         return [self.name, self.machine, dict(self.cells), files, self.trouble]
 
 
-def rows(source: Path) -> list[Row]:
+def rows(source: Path, note: Callable[[str], None] | None = None) -> list[Row]:
     """The rows of a table, or a row for each machine file of a folder, by name.
 
     Args:
         source: The table or the folder.
+        note: Called with a line on the files of the folder that are left out.
 
     Raises:
         KrohnError: If it cannot be read, has an unknown column, or has no rows.
     """
-    table_rows = _of_folder(source) if source.is_dir() else _of_table(source)
-    if not table_rows:
-        empty = "the table has no rows below its first line"
-        none = "the folder has no file of a machine or another source"
-        raise KrohnError(f"{source}: {none if source.is_dir() else empty}")
+    if source.is_dir():
+        files = read_folder(source)
+        if not files.machines:
+            raise KrohnError(
+                f"{source}: the folder has no file of a machine or another source"
+                + f"; {files.remark}" * bool(files.left_out)
+            )
+        if note is not None:
+            note(files.remark)
+        return [Row(n, n, {"machine": str(source / n)}) for n in files.machines]
+    if not (table_rows := _of_table(source)):
+        raise KrohnError(f"{source}: the table has no rows below its first line")
     return table_rows
-
-
-def _of_folder(folder: Path) -> list[Row]:
-    others = [suffix for entry in slice_sources().values() for suffix in entry.ends]
-    known = tuple({*SUFFIXES, *MODEL, *others}.difference(NOT_ALONE))
-    try:
-        names = sorted(p.name for p in folder.iterdir() if p.is_file())
-    except OSError as error:
-        raise KrohnError(f"{folder}: cannot be read: {error.strerror}") from None
-    machines = [n for n in names if n.lower().removesuffix(".gz").endswith(known)]
-    return [Row(name, name, {"machine": str(folder / name)}) for name in machines]
 
 
 def _of_table(path: Path) -> list[Row]:

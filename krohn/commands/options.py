@@ -100,7 +100,8 @@ class FileReading:
             "--complete",
             metavar="HOW",
             help="Missing transitions of a file: sink (a new state; acceptors have it by "
-            "default), stay, or reject the file.",
+            "default), stay, or reject the file. Outputs that it does not state are "
+            "`undefined`.",
         ),
     ] = "reject"
     read_as: Annotated[

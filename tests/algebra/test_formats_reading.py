@@ -147,11 +147,43 @@ def test_kiss2_inside_of_blif_and_without_a_reset() -> None:
     assert machine.states[machine.start] == "p"
 
 
-def test_kiss2_completions_show_zeros() -> None:
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("m.kiss2", ".i 1\n.o 2\n0 p q 11\n1 q q 10\n0 q p 11\n"),
+        (
+            "m.dot",
+            'digraph { p -> q [label="0/11"]; q -> q [label="1/10"]; '
+            'q -> p [label="0/11"] }',
+        ),
+        ("m.csv", "state,letter,next,output\np,0,q,11\nq,1,q,10\nq,0,p,11\n"),
+    ],
+)
+def test_outputs_that_no_file_states_are_undefined(
+    name: str, text: str, tmp_path: Path
+) -> None:
+    path = tmp_path / name
+    path.write_text(text)
+    with pytest.raises(MachineError, match="either way their output is `undefined`"):
+        sources.read(path)
+    assert sources.read(path, "stay").run("10") == ("undefined", "11")
+    assert sources.read(path, "sink").run("10") == ("undefined", "undefined")
+
+
+def test_kiss2_says_which_bits_are_left_open() -> None:
+    text = ".i 1\n.o 2\n0 p q 1-\n1 p p 11\n- q p --\n0 q p 1-\n"
+    machine = kiss2.read(text, "x")
+    assert machine.run("01") == ("10", "00")
+    assert machine.remark == (
+        "x: 3 of 4 transitions leave output bits open ('-'), which are read as 0"
+    )
+    decided = text.replace("- q p --", "- q p 10").replace("p q 1-", "p q 11")
+    assert not kiss2.read(decided, "x").remark
+
+
+def test_kiss2_completions() -> None:
     text = ".i 1\n.o 2\n0 p q 11\n0 q p 11\n"
-    assert kiss2.read(text, "x", "stay").run("010") == ("11", "00", "11")
     sink = kiss2.read(text, "x", "sink")
-    assert sink.run("010") == ("11", "00", "00")
     assert sink.states == ("p", "q", "sink")
     named = kiss2.read(text.replace("q", "sink"), "x", "sink")
     assert named.states == ("p", "sink", "sink_")

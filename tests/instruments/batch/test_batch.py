@@ -8,6 +8,7 @@ import pytest
 
 import krohn
 from krohn import cli, zoo
+from krohn.algebra.formats import SUFFIXES
 from krohn.instruments.batch.batch import (
     COLUMNS,
     as_csv,
@@ -32,6 +33,7 @@ long,C2,3,,,,1 1 1 1=0
 number,C2,many,,,,
 narrow,C2
 """
+DRAWING = 'digraph { a -> b [label="x"]; b -> a [label="x"] }'
 WORDS = "word,label\naa,1\nab,0\nabab,TRUE\nbbb,reject\n"
 
 
@@ -128,6 +130,40 @@ def test_a_folder_is_a_row_for_each_machine_file(call: Any, tmp_path: Path) -> N
     (tmp_path / "c.json").write_text("{}")
     found = [(r.name, r.machine) for r in rows(tmp_path)]
     assert found == [(n, n) for n in ("a.safetensors", "b.dot", "c.json")]
+
+
+def test_a_folder_has_what_compile_reads_and_names_the_rest(
+    call: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    machine = "state,push,coin\n->locked,locked,open\nopen,locked,open\n"
+    for name in ("a.csv", "b.csv"):
+        (tmp_path / name).write_text(machine)
+    (tmp_path / "c.tsv").write_text(machine.replace(",", "\t"))
+    (tmp_path / "kernel.csv").write_text("0.5\n0.25\n")
+    (tmp_path / "drawing.txt").write_text(DRAWING)
+    machines = ["a.csv", "b.csv", "c.tsv", "drawing.txt", "kernel.csv"]
+    tables = {
+        "batch.csv": "name,machine\nfive,S5\n",
+        "words.csv": "word,label\na a,1\n",
+        "bare.csv": "a a,accept\n",
+    }
+    for name, text in tables.items():
+        (tmp_path / name).write_text(text)
+    (tmp_path / "README.md").write_text("no machine")
+    (tmp_path / ".hidden").write_text("")
+    (tmp_path / "g.pcfg").write_text("")
+    noted: list[str] = []
+    assert [r.name for r in rows(tmp_path, noted.append)] == machines
+    (line,) = noted
+    assert all(name in line for name in (*tables, "README.md", "g.pcfg"))
+    assert ".hidden" not in line
+
+
+@pytest.mark.parametrize("suffix", [s for s in SUFFIXES if s not in (".csv", ".tsv")])
+def test_a_folder_has_every_format_of_machines(suffix: str, tmp_path: Path) -> None:
+    for end in ("", ".gz"):
+        (tmp_path / f"m{suffix}{end}").write_text("")
+    assert len(rows(tmp_path)) == 2
 
 
 def test_a_damaged_model_file_is_refuted_or_undecided_in_its_row(
