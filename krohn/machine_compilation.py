@@ -126,10 +126,19 @@ def _certification_error(
 _RECURRENT = "--arch rnn, which is for words of every length (leave -T out)"
 
 
+WIDER: dict[str, tuple[str, ...]] = {
+    "bfloat16": ("float32", "float64"),
+    "float16": ("float32", "float64"),
+    "float32": ("float64",),
+    "float64": (),
+}
+"""The formats to try where a narrow one is refused, the narrowest first."""
+
+
 def _easier(asked: CompileOptions, noisy: bool) -> Iterator[tuple[str, CompileOptions]]:
     """Options that may lead to a network of the same architecture, and what they ask."""
-    if noisy and asked.formats[0] != "float64":
-        yield "--dtype float64", replace(asked, formats=("float64",))
+    for wider in WIDER[asked.formats[0]] if noisy else ():
+        yield f"--dtype {wider}", replace(asked, formats=(wider,))
     for length in halves(asked.length or 0):
         yield f"-T {length}", replace(asked, length=length)
     construction, _, sizes = asked.construction.partition(":")

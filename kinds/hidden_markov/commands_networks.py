@@ -34,7 +34,7 @@ from krohn.verify.search.find import MARGIN
 TRIES = 4
 """How often a window, or contexts, are made finer."""
 NEEDS = "a Transformer of a hidden Markov model needs the longest length"
-NO_ERROR = "the last letters decide it up to an error only, and --within allows none"
+NO_ERROR = "the last letters decide it up to an error: say which is allowed (--within)"
 SLIGHT = 1e-3
 """An error for which no wider format is tried where none is asked for."""
 

@@ -26,9 +26,11 @@ class ChainFacts(TypedDict):
         properties: The classes of such chains that it belongs to.
         beliefs: The beliefs that words lead to, counted; null if they are not known to
             be finitely many.
-        forgets_after: Every word of so many letters brings any two beliefs closer; null
-            if none does, or it is not known.
-        contraction: The factor by which such a word brings two beliefs closer, at most.
+        forgets_after: After every word of so many letters the belief is 0 at the same
+            states wherever it began, so that each such word brings any two beliefs closer
+            by a factor; null if there is no such number, or it is not known.
+        contraction: The factor by which one letter brings two beliefs closer, at worst: 1
+            if a letter may bring them no closer.
         mixing_time: Letters after which the start hardly matters, on average.
         rank: The rank of the law of words: no smaller linear model has the same law.
         observability: The least distance γ of the laws of the next letters from two

@@ -264,5 +264,8 @@ def per_value(channel: Channel, values: IntArray, totals: FloatArray) -> FloatAr
     noise = np.zeros(len(channel.domain))
     np.maximum.at(noise, channel.place(values), totals)
     if not noise.max() < 0.5:
-        raise Refused(f"{channel.name!r} can be off by {noise.max():.2g}, half a step")
+        raise Refused(
+            f"{channel.name!r} can be off by {noise.max():.2g}; the limit is 0.5, "
+            "half a step"
+        )
     return noise

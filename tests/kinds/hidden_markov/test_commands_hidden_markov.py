@@ -112,7 +112,7 @@ def test_products_serve_where_no_word_is_forgotten_soon_enough(
         ({}, "needs the longest length"),
         (
             {"length": 9, "dtype": "bfloat16"},
-            "no network: beliefs: .* window: .* allows none; .* cannot hold products",
+            "no network: beliefs: .* window: .* is allowed .*; .* cannot hold products",
         ),
         ({"length": 9, "within": 2.0}, "between 0 and 1"),
         ({"length": 9, "construction": "scan"}, "auto or beliefs or window"),

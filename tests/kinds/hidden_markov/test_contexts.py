@@ -239,7 +239,7 @@ def test_contexts_that_are_near_become_one_state() -> None:
 @pytest.mark.parametrize(
     ("name", "options", "reason"),
     [
-        ("Mess3", {}, "more than 1000 beliefs.*contexts: .*allows none"),
+        ("Mess3", {}, "more than 1000 beliefs.*contexts: .*say which is allowed"),
         (
             "RRXOR",
             {"within": 0.1, "construction": "contexts"},
