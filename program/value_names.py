@@ -304,17 +304,15 @@ class ValueNames:
         return {v: (lead + first, *rest) for v, (first, *rest) in found.items()}
 
     def _names_in_rows(self, name: str) -> dict[int, str]:
-        """Names for values in rows; none if they are long, alike, or misread."""
+        """Names for values in rows; none if they are long, or alike."""
         parts, kind = self._parts(name)
         if kind in ("", "use", "input", "position"):
             return {}
         domain = self._program.channels[name].domain.tolist()
         texts = {v: listed(parts.get(v, (str(v),)), SHOWN, "or") for v in domain}
         alike = len({*texts.values()}) < len(texts)
-        unfit = any(
-            len(x) > WIDEST or x.isdecimal() or {*",()"} & {*x} for x in texts.values()
-        )
-        return {} if alike or unfit else texts
+        unfit = any(len(text) > WIDEST or '"' in text for text in texts.values())
+        return {} if alike or unfit else {v: _cell(x) for v, x in texts.items()}
 
     def _by_options(self, channel: Channel) -> Named:
         """What gives each value, of any option."""
@@ -371,6 +369,12 @@ class ValueNames:
 def _quoted(name: str) -> str:
     """A name among others, with commas between them."""
     return f'"{BETWEEN}"' if name == BETWEEN else write_letter(name)
+
+
+def _cell(name: str) -> str:
+    """A name in a row, which is no number there, and has no commas of its own."""
+    plain = not name.isdecimal() and not {*",()"} & {*name}
+    return name if plain else f'"{name}"'
 
 
 def residue(table: Table) -> tuple[list[int], int]:
