@@ -180,6 +180,23 @@ def test_values_that_differ_have_names_that_differ(construction: str) -> None:
                 assert not alike or cut_off or meaning.named_by == "answer", name
 
 
+def test_names_in_full_say_all_that_gives_a_value() -> None:
+    """The steps of a counter are said with the inputs that give them, each of them."""
+    net = krohn.compile("S4", 10, "cascade", proof=False).model
+    places, names = net.places(), net.variables.program.channels
+    for name in ("increment2", "increment3", "node2.0"):
+        values, short = places[name].values, net.variables.meaning(name).short
+        assert not any("more" in text for text in values.values())
+        rows = sum(text.count("(") for text in values.values())
+        leads = sum(text.count(") is (") for text in values.values())
+        assert rows - leads >= len(names[name].table.rows) - 1  # but for that of BOS
+        printed, hint = repr(net.select(name)), f"model.places()[{name!r}].values"
+        assert (hint in printed) == (values != short)
+    assert "adds 1 to sum2, where (node2.0, before1) is (1, 1)" in repr(
+        net.select("increment2")
+    )
+
+
 @pytest.mark.parametrize("source", ["examples/turnstile.dot", "D6", "FFL2", "Grid4"])
 def test_a_unit_vector_has_the_names_of_its_value(source: str) -> None:
     net = krohn.compile(source, 12, "cascade", strict=True, proof=False).model
