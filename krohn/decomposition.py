@@ -21,6 +21,7 @@ from krohn.algebra.decomposition.diagrams import (
     levels,
     meaning,
     merge_readings,
+    say_context,
 )
 from krohn.algebra.decomposition.simplify import CascadeCost
 from krohn.algebra.errors import KrohnError, MachineError
@@ -334,27 +335,27 @@ def _components(cascade: Cascade) -> Iterator[dict[str, Any]]:
             "order": group.order,
             "reads": [j + 1 for j in np.flatnonzero(reads[i]).tolist()],
             "nodes": len(cascade.wiring.emit[i]),
-            "meaning": _meaning(cascade.states, component.machine.states, readings[i]),
+            "meaning": _meaning(cascade, i, readings[i]),
         }
 
 
 def _meaning(
-    states: tuple[str, ...], values: tuple[str, ...], readings: tuple[Reading, ...]
+    cascade: Cascade, component: int, readings: tuple[Reading, ...]
 ) -> dict[str, Any]:
     """The meaning of a component's values; one reading for all contexts if it is exact."""
     shown = merge_readings(readings)
     return {
         "contexts": len(readings),
         "same_everywhere": common(readings) is not None,
-        "readings": [_reading(states, values, r) for r in shown[:MOST_READINGS]],
+        "readings": [_reading(cascade, component, r) for r in shown[:MOST_READINGS]],
     }
 
 
-def _reading(
-    states: tuple[str, ...], values: tuple[str, ...], reading: Reading
-) -> dict[str, Any]:
+def _reading(cascade: Cascade, component: int, reading: Reading) -> dict[str, Any]:
+    states, values = cascade.states, cascade.components[component].machine.states
     rows = zip(values, reading.refined, strict=True)
     return {
+        "when": say_context(cascade, component, reading),
         "possible": _names(states, reading.possible),
         "leaves": {value: _names(states, row) for value, row in rows},
     }

@@ -12,9 +12,12 @@ from krohn.algebra.budget import Budget
 from krohn.algebra.cascade import INVALID, Cascade, Component, Projection, Wiring
 from krohn.algebra.groups.naming import name
 from krohn.algebra.rows import RowTable, distinct
+from krohn.program.quoting import on_a_line
 
 _T = TypeVar("_T")
 BoolArray = npt.NDArray[np.bool_]
+MOST_OF_NAME = 8
+"""Characters of the name of a value where it is said what holds at it."""
 
 
 # Growing diagrams layer by layer: nodes are rows of numbers, alike rows one node.
@@ -398,6 +401,25 @@ def context(cascade: Cascade, component: int, reading: Reading) -> Context:
         value = int(leads.argmax())
         example[j], node = (value,), int(rows[node, value])
     return Context(example, False)
+
+
+def say_context(cascade: Cascade, component: int, reading: Reading) -> str:
+    """The values of components above at which a reading holds, as people say it.
+
+    Nothing is said where they do not matter, or the reading stands for several.
+    """
+    if not reading.nodes or not component:
+        return ""
+    found = context(cascade, component, reading)
+    if not found.values:
+        return ""
+    said = []
+    for j, values in found.values.items():
+        names = cascade.components[j].machine.states
+        some = " or ".join(on_a_line(names[v], MOST_OF_NAME) for v in values)
+        said.append(f"{j + 1} is {some}")
+    if_ = "if" if found.is_all else "for example if"
+    return f"{if_} component {', '.join(said)}"
 
 
 def _values_on_paths(

@@ -7,7 +7,7 @@ import numpy as np
 
 from krohn.algebra.automaton import IntArray
 from krohn.algebra.cascade import Cascade
-from krohn.algebra.decomposition.diagrams import BoolArray, Reading, context
+from krohn.algebra.decomposition.diagrams import BoolArray, Reading, say_context
 from krohn.algebra.wording import count
 from krohn.drawing.canvas import (
     FAINT,
@@ -225,18 +225,7 @@ def arrange_readings(
 
 def caption(cascade: Cascade, component: int, reading: Reading) -> str:
     """The values of components above at which a reading holds, as people say it."""
-    if not reading.nodes or not component:
-        return ""
-    found = context(cascade, component, reading)
-    if not found.values:
-        return ""
-    said = []
-    for j, values in found.values.items():
-        names = cascade.components[j].machine.states
-        some = " or ".join(legible(names[v], 8) for v in values)
-        said.append(f"{j + 1} is {some}")
-    if_ = "if" if found.is_all else "for example if"
-    return legible(f"{if_} component {', '.join(said)}", MOST_CAPTION)
+    return legible(say_context(cascade, component, reading), MOST_CAPTION)
 
 
 def _by_counts(readings: tuple[Reading, ...]) -> tuple[Reading, ...]:

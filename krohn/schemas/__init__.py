@@ -32,6 +32,7 @@ VERSIONS = {
     **dict.fromkeys(ABOUT, 1),
     **{name: schema.version for name, schema in slice_schemas().items()},
     "compile": 2,
+    "decompose": 2,
     "explain": 2,
     "model": 3,
     "recheck": 2,

@@ -101,10 +101,13 @@ class ReadMeaning(TypedDict):
     """The meaning of a value of a component.
 
     Attributes:
+        when: The values of components above at which this is so, in words; empty if
+            they do not matter.
         possible: The states of the machine that are possible before.
         leaves: For each value the states that are left.
     """
 
+    when: str
     possible: list[str]
     leaves: dict[str, list[str]]
 

@@ -19,6 +19,7 @@ SHOWN_STATES = 12
 SHOWN_VALUES = 8
 SHOWN_CONTEXTS = 3
 SHOWN_READS = 5
+MOST_SAID = 120
 
 
 def decomposition(facts: dict[str, Any]) -> None:
@@ -78,7 +79,8 @@ def _meaning(row: dict[str, Any], most: int) -> list[str]:
     lines = [head]
     for reading in meaning["readings"][:most]:
         lines += [
-            f"    given {_state_set(reading['possible'])}",
+            f"    given {_state_set(reading['possible'])}"
+            + (f", {cut(reading['when'], MOST_SAID)}" if reading["when"] else ""),
             *_values(reading, "      "),
         ]
     hidden = meaning["contexts"] - len(meaning["readings"][:most])

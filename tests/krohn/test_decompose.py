@@ -77,7 +77,11 @@ def test_grids_are_flip_flops_that_halve_what_is_possible() -> None:
     ]
     assert [row["kind"] for row in rows] == ["flip-flop"] * 3
     assert rows[0]["meaning"]["readings"] == [
-        {"possible": list("0123"), "leaves": {"0": list("012"), "1": list("123")}}
+        {
+            "when": "",
+            "possible": list("0123"),
+            "leaves": {"0": list("012"), "1": list("123")},
+        }
     ]
     assert [row["meaning"]["contexts"] for row in rows] == [1, 2, 3]
 
@@ -143,7 +147,7 @@ def test_text(command: Command) -> None:
         "Grid4: 4 states, 2 letters, decomposed into 3 components on 3 levels "
         "(method holonomy)",
         "    1   1  flip-flop        2  1          1  letter            2",
-        "    given {0, 1, 2}",
+        "    given {0, 1, 2}, if component 1 is 0",
         "      1 → {1, 2}",
         "The start 0 has the coordinates (0, 0, 0).",
         "Chosen: holonomy, which was asked for.",
