@@ -27,6 +27,15 @@ minute; and no end."""
 NORMAL = EFFORTS["normal"]
 
 
+MORE = "more than"
+"""What the message of a limit of size has, and that of a limit of work has not."""
+
+
+def depends_on_effort(what: str) -> bool:
+    """Whether more work may find what was left out: limits of size are fixed."""
+    return MORE not in what
+
+
 class BudgetExceeded(KrohnError):
     """A computation was stopped because it reached its limit.
 
@@ -134,7 +143,7 @@ class Budget:
             BudgetExceeded: If there are too many, or no step remains.
         """
         if found > self.size:
-            raise BudgetExceeded(f"more than {self.size:,.0f} {what}", found)
+            raise BudgetExceeded(f"{MORE} {self.size:,.0f} {what}", found)
         if self.is_exhausted:
             raise BudgetExceeded(
                 f"stopped after {self.steps:,.0f} steps with {found:,} {what}", found

@@ -189,7 +189,7 @@ def reachable_coordinates(
         )
         before = np.repeat(rows, len(letters), axis=0)
         coordinates.add(cascade.step(before, np.tile(letters, len(rows))))
-        budget.check(coordinates.size, "reachable coordinates")
+        budget.check(coordinates.size, "combinations of states of its components")
         done += len(rows)
     return coordinates.rows.astype(np.int64)
 

@@ -138,7 +138,9 @@ def _tidy(cascade: Cascade, budget: Budget) -> Cascade:
     try:
         fewer = simplify(restrict_to_reachable(simple, limit), budget)
     except BudgetExceeded as reason:
-        budget.leave_out(f"values that no word leads to were kept ({reason})")
+        budget.leave_out(
+            f"values that no word needs may be left in the network ({reason})"
+        )
         return simple
     return cheapest([simple, fewer], budget)
 

@@ -1,6 +1,6 @@
 """Exports, each read back and run beside the network that it was made from."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -140,6 +140,12 @@ class Beside:
         self.deviation = max(self.deviation, float(apart.nan_to_num(torch.inf).max()))
         return ours, theirs
 
+    def is_alike(self, word: Sequence[str]) -> bool:
+        """Whether both give one answer after a word, so that a wrong one is the file's."""
+        letters = [self.letters.index(letter) for letter in word]
+        ours, theirs = self.both(torch.tensor([letters]))
+        return bool(ours[0, -1].argmax() == theirs[0, -1].argmax())
+
 
 class _Alike:
     """Whether an export answers as the network of its file does, as a `Simulator`.
@@ -215,11 +221,18 @@ def _run_whole(
 
 def _check(home: Destination, wrong: Counterexample | None, beside: Beside) -> None:
     if wrong is not None:
-        raise KrohnError(
-            f"{home.title} answers {wrong.actual[-1]} after {join_letters(wrong.word)}, "
-            f"which leads to {wrong.expected[-1]}, so nothing was written; logits differ "
-            f"by {beside.deviation:.3g}"
+        who, advice = home.title, ""
+        if beside.is_alike(wrong.word):
+            who, advice = "the file itself", "; `krohn verify` says more about it"
+        answer, right, word = (
+            wrong.actual[-1],
+            wrong.expected[-1],
+            join_letters(wrong.word),
         )
+        said = f"answers {answer} after {word}, where {right} is right"
+        if answer in ALIKE:
+            said = f"answers otherwise than the file after {word}"
+        raise KrohnError(f"{who} {said}, so nothing was written{advice}")
     if not np.isfinite(beside.deviation):
         raise KrohnError(
             f"a logit is finite in only one of the file and {home.title}, so nothing "
@@ -350,7 +363,7 @@ def export(
         shown = program(file, home, names)
         if shown is not None:
             shown.check(place)
-        text = card(file, home, names, proof, shown, home.digest(file, place))
+        text = card(file, home, names, proof, shown, place)
         (place / NAME).write_text(text, encoding="utf-8")
     verdicts = proof.verdict, verdict(proof)
     hidden = bool(file.claim.outputs) and names.means == "states" and not states

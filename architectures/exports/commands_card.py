@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -35,6 +36,8 @@ from krohn.verify.proof import Proof
 NAME = CARD
 NOT_PROVED = "not proved: "
 """How the sentence about a network begins of which nothing is proved."""
+WEIGHTS = (".onnx", ".safetensors")
+"""Suffixes of the files of an export that hold weights."""
 MOST_NAMES = 200
 """In characters, of a list of names."""
 SECONDS = 900
@@ -188,7 +191,7 @@ def card(
     names: Labels,
     proof: Proof,
     shown: Shown | None,
-    digest: str,
+    place: Path,
 ) -> str:
     """The text of README.md.
 
@@ -198,8 +201,9 @@ def card(
         names: Of its letters and classes there.
         proof: The verdict of the checker on what is there.
         shown: A program that was run there, if there is one.
-        digest: Of the claim of what is there.
+        place: The directory, with all else that is written.
     """
+    digest = home.digest(file, place)
     sentence = markdown_text(verdict(proof))
     letters, logits = len(names.letters), len(names.classes)
     use = "" if shown is None else USE.format(markdown_program(str(shown)))
@@ -207,6 +211,9 @@ def card(
     if is_written(file):
         use += CIRCUIT + f"\n{home.streams}\n" * bool(home.streams)
     length = file.claim.length
+    about = ""
+    if proof.proved is not None and proof.verdict != "verified":
+        about = f" The verdict `{proof.verdict}` above is about {home.unproved}."
     longest = "" if length is None else f"Words have up to {count(length, 'letter')}. "
     return f"""\
 {_front_matter(file, home, names, proof, digest)}
@@ -214,12 +221,12 @@ def card(
 
 **{sentence[0].upper()}{sentence[1:]}.**
 
-Krohn derived these weights; no network was trained. Arithmetic: {home.arithmetic}.
+Krohn derived these weights; no network was trained. Arithmetic: {home.arithmetic}.{about}
 
 Its {count(letters, "letter")}: {_list_names(names.letters)}. {longest}Its
 {count(logits, "logit")} stand for {names.means}: {_list_names(names.classes)}.
 {use}
-{_again(home, digest)}
+{_again(home, digest, place)}
 """
 
 
@@ -258,7 +265,16 @@ def _list_names(names: Sequence[str]) -> str:
     return ", ".join(shown)
 
 
-def _again(home: Destination, digest: str) -> str:
+def _list_hashes(place: Path) -> str:
+    """Hashes of the files of weights, by which a change of them is seen."""
+    files = sorted(p for p in place.iterdir() if p.suffix in WEIGHTS)
+    lines = [f"    {sha256(p.read_bytes()).hexdigest()}  {p.name}" for p in files]
+    return (
+        "\n".join([" SHA-256 of each file of weights does:\n", *lines]) if lines else ""
+    )
+
+
+def _again(home: Destination, digest: str, place: Path) -> str:
     """How to prove it again, and what nothing is claimed of."""
     padded = PADDED * (home.opened_by == "transformers")
     if home.read is None:
@@ -267,7 +283,10 @@ def _again(home: Destination, digest: str) -> str:
             f"    krohn verify . --digest {digest}"
         )
     return padded + (
-        "`krohn export` checked that these are the weights of a model file F "
-        "(docs/architectures/exports.md). This command proves F again:\n\n"
-        f"    krohn verify F --digest {digest}"
+        "`krohn export` checked that these are the weights of F, the model file that "
+        "this was exported from (docs/architectures/exports.md). F is not in this "
+        "directory. This command proves F again:\n\n"
+        f"    krohn verify F --digest {digest}\n\n"
+        "The digest names what is claimed; it does not show whether weights were "
+        f"changed since.{_list_hashes(place)}"
     )

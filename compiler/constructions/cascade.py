@@ -112,7 +112,7 @@ def _cheapest(
     try:
         smallest = simplify(restrict_to_reachable(smallest, limit, start), limit)
     except BudgetExceeded as reason:
-        what = f"values that no word leads to from the start were kept ({reason})"
+        what = f"values that no word needs may be left in the network ({reason})"
         return FoundCascade(smallest, False, (*budget.cut, what))
     return FoundCascade(smallest, True, (*budget.cut, *limit.cut))
 

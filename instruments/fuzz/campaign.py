@@ -93,8 +93,8 @@ class Fuzz:
 
     @property
     def has_passed(self) -> bool:
-        """Whether no answer differed."""
-        return not any(self.different.values())
+        """Whether no answer differed, and none was wrong."""
+        return not self.wrong and not any(self.different.values())
 
     def to_object(self) -> dict[str, Any]:
         """As ``--json`` prints it."""

@@ -38,8 +38,8 @@ def fuzz(
 ) -> int:
     """Look for answers that change with the order of sums, the kernel, batch or engine.
 
-    Exit with 1 if an answer depends on them. docs/instruments/fuzz.md says of which
-    networks it is proved that none does.
+    Exit with 1 if an answer depends on them, or is not the machine's.
+    docs/instruments/fuzz.md says of which networks it is proved that none does.
 
     Examples:
         krohn fuzz s5.safetensors --answers 100000

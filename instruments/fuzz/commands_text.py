@@ -25,8 +25,6 @@ def fuzz(found: "Fuzz") -> None:
         word = on_a_terminal(join_letters(each.word))
         both = on_a_terminal(f"{each.answer}, and {each.reference} by torch")
         out.print(f"{word}: {each.engine}, {each.way}: {both}")
-    if found.wrong:
-        out.print(f"{found.wrong:,} answers of torch are not the machine's")
     out.print(
         f"{sum(found.answers.values()):,} answers on words of up to {found.length:,} "
         f"letters; dimensions, units and heads in {found.orders:,} orders"
@@ -35,11 +33,17 @@ def fuzz(found: "Fuzz") -> None:
 
 
 def _conclude(found: "Fuzz") -> str:
-    """Whether answers depend on the way, in a sentence."""
-    if found.has_passed:
+    """Whether answers depend on the way, and whether they are the machine's."""
+    wrong = count(found.wrong, "answer")
+    verb = "is" if found.wrong == 1 else "are"
+    wrong = f"{wrong} of torch {verb} not the machine's (`krohn verify` says more)"
+    if not any(found.different.values()):
+        if found.wrong:
+            return f"No answer differs from way to way, but {wrong}."
         return "No answer differs."
     different = count(sum(found.different.values()), "answer")
     verb = "differs" if different.startswith("1 ") else "differ"
     first = min(found.differences, key=lambda each: len(each.word))
     word = on_a_terminal(join_letters(first.word))
-    return f"{different} {verb}, the first after {word}."
+    more = f"; {wrong}" if found.wrong else ""
+    return f"{different} {verb}, the first after {word}{more}."

@@ -48,8 +48,8 @@ Observe = Annotated[
     typer.Option(
         metavar="NAME",
         help="Say what a state shows instead of the state: outputs (the machine's "
-        "own), stack-top, balance, boundary, first-chair, occupant, zero, location, "
-        "accept.",
+        "own; the network may be many times larger), stack-top, balance, boundary, "
+        "first-chair, occupant, zero, location, accept.",
         autocompletion=complete.completion(complete.list_observations),
     ),
 ]

@@ -79,7 +79,8 @@ class Methods:
             "--length",
             metavar="N",
             min=1,
-            help="Look at words of up to N letters, without a proof.",
+            help="Test words of up to N letters, and prove nothing. The claim is then that "
+            "of N letters, with a digest of its own.",
         ),
     ] = None
     seed: Annotated[

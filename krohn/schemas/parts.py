@@ -15,7 +15,7 @@ class Names(TypedDict):
 
     Attributes:
         count: How many there are.
-        names: The first ones.
+        names: The first ones, fewer than the count where these are many.
     """
 
     count: int
@@ -37,6 +37,8 @@ class About(TypedDict):
 
     Attributes:
         kind: machine, or the kind of another source.
+        outputs: What `krohn run` prints beside answers that are states; none where
+            answers are outputs themselves.
         length: The longest word; null for every length.
     """
 
@@ -55,7 +57,7 @@ class Searched(TypedDict):
 
     Attributes:
         effort: The steps that a search might take; null without end.
-        cut_short: What it left out because these were spent.
+        cut_short: What it left out because a limit was reached.
     """
 
     effort: int | None

@@ -4,7 +4,7 @@ import sys
 from dataclasses import dataclass, field
 from typing import Any, Literal, TextIO
 
-from krohn.algebra.budget import EFFORTS
+from krohn.algebra.budget import EFFORTS, depends_on_effort
 from krohn.algebra.wording import count
 from krohn.program.quoting import Lines, on_a_line
 
@@ -87,8 +87,9 @@ def cut_short(out: Terminal, facts: dict[str, Any]) -> None:
     """Print the parts that a search left out, and how to ask for more."""
     if not facts.get("cut_short"):
         return
-    more = "No --effort finds a smaller network."
-    if (steps := facts["effort"]) is not None:
+    more = "A smaller network may exist, but no --effort finds it."
+    steps = facts["effort"]
+    if steps is not None and any(map(depends_on_effort, facts["cut_short"])):
         higher = next(name for name, most in EFFORTS.items() if most > steps)
         more = f"A smaller network may exist (--effort {higher})."
     out.print(f"The search hit a limit: {'; '.join(facts['cut_short'])}. {more}")

@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Callable
+from io import StringIO
 from pathlib import Path
 
 import numpy as np
@@ -26,6 +27,7 @@ from krohn.network.precision import PRECISIONS
 from krohn.program.slices import source_examples
 from krohn.show import explanation as show
 from krohn.show.explanation import lines
+from krohn.show.tables import Terminal, cut_short
 from krohn.source_kinds import KINDS, describe
 from krohn.source_kinds.kind import EXPLAINED
 
@@ -353,6 +355,20 @@ def test_a_machine_that_is_too_large_is_offered_an_rnn(states: int) -> None:
 
 
 LEFT_OUT = "entries of the wiring that never matter were not made alike"
+
+
+@pytest.mark.parametrize(
+    ("what", "more"),
+    [
+        (LEFT_OUT, "A smaller network may exist (--effort high)."),
+        ("kept (more than 5 things)", "may exist, but no --effort finds it."),
+    ],
+)
+def test_effort_is_advised_where_it_changes_the_limit(what: str, more: str) -> None:
+    out = StringIO()
+    cut_short(Terminal(out), {"effort": 300_000, "cut_short": [what]})
+    assert out.getvalue().startswith(f"The search hit a limit: {what}. ")
+    assert more in out.getvalue()
 
 
 @pytest.mark.slow

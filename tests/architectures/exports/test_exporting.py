@@ -31,7 +31,7 @@ from krohn.architectures.exports.destinations import (
     destination,
 )
 from krohn.compiled_model import CompiledModel
-from krohn.network import ExportError, ModelFileError
+from krohn.network import ExportError, ModelFileError, modelfile
 from krohn.network.meaning.arrays import Arrays, whole
 from krohn.network.meaning.net import Net
 from krohn.network.meaning.rewrites import divide_scores
@@ -112,8 +112,22 @@ def test_a_wrong_answer_leaves_nothing(
     monkeypatch.setattr(exporting, "destination", lambda to: wrong_after(letters))
     with pytest.raises(KrohnError, match="so nothing was written") as caught:
         krohn.export(model, to="transformer-lens", directory=tmp_path / "out")
+    assert "the file itself" not in str(caught.value)
     assert "\n" not in str(caught.value)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_wrong_file_is_blamed_itself(model: CompiledModel, tmp_path: Path) -> None:
+    path = tmp_path / "wrong.safetensors"
+    model.save(path)
+    file = modelfile.read(path)
+    file.tensors["unembed.weight"][...] = file.tensors["unembed.weight"][:, ::-1]
+    modelfile.write(path, file.header, file.tensors)
+    said = (
+        r"^the file itself answers .* is right, so nothing was written; `krohn verify`"
+    )
+    with pytest.raises(KrohnError, match=said):
+        krohn.export(path, to="transformer-lens", directory=tmp_path / "out")
 
 
 @pytest.mark.sample(1)

@@ -154,6 +154,20 @@ def test_the_command_says_which_answers_differ(
         assert "are not the machine's" in other
 
 
+def test_wrong_answers_that_do_not_differ_are_no_success(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = krohn.compile("C2", 8).file
+    file.tensors["unembed.weight"][...] = file.tensors["unembed.weight"][:, ::-1]
+    path = tmp_path / "wrong.safetensors"
+    path.write_bytes(pack(file.header, file.tensors))
+    flags = ["--engine", "torch", "--answers", "1000"]
+    assert cli.run(["fuzz", str(path), *flags]) == 1
+    last = capsys.readouterr().out.splitlines()[-1]
+    assert last.startswith("No answer differs from way to way, but ")
+    assert "answers of torch are not the machine's" in last
+
+
 @needs("kinds.linear_systems")
 def test_networks_of_numbers_are_refused() -> None:
     with pytest.raises(KrohnError, match="networks that say states or outputs"):
