@@ -85,7 +85,7 @@ def test_monoids_and_groups(
             ["memories that steer other memories", "AC⁰", "Theorem 11", "Theorem 10"],
         ),
         ("C6", ["counters, of depth 1", "ACC⁰", "Theorem 11", "Theorem 10"]),
-        ("D8", ["its group is solvable", "Theorem 11"]),
+        ("D8", ["the group is solvable", "Theorem 11"]),
         ("Memory4", ["one memory, of depth 1, is enough"]),
         ("PermReset3", ["the last reset", "Theorem 11"]),
         ("A5", ["unless TC⁰ = NC¹", "Theorem 13", "Theorem 10"]),
