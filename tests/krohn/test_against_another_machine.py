@@ -167,21 +167,24 @@ def test_the_length_of_the_claim_counts(kind: str) -> None:
 @pytest.mark.sample(2)
 @EACH
 def test_every_command_says_the_same(kind: str, tmp_path: Path, call: Call) -> None:
-    """Evidence of the file's own claim shows what states show, and no more."""
+    """Evidence of the file's own claim refutes another machine; so does a search."""
     machine, model = network(kind)
-    path, evidence = tmp_path / "f.safetensors", tmp_path / "e.json"
+    path = tmp_path / "f.safetensors"
     model.save(path)
     word = machine.letters[:1] * 3
+    own = tmp_path / "own.json"
+    assert call("verify", path, "--evidence", own)[0] == 0
     against = {0: other_names(machine), 1: other_outputs(other_names(machine))}
     for wrong, held in against.items():
-        file = tmp_path / f"{wrong}.json"
+        file, evidence = tmp_path / f"{wrong}.json", tmp_path / f"e{wrong}.json"
         formats.write(held, file)
         code, told = call("verify", path, "--machine", file, "--evidence", evidence)
         assert code == (2 if wrong else 0)
         code, told = call("run", path, *word, "--machine", file, "--expect")
         assert code == wrong
         assert told["agrees"] == (not wrong)
-        code, told = call("recheck", path, evidence, "--machine", file)
+        of_claim = own if wrong else evidence
+        code, told = call("recheck", path, of_claim, "--machine", file)
         assert code == wrong
         assert (
             "the evidence shows what the file itself" in told.get("error", "")
