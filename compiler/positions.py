@@ -1,6 +1,7 @@
 """Position codes and features, and the temperatures that a length and a format ask for."""
 
-from collections.abc import Mapping
+from bisect import bisect_left
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from math import ceil, cos, log, log2, pi
@@ -100,6 +101,39 @@ def position_code(length: int, furthest: int, circle: bool = False) -> PositionC
     """The smallest code in which no look-back by up to ``furthest`` wraps around."""
     frequencies = ceil(log2(length + furthest + 1))
     return PositionCode(frequencies, frequencies if circle else 1)
+
+
+def beyond(length: int) -> float:
+    """The least power of two above all positions."""
+    return 2.0 ** ceil(log2(length + 1))
+
+
+def longest_length(holds: Callable[[int], bool], length: int) -> int:
+    """The longest length below one that does not hold, of those that do; 0 if none does."""
+    return bisect_left(range(1, length), True, key=lambda n: not holds(n))
+
+
+def check_length(
+    length: int,
+    holds: Callable[[int], bool],
+    task: str,
+    remedy: str = "a shorter length or a wider dtype",
+) -> None:
+    """Refuse a length at which a format cannot do what a head needs.
+
+    Args:
+        length: T.
+        holds: Whether the format can at a length; then it can at all below.
+        task: The format and what it cannot do.
+        remedy: What to use instead.
+
+    Raises:
+        CompileError: If it cannot. The message names the longest length at which it can.
+    """
+    if not holds(length):
+        longest = longest_length(holds, length)
+        only = f", only up to {longest}" if longest else ""
+        raise CompileError(f"{task}{only}; use {remedy}")
 
 
 def leak_target(precision: Precision) -> float:
@@ -218,15 +252,17 @@ def check_count(
     Raises:
         CompileError: If it does not.
     """
-    unit = precision.accumulator_unit
-    relative = 2 * (length + 48) * unit + 18 * unit * log(scale)
-    if precision.digits < precision.accumulator_digits:
-        relative += 4 * precision.unit + COARSE
-    if most * relative >= plateau:
-        raise CompileError(
-            f"{precision.name} cannot tell sums of {length} letters apart; "
-            "use a shorter length or a wider dtype"
-        )
+    unit, each = precision.accumulator_unit, -(-most // length)
+    narrow = precision.digits < precision.accumulator_digits
+    coarse = 4 * precision.unit + COARSE if narrow else 0.0
+
+    def holds(length: int) -> bool:
+        relative = 2 * (length + 48) * unit + 18 * unit * log(scale) + coarse
+        return min(most, each * length) * relative < plateau
+
+    check_length(
+        length, holds, f"{precision.name} cannot tell sums of {length} letters apart"
+    )
 
 
 def count_scores(length: int) -> FloatArray:

@@ -1,7 +1,7 @@
 """Compiling a machine: the best construction whose network is proved; and generators."""
 
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -47,15 +47,50 @@ def compile_machine(source: Automaton, asked: CompileOptions) -> CompiledModel:
     _check(asked)
     source = with_outputs(source, asked.observe)
     budget = Budget(steps_of(asked.effort))
-    claim, choice = _best(source, asked, budget)
-    if choice.way is None:
-        raise _certification_error(source, asked, choice.tried)
-    file, proof = choice.found or (claim.file(choice.way.make()), None)
+    claim, choice, way = _best_way(source, asked, budget)
+    file, proof = choice.found or (claim.file(way.make()), None)
     if asked.arch == "transformer" and asked.construction in ("auto", *SEARCHING):
         file.header["search"] = budget.record()
     file, seconds = with_evidence(file, proof), time.monotonic() - began
     name = str(file.header["construction"])
     return CompiledModel(file, name, proof, seconds, choice.tried)
+
+
+class _NoPlan(CompileError):
+    """No construction serves; ``shorter`` finds a length for which one does, if any."""
+
+    def __init__(self, message: str, shorter: Callable[[], int | None]) -> None:
+        super().__init__(message)
+        self.shorter = shorter
+
+
+def _best_way(
+    source: Automaton, asked: CompileOptions, budget: Budget
+) -> tuple[MachineClaim, Choice[CompiledNetwork, Proved], Way[CompiledNetwork]]:
+    """What is claimed, and the best network of which it is proved.
+
+    Raises:
+        CompileError: If there is none. The message has options with which there is one.
+    """
+    try:
+        claim, choice = _best(source, asked, budget)
+    except _NoPlan as refused:
+        raise CompileError(
+            f"{refused}{_other_options(source, asked, refused)}"
+        ) from None
+    if choice.way is None:
+        raise _certification_error(source, asked, choice.tried)
+    return claim, choice, choice.way
+
+
+def _other_options(source: Automaton, asked: CompileOptions, refused: _NoPlan) -> str:
+    precision = asked.options.precision
+    if precision.digits < precision.accumulator_digits:
+        return there_is(islice(_working(source, _easier(asked, noisy=True)), 1))
+    length = refused.shorter()
+    if length is None:
+        return ""
+    return f"; -T {length} is within these limits, and a longer one may be"
 
 
 def _best(
@@ -83,10 +118,7 @@ def best_network(machine: Automaton, asked: CompileOptions) -> CompiledNetwork:
     Raises:
         CompileError: If there is none.
     """
-    choice = _best(machine, asked, Budget(steps_of(asked.effort)))[1]
-    if choice.way is None:
-        raise _certification_error(machine, asked, choice.tried)
-    return choice.way.make()
+    return _best_way(machine, asked, Budget(steps_of(asked.effort)))[2].make()
 
 
 def _check(asked: CompileOptions) -> None:
@@ -184,13 +216,7 @@ def _ways(
     for way in plan_ways(known, asked.minimise, asked.on_pass):
         yield way
     if way is None:
-        length = shorter(longest, plans)
-        also = (
-            ""
-            if length is None
-            else f"; -T {length} is known to be short enough, a longer one may be"
-        )
-        raise CompileError(f"{known.reasons()}{also}")
+        raise _NoPlan(known.reasons(), partial(shorter, longest, plans))
 
 
 def _without_planning(

@@ -7,7 +7,13 @@ import numpy as np
 from krohn.compiler import CompileError
 from krohn.compiler.attention import Lowering, Matrices, blank
 from krohn.compiler.layout import Layout
-from krohn.compiler.positions import Positions, leak_target, recency_slope
+from krohn.compiler.positions import (
+    Positions,
+    beyond,
+    check_length,
+    leak_target,
+    recency_slope,
+)
 from krohn.network.precision import Precision
 from krohn.program import Earliest, Final, Program, SiblingLatest
 
@@ -26,14 +32,15 @@ def earliest_scale(
     Raises:
         CompileError: If they do not.
     """
-    bonus = float(2 ** ceil(log2(length + 1)))
     slope = recency_slope(precision, largest)
-    if bonus > 2.0**precision.digits or bonus * slope > precision.largest:
-        raise CompileError(
-            f"{precision.name} cannot order {length} positions by what comes first; "
-            "use a shorter length or a wider dtype"
-        )
-    return slope, bonus
+
+    def holds(length: int) -> bool:
+        bonus = beyond(length)
+        return bonus <= 2.0**precision.digits and bonus * slope <= precision.largest
+
+    task = f"{precision.name} cannot order {length} positions by what comes first"
+    check_length(length, holds, task)
+    return slope, beyond(length)
 
 
 class EarliestLowering(Lowering):
@@ -73,15 +80,19 @@ def sibling_scale(length: int, precision: Precision) -> float:
     Raises:
         CompileError: If the format cannot hold such scores exactly.
     """
-    slope = float(2 ** ceil(log2(log((length + 1) / leak_target(precision)))))
-    bits = length.bit_length()
-    largest = max(2**k * (bits - k + 3) for k in range(bits))
-    if 2 * largest > 2.0**precision.digits or largest * slope > precision.largest:
-        raise CompileError(
-            f"{precision.name} cannot order {length} positions in blocks; "
-            "use a shorter length or a wider dtype"
-        )
-    return slope
+
+    def slope(length: int) -> float:
+        return float(2 ** ceil(log2(log((length + 1) / leak_target(precision)))))
+
+    def holds(length: int) -> bool:
+        bits = length.bit_length()
+        largest = max(2**k * (bits - k + 3) for k in range(bits))
+        exact = 2 * largest <= 2.0**precision.digits
+        return exact and largest * slope(length) <= precision.largest
+
+    task = f"{precision.name} cannot order the blocks of up to {length} positions"
+    check_length(length, holds, task)
+    return slope(length)
 
 
 class SiblingLatestLowering(Lowering):

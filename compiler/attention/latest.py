@@ -2,10 +2,9 @@
 
 from math import ceil, log2
 
-from krohn.compiler import CompileError
 from krohn.compiler.attention import Lowering, Matrices, blank
 from krohn.compiler.layout import Layout
-from krohn.compiler.positions import Positions, recency_slope
+from krohn.compiler.positions import Positions, beyond, check_length, recency_slope
 from krohn.network.precision import Precision
 from krohn.program import Latest, Program
 
@@ -23,16 +22,19 @@ def recency_scale(
     Raises:
         CompileError: If they do not.
     """
-    slope, bonus = recency_slope(precision, largest), _beyond(length)
-    fits = fits_plainly(length, precision)
-    if not fits or 2 * bonus * slope > precision.largest:
-        raise _too_long(length, precision)
-    return slope, bonus
+    slope = recency_slope(precision, largest)
+
+    def holds(length: int) -> bool:
+        most = 2 * beyond(length) * slope
+        return fits_plainly(length, precision) and most <= precision.largest
+
+    check_length(length, holds, _task(length, precision))
+    return slope, beyond(length)
 
 
 def fits_plainly(length: int, precision: Precision) -> bool:
     """Whether a format holds all positions, and all with the bonus of a flag."""
-    return 2 * _beyond(length) <= 2.0**precision.digits
+    return 2 * beyond(length) <= 2.0**precision.digits
 
 
 def spread_scale(
@@ -47,25 +49,25 @@ def spread_scale(
     Raises:
         CompileError: If a score can overflow, or exponents err by half a slope.
     """
-    slope, count = recency_slope(precision, largest), (length + 1) // 2
-    beyond, octave = count - 2**precision.digits, 2 ** (precision.digits - 1)
-    most = ceil(log2(count)) if beyond <= 0 else precision.digits + -(-beyond // octave)
-    exponents = 104 * 2**most <= 2**precision.accumulator_digits
-    if not exponents or 13 / 4 * 2**most * slope > precision.largest:
-        raise _too_long(length, precision)
-    return slope, 9 / 4 * 2**most
+    slope = recency_slope(precision, largest)
+
+    def furthest(length: int) -> int:
+        """The exponent of M."""
+        count, octave = (length + 1) // 2, 2 ** (precision.digits - 1)
+        more = count - 2**precision.digits
+        return ceil(log2(count)) if more <= 0 else precision.digits + -(-more // octave)
+
+    def holds(length: int) -> bool:
+        most = furthest(length)
+        exponents = log2(104) + most <= precision.accumulator_digits
+        return exponents and 13 / 4 * 2**most * slope <= precision.largest
+
+    check_length(length, holds, _task(length, precision))
+    return slope, 9 / 4 * 2 ** furthest(length)
 
 
-def _beyond(length: int) -> float:
-    """The least power of two above all positions."""
-    return 2.0 ** ceil(log2(length + 1))
-
-
-def _too_long(length: int, precision: Precision) -> CompileError:
-    return CompileError(
-        f"{precision.name} cannot order {length} positions by recency; "
-        "use a shorter length or a wider dtype"
-    )
+def _task(length: int, precision: Precision) -> str:
+    return f"{precision.name} cannot order {length} positions by recency"
 
 
 def uniform_scale(length: int, precision: Precision, largest: int = 1) -> float:
@@ -77,9 +79,13 @@ def uniform_scale(length: int, precision: Precision, largest: int = 1) -> float:
     Raises:
         CompileError: If they do not.
     """
-    slope, most = recency_slope(precision, largest), 2 * length + 1
-    if most > 2.0**precision.digits or most * slope > precision.largest:
-        raise _too_long(length, precision)
+    slope = recency_slope(precision, largest)
+
+    def holds(length: int) -> bool:
+        most = 2 * length + 1
+        return most <= 2.0**precision.digits and most * slope <= precision.largest
+
+    check_length(length, holds, _task(length, precision))
     return slope
 
 

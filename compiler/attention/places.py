@@ -1,7 +1,5 @@
 """Heads that look at a distance, where digits say, or for a value."""
 
-from bisect import bisect_left
-from collections.abc import Callable
 from math import ceil, log, log2
 from typing import ClassVar
 
@@ -13,8 +11,10 @@ from krohn.compiler.layout import Layout
 from krohn.compiler.positions import (
     Positions,
     by_position,
+    check_length,
     leak_allowed,
     leak_target,
+    longest_length,
     match_scale,
 )
 from krohn.network.precision import Precision
@@ -90,12 +90,8 @@ def distance_slope(length: int, precision: Precision, largest: int = 1) -> float
         exact = 16 * most * precision.unit <= 1 / 4
         return exact and most * slope <= precision.largest
 
-    if not holds(length):
-        longest = _longest(holds, length)
-        raise CompileError(
-            f"{precision.name} cannot tell the squares of {length} positions apart, but of "
-            f"{longest}; use a shorter length or a wider dtype"
-        )
+    task = f"{precision.name} cannot tell the squares of {length} positions apart"
+    check_length(length, holds, task)
     return slope
 
 
@@ -119,16 +115,12 @@ def place_slope(length: int, precision: Precision, largest: int = 1) -> float:
 
     if not holds(length):
         wider = "" if precision.name == "float64" else "--dtype float64 or "
+        longest = longest_length(holds, length)
         raise CompileError(
-            f"{precision.name} holds the squares of {_longest(holds, length)} positions, "
+            f"{precision.name} holds the squares of {longest} positions, "
             f"and there are {length}; say {wider}--addresses binary"
         )
     return slope
-
-
-def _longest(holds: Callable[[int], bool], length: int) -> int:
-    """The longest length below one that does not hold, of those that do."""
-    return bisect_left(range(1, length), True, key=lambda n: not holds(n))
 
 
 def _holds_squares(length: int, precision: Precision, slope: float) -> bool:
@@ -264,15 +256,22 @@ def equality_scale(ranks: int, precision: Precision) -> tuple[float, float]:
     Raises:
         CompileError: If they do not.
     """
-    bonus = float(2 ** ceil(log2(2 * (ranks + 1))))
     slope = float(2 ** ceil(log2(log(2 / leak_target(precision)))))
-    most = ranks + bonus
-    if most > 2.0**precision.digits or most * slope > precision.largest:
-        raise CompileError(
-            f"{precision.name} cannot order {ranks} ratings or positions behind a match; "
-            "use smaller ratings, a shorter length or a wider dtype"
-        )
-    return slope, bonus
+
+    def bonus(ranks: int) -> float:
+        return float(2 ** ceil(log2(2 * (ranks + 1))))
+
+    def holds(ranks: int) -> bool:
+        most = ranks + bonus(ranks)
+        return most <= 2.0**precision.digits and most * slope <= precision.largest
+
+    check_length(
+        ranks,
+        holds,
+        f"{precision.name} cannot order {ranks} ratings or positions behind a match",
+        "smaller ratings, a shorter length or a wider dtype",
+    )
+    return slope, bonus(ranks)
 
 
 class LatestMatchLowering(Lowering):

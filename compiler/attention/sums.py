@@ -11,6 +11,7 @@ from krohn.compiler.positions import (
     STEP_PLATEAU,
     Positions,
     by_position,
+    check_length,
     count_scale,
     feature_scale,
     leak_target,
@@ -122,13 +123,14 @@ def check_block_sum(
         )
     if size & (size - 1):
         raise CompileError(f"a block of {size} positions is no power of two")
-    sums = 4 * (2 * length + 2 * blocks + 40)
-    relative = precision.unit * (208 + sums + 104 * (length + 1) / size)
-    if most * relative >= STEP_PLATEAU:
-        raise CompileError(
-            f"{precision.name} cannot tell sums of blocks among {length} letters apart; "
-            "use a shorter length or a wider dtype"
-        )
+
+    def holds(length: int) -> bool:
+        sums = 4 * (2 * length + 2 * blocks + 40)
+        relative = precision.unit * (208 + sums + 104 * (length + 1) / size)
+        return most * relative < STEP_PLATEAU
+
+    task = f"{precision.name} cannot tell sums of blocks among {length} letters apart"
+    check_length(length, holds, task)
 
 
 class BlockSumLowering(Lowering):

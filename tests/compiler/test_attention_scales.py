@@ -1,5 +1,8 @@
 """Position codes tell all positions apart; formats that cannot are refused."""
 
+import re
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
@@ -8,12 +11,14 @@ import krohn
 from krohn.algebra import zoo
 from krohn.algebra.errors import KrohnError
 from krohn.compiler import CompileError
+from krohn.compiler.attention.flagged import earliest_scale, sibling_scale
 from krohn.compiler.attention.latest import recency_scale, spread_scale, uniform_scale
-from krohn.compiler.attention.places import equality_scale
+from krohn.compiler.attention.places import equality_scale, distance_slope
 from krohn.compiler.compiled_network import compile_transformer
 from krohn.compiler.pipeline import Options
 from krohn.compiler.positions import (
     PositionCode,
+    check_count,
     count_scale,
     count_scores,
     leak_target,
@@ -280,6 +285,39 @@ def test_spread_positions_end_where_exponents_or_scores_do(
 ) -> None:
     with pytest.raises(CompileError, match=f"^{precision.name} cannot order {length}"):
         spread_scale(length, precision)
+
+
+@pytest.mark.parametrize("precision", PRECISIONS.values(), ids=str)
+@pytest.mark.parametrize(
+    "scale",
+    [
+        recency_scale,
+        spread_scale,
+        uniform_scale,
+        earliest_scale,
+        sibling_scale,
+        equality_scale,
+        distance_slope,
+    ],
+)
+def test_a_refusal_names_the_longest_length(
+    scale: Callable[[int, Precision], object], precision: Precision
+) -> None:
+    with pytest.raises(CompileError, match="only up to") as refused:
+        scale(2**60, precision)
+    (longest,) = map(int, re.findall(r"only up to (\d+);", str(refused.value)))
+    scale(longest, precision)
+    with pytest.raises(CompileError, match=f"only up to {longest};"):
+        scale(longest + 1, precision)
+
+
+def test_sums_are_told_apart_up_to_the_length_that_a_refusal_names() -> None:
+    """The letters of a shorter word count as much, each, as those of the longer one."""
+    for each in (1, 3):
+        with pytest.raises(CompileError) as refused:
+            check_count(1000, 1000 * each, count_scale(1000), BFLOAT16)
+        (longest,) = map(int, re.findall(r"only up to (\d+);", str(refused.value)))
+        check_count(longest, longest * each, count_scale(longest), BFLOAT16)
 
 
 def test_matching_refuses_a_format_that_is_too_coarse() -> None:

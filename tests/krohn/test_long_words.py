@@ -30,8 +30,8 @@ def test_hopeless_lengths_are_refused_with_what_works(
 ) -> None:
     told = refusal(machine, length)
     assert re.search(
-        r"use arch='rnn'; length=65536 is known to be short enough, "
-        r"a longer one may be$",
+        r"use arch='rnn'; length=65536 is within these limits, "
+        r"and a longer one may be$",
         told,
     )
 
@@ -56,7 +56,7 @@ def test_the_advised_length_is_proved(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("krohn.compiler.planning.LENGTHS", (64, 32, 16))
     told = refusal("C2", 40, "scan")
     found = re.search(
-        r"more than 32 positions apart.*; use a shorter length; length=(\d+) is known",
+        r"more than 32 positions apart.*; use a shorter length; length=(\d+) is within",
         told,
     )
     assert found is not None
@@ -75,6 +75,6 @@ def test_what_is_not_to_be_proved_is_made(monkeypatch: pytest.MonkeyPatch) -> No
 @pytest.mark.parametrize("machine", ["C2", "A5", "Grid4"])
 def test_the_advised_length_of_long_words_is_proved(machine: str) -> None:
     told = refusal(machine, 200_000)
-    found = re.search(r"length=(\d+) is known to be short enough", told)
+    found = re.search(r"length=(\d+) is within these limits", told)
     assert found is not None
     assert krohn.compile(machine, int(found[1])).proof is not None
