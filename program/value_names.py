@@ -584,6 +584,8 @@ def _numbers(some: Sequence[int], every: Sequence[int]) -> str:
             return f"{first}, {second}, {third}, …"
     place = {x: i for i, x in enumerate(every)}
     runs = groupby(enumerate(some), key=lambda pair: place[pair[1]] - pair[0])
-    spans = ([x for _, x in run] for _, run in runs)
-    texts = [str(s[0]) if len(s) == 1 else f"{s[0]} to {s[-1]}" for s in spans]
+    texts = list[str]()
+    for first, *rest in ([x for _, x in run] for _, run in runs):
+        # Of two neighbours there is nothing between.
+        texts += [f"{first} to {rest[-1]}"] if rest[1:] else map(str, [first, *rest])
     return listed(texts, SHOWN, "or")

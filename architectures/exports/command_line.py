@@ -54,7 +54,7 @@ def export(
     """
     from krohn.architectures.exports.commands import export as exported
 
-    with progress() as report:
+    with progress("exporting") as report:
         result = exported(
             file,
             to=to,

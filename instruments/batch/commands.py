@@ -114,7 +114,7 @@ def batch(
         None if output is None else output.with_name(output.name + ".job")
     )
     each = BatchWork(work.length, work.dtype, work.effort if work.longest else None)
-    with progress() as report:
+    with progress("compiling each file") as report:
         result = done(todo, each, jobs, kept, partial(report, "rows"))
     if output is not None:
         write(result, output)

@@ -18,7 +18,7 @@ from krohn.commands.options import (
     emit,
     expand_option_groups,
 )
-from krohn.commands.progress import progress, waiting
+from krohn.commands.progress import progress
 from krohn.instruments.compare import commands_text
 from krohn.program.writing import atomic_write
 
@@ -117,7 +117,7 @@ def compare(
     arguments: Sequence[str] = context.find_root().obj or ()
     kept = how.runs or (None if output is None else output.with_suffix(".runs"))
     reading.check()
-    with _interruptible(kept), progress() as report:
+    with _interruptible(kept), progress("comparing") as report:
         comparison = compared(
             machine,
             **{**vars(how), **vars(reading), "runs": kept},
@@ -126,7 +126,7 @@ def compare(
             announce=_announce,
         )
     if output is not None:
-        with waiting("writing the page"):
+        with progress("writing the page"):
             atomic_write(output, comparison.html())
     emit(
         "compare",

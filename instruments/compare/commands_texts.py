@@ -63,7 +63,7 @@ def texts(
 
     count = max(1, train // 10) if test is None else test
     asked = TextSet(source, form, train, count, seed, fewer)
-    with progress() as report:
+    with progress("writing texts") as report:
         result = write_texts(asked, output, report)
     emit("texts", result, as_json, lambda: _show(output, result))
 

@@ -89,7 +89,7 @@ def equivalent(
             "-T, --always and --relation are for what is accepted; outputs and names are "
             "compared for words of every length"
         )
-    with progress() as report:
+    with progress("comparing") as report:
         answer = decided(
             _side(left, reading),
             _side(right, reading),
@@ -136,7 +136,7 @@ def _twins(
         )
     from krohn.instruments.equivalence.models import twins
 
-    with progress() as report:
+    with progress("comparing") as report:
         report_proving = partial(report, "proving")
         answer = twins(left, right, report_proving, up_to=up_to)
     emit("equivalent", answer.to_object(), as_json, lambda: commands_text.twins(answer))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from krohn.commands.options import CANNOT, DONE, Json, emit
-from krohn.commands.progress import waiting
+from krohn.commands.progress import progress
 
 if TYPE_CHECKING:
     from krohn.instruments.formal.commands import Formal
@@ -31,7 +31,7 @@ def formal(
     """
     from krohn.instruments.formal.commands import write
 
-    with waiting("proving" if prove else "writing"):
+    with progress("proving" if prove else "writing"):
         theorem = write(file, output, prove)
     emit("formal", theorem.to_object(), as_json, lambda: _show_formal(theorem))
     return CANNOT if theorem.proved is False else DONE

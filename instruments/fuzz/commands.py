@@ -49,7 +49,7 @@ def fuzz(
     from krohn.instruments.fuzz import commands_text
     from krohn.instruments.fuzz.campaign import fuzz as run
 
-    with progress() as report:
+    with progress("running words") as report:
         found = run(model, answers, engine=engine or (), seed=seed, progress=report)
     emit("fuzz", found.to_object(), as_json, lambda: commands_text.fuzz(found))
     return DONE if found.has_passed else REFUTED

@@ -96,7 +96,7 @@ def learn(
     check(context, HELD)
     if output is not None:
         check_output(output)
-    with progress() as report:
+    with progress("learning") as report:
         outcome = learned(
             file,
             against.read(),

@@ -74,12 +74,12 @@ def workbench(
     asked: dict[str, Any] = {"only": only or (), "jobs": jobs}
     asked |= {} if words is None else {"words": words}
     if not again:
-        with progress() as report:
+        with progress("compiling networks") as report:
             made = bench.make(directory, **asked, seed=seed, progress=report)
         made_result = {"models": [vars(each) for each in made]}
         emit("workbench", made_result, as_json, lambda: commands_text.workbench(made))
         return DONE
-    with progress() as report:
+    with progress("checking networks") as report:
         rows = bench.check(directory, **asked, progress=report)
     wrong = sum(len(row.wrong) for row in rows)
     result = {"models": [vars(row) for row in rows], "wrong": wrong}

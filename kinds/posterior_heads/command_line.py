@@ -15,7 +15,7 @@ import typer
 
 from krohn.commands import options as common
 from krohn.commands.options import DONE, emit, expand_option_groups
-from krohn.commands.progress import waiting
+from krohn.commands.progress import progress
 from krohn.show.tables import new_table, print_table
 
 
@@ -83,7 +83,7 @@ def decompile(
 
     if output is not None:
         check_suffix(output)
-    with waiting("asking"):
+    with progress("asking"):
         found = decompiled(file, machine, **vars(law))
     if output is not None:
         found.save(output)

@@ -240,7 +240,7 @@ def _compile_source(
     how = {**vars(asked), "dtype": dtype, "seed": seed}
     how["on_pass"] = show.program if asked.passes else None
     del how["passes"], how["compact"]
-    with progress() as report:
+    with progress("compiling") as report:
         return compiled(source, **how, progress=partial(report, "proving"))
 
 
@@ -257,7 +257,7 @@ def _generator(
         "seed": law.seed,
         "scale": law.scale,
     }
-    with progress() as report:
+    with progress("compiling") as report:
         model: CompiledModel = laws.compile_generator(
             machine,
             networks.length,

@@ -14,7 +14,7 @@ from krohn.commands.options import (
     expand_option_groups,
     given_parameters,
 )
-from krohn.commands.progress import waiting
+from krohn.commands.progress import progress
 from krohn.option_rules import DRAW, refuse_others
 
 
@@ -76,7 +76,7 @@ def draw(
         kind, subject = reading.source(source, given_parameters(context))
         refuse_others(given_parameters(context), kind.pictured, kind.called)
         remarked = kind.remarks(subject)
-    with waiting("drawing"):
+    with progress("drawing"):
         drawn(subject, output, eggbox=eggbox, word=word, effort=effort)
     result = {"file": str(output), **remarked}
     emit("draw", result, as_json, lambda: print(f"drew {output}"))

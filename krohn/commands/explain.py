@@ -20,7 +20,7 @@ from krohn.commands.options import (
     print_remark,
     say_written,
 )
-from krohn.commands.progress import waiting
+from krohn.commands.progress import progress
 from krohn.option_rules import explained_architectures
 from krohn.program.slices import slice_sources, source_examples
 from krohn.show import explanation as show
@@ -83,7 +83,7 @@ def explain(
         from krohn.drawing import check_suffix  # matplotlib takes half a second
 
         check_suffix(output)
-    with waiting("explaining"):
+    with progress("explaining"):
         result = explained(
             source, **{n: v for n, v in given.items() if n not in unsaid}
         )
@@ -147,7 +147,7 @@ def _draw_zoo(output: Path) -> None:
     from krohn.drawing.sheet import draw_sheet
 
     check_suffix(output)
-    with waiting("drawing"):
+    with progress("drawing"):
         save(
             draw_sheet(
                 [
@@ -229,7 +229,7 @@ def decompose(
     if output is not None:
         decomposition.check_output(output)
     read = reading.read(machine, start)
-    with waiting("decomposing"):
+    with progress("decomposing"):
         decomposed_machine = decomposition.decompose(read, method, effort, start=start)
         if output is not None:
             decomposition.save(decomposed_machine, output)

@@ -57,7 +57,7 @@ class Log:
     """
 
     clock: Clock
-    doing: str = ""
+    doing: str
     parts: dict[str, Part] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -81,7 +81,7 @@ class Log:
         descriptions = [self._describe_part(what) for what in list(open_parts)[-MOST:]]
         if more := len(open_parts) - len(descriptions):
             descriptions.append(f"{more} more")
-        what = "; ".join(descriptions) or self.doing or "working"
+        what = "; ".join(descriptions) or self.doing
         return f"krohn: {what} ({_minutes(now - self.began)} so far)"
 
     def _describe_part(self, what: str) -> str:
@@ -117,27 +117,16 @@ def is_interactive(stream: TextIO) -> bool:
 
 
 @contextmanager
-def progress(clock: Clock = time.monotonic) -> Iterator["Progress"]:
-    """Show how far work has come: by bars on a terminal, else by a line now and then."""
-    log = Log(clock)
+def progress(doing: str, clock: Clock = time.monotonic) -> Iterator["Progress"]:
+    """Show how far work has come: by bars on a terminal, else by a line now and then.
+
+    Args:
+        doing: What goes on, as long as none of its parts can be counted.
+        clock: Seconds.
+    """
+    log = Log(clock, doing)
     with _bars(log) if is_interactive(sys.stderr) else _log_progress(log) as report:
         yield report
-
-
-@contextmanager
-def waiting(what: str, clock: Clock = time.monotonic) -> Iterator[None]:
-    """Show that work goes on of which nothing can be counted."""
-    if not is_interactive(sys.stderr):
-        with _log_progress(Log(clock, what)):
-            yield
-        return
-    from rich.console import Console
-    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as spinner:
-        spinner.add_task(what, total=None)
-        yield
 
 
 @contextmanager
@@ -162,21 +151,24 @@ def _log_progress(log: Log) -> Iterator["Progress"]:
 
 @contextmanager
 def _bars(log: Log) -> Iterator["Progress"]:
-    """A bar for each part of the work, on standard error."""
+    """A bar for each part of the work, on standard error; before, one for the whole."""
     from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
     columns = (
         TextColumn("{task.description}", markup=False),
         BarColumn(),
         TextColumn("{task.fields[rate]}"),
         TextColumn("{task.fields[left]}"),
+        TimeElapsedColumn(),
     )
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         tasks: dict[str, Any] = {}
+        whole = bar.add_task(log.doing, total=None, rate="", left="")
 
         def report(what: str, done: int, total: int) -> None:
             log.report(what, done, total)
+            bar.update(whole, visible=False)
             if what not in tasks:
                 # What an earlier sitting did is no work of this one.
                 tasks[what] = bar.add_task(

@@ -106,7 +106,7 @@ def arriving(stream: TextIO) -> Iterator[list[str]]:
 
 def _states(running: "Stream", source: str) -> Iterator[list[int]]:
     """The states after what was read of a file, piece by piece."""
-    with progress() as report:
+    with progress("reading") as report:
         for letters, done, total in _letters(source, running.machine):
             tokens = running.machine.encode(letters)
             for first in range(0, len(tokens), PIECE):

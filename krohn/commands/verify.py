@@ -16,7 +16,7 @@ from krohn.commands.options import (
     expand_option_groups,
     given_parameters,
 )
-from krohn.commands.progress import progress, waiting
+from krohn.commands.progress import progress
 from krohn.commands.verify_methods import (
     EveryWord,
     Methods,
@@ -64,7 +64,7 @@ def verify(
     sharding = words.sharding()
     reference = wanted if about.of_machine else against.machine
     solver.check(methods.has_method or sharding is not None)
-    with progress() as report:
+    with progress("verifying") as report:
         checks = Checks(
             reference,
             observe=against.observe,
@@ -151,7 +151,7 @@ def recheck(
     check(context, HELD)
     wanted = against.read() if (about := subject(file)).of_machine else None
     reference = wanted if about.of_machine else against.machine
-    with waiting("checking"):
+    with progress("checking"):
         outcome = checked(file, evidence, reference, against.observe, against.digest)
     result = outcome.to_object() | machines().remarks(wanted)
     emit("recheck", result, as_json, lambda: show.evidence(outcome))

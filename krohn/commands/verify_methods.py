@@ -10,7 +10,7 @@ import typer
 
 from krohn.algebra.errors import KrohnError
 from krohn.algebra.wording import rational
-from krohn.commands.progress import waiting
+from krohn.commands.progress import progress
 from krohn.program.slices import needed_part
 from krohn.show import network as show
 
@@ -381,7 +381,7 @@ class Outputs:
         if self.trusted:
             from krohn.evidence import rests_on
 
-            with waiting("running the checker alone"):  # in a process of its own
+            with progress("running the checker alone"):  # in a process of its own
                 rests = rests_on(shown.found, shown.file)
         return Written(checked, rests)
 
@@ -402,7 +402,7 @@ class Outputs:
 
         file, report, effort = shown.file, shown.found, self.html_effort
         machine = shown.machine or own_machine(modelfile.read(file))
-        with waiting("writing the page"):
+        with progress("writing the page"):
             request = Request(file, machine, report, arguments, shown.replay, effort)
             write(request, path)
 

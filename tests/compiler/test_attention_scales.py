@@ -13,7 +13,7 @@ from krohn.algebra.errors import KrohnError
 from krohn.compiler import CompileError
 from krohn.compiler.attention.flagged import earliest_scale, sibling_scale
 from krohn.compiler.attention.latest import recency_scale, spread_scale, uniform_scale
-from krohn.compiler.attention.places import equality_scale, distance_slope
+from krohn.compiler.attention.places import distance_slope, equality_scale
 from krohn.compiler.compiled_network import compile_transformer
 from krohn.compiler.pipeline import Options
 from krohn.compiler.positions import (

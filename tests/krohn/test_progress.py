@@ -11,7 +11,7 @@ import pytest
 
 from krohn.algebra import zoo
 from krohn.commands import progress as said
-from krohn.commands.progress import Log, is_interactive, lines, progress, waiting
+from krohn.commands.progress import Log, is_interactive, lines, progress
 from krohn.instruments.compare.comparison.machines import MachineQuestion
 from krohn.instruments.compare.comparison.pipeline import in_turn
 from krohn.instruments.compare.comparison.settings import Settings
@@ -59,7 +59,7 @@ def logged(log: Log, clock: Turned, *events: Callable[[], None]) -> list[str]:
 
 
 def test_a_line_each_half_minute_says_what_is_done_of_how_much(clock: Turned) -> None:
-    log = Log(clock)
+    log = Log(clock, "working")
     log.report("proving", 0, 4_000)
     found = logged(
         log,
@@ -76,7 +76,7 @@ def test_a_line_each_half_minute_says_what_is_done_of_how_much(clock: Turned) ->
 
 
 def test_parts_that_are_done_make_room_for_others(clock: Turned) -> None:
-    log = Log(clock)
+    log = Log(clock, "working")
     for i in range(6):
         log.report(f"network {i}", 0, 10)
     log.report("network 5", 10, 10)
@@ -107,7 +107,7 @@ def test_work_that_counts_nothing_says_for_how_long_it_goes_on(clock: Turned) ->
 def test_no_time_is_said_before_it_means_something(
     clock: Turned, seconds: float, done: int, left: str
 ) -> None:
-    log = Log(clock)
+    log = Log(clock, "working")
     log.report("proving", 0, 100)
     clock.now += seconds
     log.report("proving", done, 100)
@@ -115,7 +115,7 @@ def test_no_time_is_said_before_it_means_something(
 
 
 def test_work_of_an_earlier_sitting_is_none_of_this_one(clock: Turned) -> None:
-    log = Log(clock)
+    log = Log(clock, "working")
     log.report("rows", 900, 1_000)
     clock.now += 60
     log.report("rows", 901, 1_000)
@@ -138,9 +138,9 @@ def test_only_a_terminal_gets_a_bar(
     monkeypatch.setenv("FORCE_COLOR", "1")  # as many continuous integrations say
     for stream, bar in ((Terminal(), True), (io.StringIO(), False)):
         monkeypatch.setattr(sys, "stderr", stream)
-        with progress(clock) as report:
+        with progress("working", clock) as report:
             report("proving", 1, 2)
-        with waiting("drawing", clock):
+        with progress("drawing", clock):
             pass
         assert ("\x1b" in stream.getvalue()) == bar
         assert is_interactive(stream) == bar
@@ -155,7 +155,7 @@ def test_a_log_is_written_by_a_thread_and_ends_with_the_work(
     monkeypatch.setattr(said, "EVERY", 0.0)  # it waits, but for no time
     stream = io.StringIO()
     monkeypatch.setattr(sys, "stderr", stream)
-    with progress(clock) as report:
+    with progress("working", clock) as report:
         report("proving", 1, 2)
         while "proving" not in stream.getvalue():
             pass
@@ -176,7 +176,7 @@ def wanted(seeds: int) -> list[Cell]:
 
 
 def test_what_is_one_thing_is_not_counted() -> None:
-    log = Log(lambda: 0.0)
+    log = Log(lambda: 0.0, "comparing")
     log.report("measuring C2", 0, 1)
     assert log.line() == "krohn: measuring C2 (0:00 so far)"
 
