@@ -124,7 +124,9 @@ def test_a_card_and_its_program_hold_names_as_text(
     assert [line for line in lines if not line.isprintable()] == []
     assert [line for line in lines if line.startswith("#")] == lines[:1]
     assert [line for line in lines if line.startswith("**")] == lines[2:3]
-    assert lines[2].startswith(("**Proved: ", "**Not proved: "))
+    assert lines[2].startswith(
+        ("**Proved: ", "**Not proved: ", "**The network is proved: ")
+    )
     (program,) = re.findall(
         r"^(`{3,})python\n(.*?)^\1$", card, re.DOTALL | re.MULTILINE
     )

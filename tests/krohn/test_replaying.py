@@ -21,6 +21,7 @@ from krohn.program.quoting import in_shell
 from krohn.replaying import replay_command
 from krohn.report import Report
 from krohn.show import network
+from krohn.verify.proof import Proof
 from krohn.verify.testing.counterexample import Counterexample
 
 T = 5
@@ -289,12 +290,10 @@ def test_a_verdict_cuts_a_long_word_and_shows_where_it_ends(
 
 @pytest.mark.slow
 def test_a_word_that_several_constructions_fail_on_is_told_once() -> None:
-    class Wrong:
-        verdict, word, reason = "refuted", (0,) * 510, ""
-
+    wrong = Proof("refuted", "", 510, word=(0,) * 510)
     machine = krohn.zoo("C2")
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr("krohn.compiled_model.prove_own", lambda *_: Wrong())
+        patched.setattr("krohn.compiled_model.prove_own", lambda *_: wrong)
         with pytest.raises(krohn.CompileError) as told:
             krohn.compile(machine, 510)
     said = str(told.value)
