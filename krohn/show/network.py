@@ -129,8 +129,10 @@ def _run(found: "Report") -> str:
 def _heads(out: Terminal, found: "Report") -> None:
     """Print the limits of single heads: theorems about them, not about the network."""
     if found.heads and found.proof is not None:
-        number = count(len(found.heads), "single head")
-        out.print(f"  limits of {number}: --json (docs/proofs/limits.md)")
+        out.print(
+            f"  theorems limit what {len(found.heads)} of its heads can do alone: --json "
+            "(docs/proofs/limits.md)"
+        )
         return
     if found.heads:
         out.print(

@@ -52,7 +52,7 @@ def test_a_proof_that_fails_says_so_first(command: Command, shelf: Path) -> None
     assert ran.endswith("no wrong one was found")
     assert "digest is of the claim, not of the weights" in damaged
     assert about.startswith("  about turnstile")
-    assert "limits of single heads, by block" not in done.out
+    assert "heads, by block" not in done.out
     told = command("verify", path, "--json").json
     assert damaged.strip() in told["notes"]
     # Of another machine a proof may fail without any damage.
