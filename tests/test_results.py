@@ -276,21 +276,20 @@ def test_numbers_are_printed_by_the_command_that_is_marked(
             assert re.search(rf"(?<!\d){re.escape(number)}\b", shown), number
 
 
-NAMED = re.compile(r"^\| (\w+) \| (\d+) \| (`[^|]*`) \|", re.MULTILINE)
+NAMED = re.compile(r"^\| (\w+)(?: by ([\w-]+))? \| (\d+) \| (`[^|]*`) \|", re.MULTILINE)
 
 
 def test_channels_of_the_glossary_are_those_of_networks() -> None:
     rows = NAMED.findall((ROOT / "docs" / "glossary.md").read_text())
     assert len(rows) > 5
-    held = dict[tuple[str, str], set[str]]()
-    for asked in {(name, length) for name, length, _ in rows}:
-        model = krohn.compile(asked[0], int(asked[1]), proof=False)
-        held[asked] = {c["name"] for c in model.file.header["program"]["channels"]}
-    for name, length, channels in rows:
-        assert {*re.findall("`(.*?)`", channels)} <= held[name, length], (
-            name,
-            channels,
-        )
+    held = dict[tuple[str, ...], set[str]]()
+    for name, construction, length in {row[:3] for row in rows}:
+        how = construction or "auto"
+        model = krohn.compile(name, int(length), how, proof=False)
+        channels = model.file.header["program"]["channels"]
+        held[name, construction, length] = {c["name"] for c in channels}
+    for *asked, channels in rows:
+        assert {*re.findall("`(.*?)`", channels)} <= held[tuple(asked)], asked
 
 
 @pytest.mark.parametrize("name", [*CONSTRUCTIONS, *ON_REQUEST, "balanced"])

@@ -265,6 +265,19 @@ def heat_map(probed: ProbeResult) -> HeatMap:
     return HeatMap(probed.title, probe_map, layers, rows, hidden, exchanged)
 
 
+def variables(found: Comparison) -> list[list[str]]:
+    """How many variables were looked for in each trained network, and what was shown."""
+    maps = [heat_map(probed) for probed in found.probes]
+    columns = ["variables of derived networks in", "looked for", *STRONGEST]
+    return [
+        columns,
+        *(
+            [each.title, *map(str, (each.variables, *map(each.of, STRONGEST)))]
+            for each in maps
+        ),
+    ]
+
+
 def _rank(row: Row) -> tuple[bool, bool, int, float]:
     """References last, which are read everywhere; before them what answers tell."""
     known = row.verdict in STRONGEST

@@ -87,8 +87,10 @@ def others(text: str, proved: Proved) -> list[str]:
 FORMS = (
     "each network was proved to compute its machine, and the machines give the same",
     rf"are at most {NUMBER} apart",
+    "the Coq kernel, which proves the same claims, ",
 )
-"""What `krohn equivalent` says, which has asked the checker about both files."""
+"""What `krohn equivalent` says, which has asked the checker about both files; and what
+precedes the reason why the kernel was not used."""
 
 
 def printed(capsys: pytest.CaptureFixture[str], *words: object) -> str:

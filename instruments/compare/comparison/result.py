@@ -418,6 +418,10 @@ class Comparison(Written):
         """The result of a model, if it takes part."""
         return next((c for c in self.contestants if c.key == key), None)
 
+    def further_tables(self) -> Sequence[Sequence[Sequence[str]]]:
+        """How many variables of derived networks each trained one has and uses."""
+        return [self._draw_part("variables")] if self.probes else ()
+
     def __repr__(self) -> str:
         models = count(len(self.contestants), "model")
         return f"<Comparison on {cut(self.name, 40)}: {models}, {self.preset}>"

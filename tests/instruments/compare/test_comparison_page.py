@@ -54,6 +54,22 @@ def sample_page() -> str:
     return render(sample())
 
 
+def test_the_terminal_says_how_many_variables_the_page_shows() -> None:
+    found = sample()
+    (table,) = found.further_tables()
+    (_, *columns), *rows = table
+    assert columns == ["looked for", "used", "partly used", "readable"]
+    text = " ".join(re.sub("<[^>]*>", "", sample_page()).split())
+    for probed, (title, every, used, partly, readable) in zip(
+        found.probes, rows, strict=True
+    ):
+        assert title == probed.title
+        assert f"{every} variables of derived networks were looked for" in text
+        assert f"Shown to be used: {used}. Shown to be used in part: {partly}." in text
+        assert f"but no use is shown: {readable}." in text
+    assert replace(found, probes=()).further_tables() == ()
+
+
 def test_every_number_of_the_table_is_on_the_page() -> None:
     found, page = sample(), sample_page()
     for row in summary(found):
