@@ -256,7 +256,7 @@ def test_what_goes_somewhere_is_proved_there(
     assert proof.bounds is not None
     card = (tmp_path / "out" / NAME).read_text("utf-8")
     line = line_of_verdict(card)
-    elsewhere = "**The network is proved: right on "  # and not what runs it
+    elsewhere = "**The network is proved: "  # and not what runs it
     assert line.startswith(elsewhere if to == "onnx" else "**Proved: ")
     assert not found.warning
     assert (found.verdict == "verified") == (to != "onnx")
