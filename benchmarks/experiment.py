@@ -100,7 +100,7 @@ def trained(
     """
     folder = RESULTS / name
     try:
-        with progress() as report:
+        with progress("measuring") as report:
             found = sweep(
                 cells,
                 folder,

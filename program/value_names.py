@@ -585,7 +585,8 @@ def _numbers(some: Sequence[int], every: Sequence[int]) -> str:
     place = {x: i for i, x in enumerate(every)}
     runs = groupby(enumerate(some), key=lambda pair: place[pair[1]] - pair[0])
     texts = list[str]()
-    for first, *rest in ([x for _, x in run] for _, run in runs):
+    for _, run in runs:
+        span = [x for _, x in run]
         # Of two neighbours there is nothing between.
-        texts += [f"{first} to {rest[-1]}"] if rest[1:] else map(str, [first, *rest])
+        texts += [f"{span[0]} to {span[-1]}"] if span[2:] else map(str, span)
     return listed(texts, SHOWN, "or")

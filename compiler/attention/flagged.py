@@ -86,7 +86,7 @@ def sibling_scale(length: int, precision: Precision) -> float:
 
     def holds(length: int) -> bool:
         bits = length.bit_length()
-        largest = max(2**k * (bits - k + 3) for k in range(bits))
+        largest: int = max(2**k * (bits - k + 3) for k in range(bits))
         exact = 2 * largest <= 2.0**precision.digits
         return exact and largest * slope(length) <= precision.largest
 

@@ -57,7 +57,7 @@ def crasp(
     from krohn.kinds.counting.source import write_program
 
     source = reading.read(machine)
-    with progress() as report:
+    with progress("exploring") as report:
         program, answer = proved_program(
             source, length, effort, partial(report, "exploring")
         )
