@@ -1,6 +1,7 @@
 """Optional packages: which extra of Krohn brings each, and what is said without it."""
 
 import json
+import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -68,9 +69,17 @@ def install(extra: str) -> str:
     return f"pip install '{_origin()}[{extra}]'"
 
 
+def import_folder() -> Path:
+    """The folder that holds the package ``krohn``: of a checkout its root.
+
+    It is asked of the package, because modules are moved.
+    """
+    return Path(str(sys.modules["krohn"].__file__)).resolve().parents[1]
+
+
 def _origin() -> str:
     """A checkout, the wheel or folder that pip has installed, or the name in an index."""
-    root = Path(__file__).resolve().parents[1]
+    root = import_folder()
     if (root / "pyproject.toml").is_file():
         return str(root)
     try:

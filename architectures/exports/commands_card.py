@@ -22,6 +22,7 @@ from krohn.foreign import source_name
 from krohn.network.export_card import CARD
 from krohn.network.model import Model
 from krohn.network.modelfile import ModelFile
+from krohn.program.extras import import_folder
 from krohn.program.quoting import (
     cut,
     in_markdown,
@@ -124,8 +125,8 @@ def run_program(program: str, place: Path) -> str:
     Raises:
         KrohnError: If it ends in an error, or Python would warn.
     """
-    own = str(Path(__file__).absolute().parents[1])  # where Krohn lies
-    paths = os.pathsep.join(filter(None, (own, os.environ.get("PYTHONPATH"))))
+    known = str(import_folder()), os.environ.get("PYTHONPATH")
+    paths = os.pathsep.join(filter(None, known))
     with TemporaryDirectory() as cache:
         environment = {
             **os.environ,

@@ -382,27 +382,18 @@ def _networks(out: Terminal, facts: dict[str, Any]) -> None:
         table.add_row("", name, *cells, cut(row["summary"], MOST_SAID))
     print_table(table, whole=True)
     if shown or others:
-        out.print(_what_names_build(several=len(shown) < len(facts["front"])))
+        out.print(
+            "--construction NAME alone builds the network of that name of least depth, "
+            "then of fewest layers; with --minimise the one of that name that is least in "
+            "a size. A row shows it unless another row is at least as good in all four "
+            "sizes."
+        )
     if others:
         out.print(
             "In brackets: not Pareto-optimal, because a row above is at least as good in "
             "all four sizes. ≥: a lower bound; the network was not built, which "
             "--construction NAME tries."
         )
-
-
-def _what_names_build(several: bool) -> str:
-    """What a construction that is named builds, where a name may have several rows."""
-    return (
-        "--construction NAME alone builds the network of that name of least depth, then "
-        "of fewest layers, which may have more parameters than a row shows"
-        + (
-            "; with --minimise parameters the first of several rows of one name, with "
-            "--minimise latency the last."
-            if several
-            else "."
-        )
-    )
 
 
 def _refused(facts: dict[str, Any]) -> Iterator[str]:

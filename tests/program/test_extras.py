@@ -88,7 +88,7 @@ def test_from_a_checkout_the_checkout_is_installed() -> None:
 def test_elsewhere_it_is_what_pip_has_installed(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(extras, "__file__", str(tmp_path / "program" / "extras.py"))
+    monkeypatch.setattr(extras, "import_folder", lambda: tmp_path)
     wheel = f"{tmp_path}/krohn-0.3.0-py3-none-any.whl"
     for origin, name in ((f'{{"url": "file://{wheel}"}}', wheel), (None, "krohn")):
         monkeypatch.setattr(

@@ -22,6 +22,7 @@ from krohn.algebra.errors import KrohnError
 from krohn.algebra.formats import json_format
 from krohn.instruments.compare.tasks.sources import source_in_form
 from krohn.program.errors import Refused
+from krohn.program.extras import import_folder
 from krohn.program.quoting import kind_of_value
 
 # Random numbers of a run: a function of seed, step and purpose, and of nothing else.
@@ -144,7 +145,7 @@ def content_name(obj: Json) -> str:
 
 
 PACKAGES = ("krohn", "numpy", "torch", "transformers")
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = import_folder()
 
 
 def provenance(command: str, device: str, seconds: float) -> dict[str, object]:

@@ -1,6 +1,7 @@
 """Where a number comes from, and how plain values are described."""
 
 import json
+import re
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +22,7 @@ from krohn.instruments.compare.training.provenance import (
     content_name,
     describe,
 )
+from krohn.program.extras import import_folder
 
 
 def test_commands_are_as_a_shell_reads_them(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -33,6 +35,24 @@ def test_commands_are_as_a_shell_reads_them(monkeypatch: pytest.MonkeyPatch) -> 
     assert provenance.command() == "results/main.py --seeds 2"
     monkeypatch.setattr("sys.argv", ["/usr/lib/krohn/__main__.py", "zoo"])
     assert provenance.command() == "python -m krohn zoo"
+
+
+def test_the_sources_are_found_where_git_knows_them() -> None:
+    assert (provenance.ROOT / "pyproject.toml").is_file()
+    assert (provenance.commit() is None) != (provenance.ROOT / ".git").exists()
+
+
+COUNTING = re.compile(r"__file__\)[^\n]*\.(parents\[|parent\.parent)")
+
+
+def test_no_module_counts_the_folders_above_itself() -> None:
+    """Modules are moved; the package is asked where it lies."""
+    package = import_folder() / "krohn"
+    folders = [package, *(f.resolve() for f in package.iterdir() if f.is_symlink())]
+    every = [path for folder in folders for path in folder.rglob("*.py")]
+    assert len(every) > 500
+    counting = [path for path in every if COUNTING.search(path.read_text("utf-8"))]
+    assert [path.name for path in counting] == ["extras.py"]
 
 
 def test_the_commit_is_marked_if_files_other_than_results_have_changed(
