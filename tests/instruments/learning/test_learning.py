@@ -424,7 +424,7 @@ def test_networks_that_say_something_else(tmp_path: Path) -> None:
         krohn.learn(krohn.compile("C2", 5), "S3")
     with pytest.raises(KrohnError, match="up to 5 letters"):
         krohn.learn(krohn.compile("C2", 5), length=6)
-    with pytest.raises(KrohnError, match="method is one of"):
+    with pytest.raises(KrohnError, match="method= takes lstar, rpni"):
         krohn.learn(krohn.compile("C2", 5), method="kv")
 
 
