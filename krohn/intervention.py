@@ -16,7 +16,7 @@ from krohn.network.forward_pass import Hook, Hooks
 from krohn.network.model import name_answers
 from krohn.network.modelfile import ModelFile
 from krohn.network.transformer import Transformer
-from krohn.network.variables import VariablePlace, Variables, list_values
+from krohn.network.variables import Choices, VariablePlace, Variables, list_values
 from krohn.program.domains import BoolArray, IntArray
 from krohn.program.errors import Refused
 from krohn.program.interpreter import Held
@@ -55,7 +55,7 @@ class Activations(Mapping[str, Tensor]):
         """
         if name in self.seen:
             return self.seen[name]
-        place = self.variables.place(name, self.seen)
+        place = self.variables.place(name, Choices(self.seen))
         return place.read(self.seen[f"stream.{place.snapshots[0]}"])
 
     def __contains__(self, name: object) -> bool:
@@ -218,7 +218,7 @@ def check(
     """
     variable, position, value = one
     variables = model.variables
-    variables.place(variable, call="patch(word, position, value)")
+    variables.place(variable, Choices(call="patch(word, position, value)"))
     at = _whole(position)
     if at is None or not 1 <= at <= length:
         why = "; at 0 is the start symbol" if position == 0 else ""
@@ -364,7 +364,7 @@ def _writing_head(variables: Variables, name: str) -> tuple[int, int]:
         KrohnError: If there is no such variable, or no head writes it.
     """
     carried = [n for n, each in variables.places.items() if each.head is not None]
-    place = variables.place(name, taken=carried, call="ablate(word)")
+    place = variables.place(name, Choices(taken=carried, call="ablate(word)"))
     if place.head is None:
         raise KrohnError(
             f"no head writes {name!r}; heads write {listed(carried) or 'no variable'}"

@@ -29,7 +29,7 @@ from krohn.network.model import Word, Words
 from krohn.network.modelfile import ModelFile
 from krohn.network.reading import is_one
 from krohn.network.transformer import Transformer
-from krohn.network.variables import VariablePlace
+from krohn.network.variables import Choices, VariablePlace
 from krohn.program.quoting import kind_of_value
 from krohn.python_values import check_methods
 from krohn.run_result import RunResult, answers_of, inputs_of, parts_of
@@ -250,7 +250,7 @@ class Model(base.Model):
             if name in network.hook_places():
                 at.setdefault(name, []).append(hook)
             else:
-                place = self.variables.place(name, network.hook_places())
+                place = self.variables.place(name, Choices(network.hook_places()))
                 stream = f"stream.{place.snapshots[0]}"
                 at.setdefault(stream, []).append(partial(_on_variable, place, hook))
         given = Hooks(at)

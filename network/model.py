@@ -20,7 +20,7 @@ from krohn.network.reading import (
 from krohn.network.recurrent import Stepping
 from krohn.network.running_file import plain_network, running_file
 from krohn.network.transformer import Transformer
-from krohn.network.variables import VariablePlace, Variables
+from krohn.network.variables import Choices, VariablePlace, Variables
 from krohn.program.claim import Shows
 from krohn.program.errors import KrohnError, refuse_unknown
 from krohn.program.quoting import kind_of_value
@@ -382,7 +382,7 @@ class Model(nn.Module):
         """
         variables = self.variables
         tokens = self.words_before("read(word, {!r})", words).tokens
-        read = variables.inputs(variable, call="read(word)")
+        read = variables.inputs(variable, Choices(call="read(word)"))
         assert isinstance(self.network, Transformer)
         self.check_length(tokens.shape[1])
         streams = self.network.snapshots(tokens)

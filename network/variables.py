@@ -149,6 +149,21 @@ class Places(dict[str, VariablePlace]):
         raise UnknownVariable(f"{name!r} is not among {listed(self)}")
 
 
+@dataclass(frozen=True)
+class Choices:
+    """What a caller takes beside variables that are stored, for refusals.
+
+    Attributes:
+        others: Names of what may be meant beside variables.
+        taken: Names of the variables that may be meant; None for all.
+        call: What is called on a selection instead, if the name is a pattern.
+    """
+
+    others: Iterable[str] = ()
+    taken: Iterable[str] | None = None
+    call: str = ""
+
+
 class Variables:
     """The variables of a file.
 
@@ -190,28 +205,21 @@ class Variables:
             return False
         return name in self.places or name in self.program.channels
 
-    def place(
-        self,
-        name: object,
-        others: Iterable[str] = (),
-        taken: Iterable[str] | None = None,
-        call: str = "",
-    ) -> VariablePlace:
+    def place(self, name: object, choices: Choices = Choices()) -> VariablePlace:
         """Where a variable lies.
 
         Args:
             name: Its name.
-            others: Names of what may be meant beside variables, for the refusal.
-            taken: Names of the variables that may be meant; by default all stored ones.
-            call: What is called on a selection instead, if the name is a pattern.
+            choices: What else the caller takes, for the refusal.
 
         Raises:
             UnknownVariable: If there is none of that name, or it is stored nowhere.
         """
         if isinstance(name, str) and name in self.places:
             return self.places[name]
-        taken = self.places if taken is None else taken
-        read = [place.name for place in self.inputs(name, others, taken, call)]
+        if choices.taken is None:
+            choices = replace(choices, taken=self.places)
+        read = [place.name for place in self.inputs(name, choices)]
         change = f"change {listed(read, last='or')}" if read else "change the word"
         raise UnknownVariable(
             f"the variable {name!r} is stored nowhere: it is computed from "
@@ -219,20 +227,12 @@ class Variables:
             f"and to change it, {change}"
         )
 
-    def inputs(
-        self,
-        name: object,
-        others: Iterable[str] = (),
-        taken: Iterable[str] | None = None,
-        call: str = "",
-    ) -> list[VariablePlace]:
+    def inputs(self, name: object, choices: Choices = Choices()) -> list[VariablePlace]:
         """Where the variables lie from which one is read: itself, if it is stored.
 
         Args:
             name: Its name.
-            others: As of `place`.
-            taken: As of `place`; by default all, stored or not.
-            call: As of `place`.
+            choices: What else the caller takes, for the refusal.
 
         Raises:
             UnknownVariable: If there is none of that name.
@@ -248,13 +248,13 @@ class Variables:
                 "this network has no variables: only Transformers with a Program have any"
             )
         if name not in self.program.channels:
-            if call and self._fitting(name):
+            if choices.call and self._fitting(name):
                 raise UnknownVariable(
                     f"{name!r} is a pattern and no name; call "
-                    f"`model.select({name!r}).{call}`"
+                    f"`model.select({name!r}).{choices.call}`"
                 )
-            others, taken = [*others], self.program.channels if taken is None else taken
-            known = [*others, *taken]
+            others, taken = [*choices.others], choices.taken
+            known = [*others, *(self.program.channels if taken is None else taken)]
             both, lists = ("place or ", "; `model.hook_places()` lists the places")
             beside = bool(others)
             raise UnknownVariable(
