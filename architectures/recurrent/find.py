@@ -28,6 +28,10 @@ def simulation(model: Model, machine: Machine | None) -> list[dict[str, Any]]:
 
 def limits(network: check.Network) -> Limits:
     """How far the hidden states of a network are followed."""
-    letters = max(MOST_LETTERS, len(network.bias))
     what = "the network has too many hidden states"
-    return Limits(MOST_NODES, letters, MOST_TERMS, what)
+    return Limits(MOST_NODES, most_letters(len(network.bias)), MOST_TERMS, what)
+
+
+def most_letters(units: int) -> int:
+    """After how many letters a network may reach a hidden state that is new."""
+    return max(MOST_LETTERS, units)

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from krohn.architectures.recurrent import find
 from krohn.architectures.recurrent.statement import Rnn
 from krohn.program.domains import FloatArray
 from krohn.program.errors import demand
@@ -77,12 +78,17 @@ def collect_hidden_states(
     """All hidden states, each with a state of the machine and those that follow.
 
     Raises:
-        Refused: If there are too many, or their numbers are too large.
+        Refused: If there are too many, new ones come after too many letters, or their
+            numbers are too large.
     """
     vectors, states = [t["hidden.start"]], [machine.start]
     number = {(vectors[0].tobytes(), machine.start): 0}
-    follow = list[list[int]]()
+    follow, units, read, level = list[list[int]](), vectors[0].size, 0, 1
     while len(follow) < len(states):
+        if len(follow) == level:
+            read, level = read + 1, len(states)
+            late = f"new hidden states come after {read} letters"
+            demand(read < find.most_letters(units), late)
         v, q = vectors[len(follow)], states[len(follow)]
         with np.errstate(all="ignore"):
             driven = v @ t["hidden.weight"] + t["hidden.bias"] + t["input.weight"]
@@ -93,7 +99,7 @@ def collect_hidden_states(
             if row[-1] == len(states):
                 vectors.append(h[None])
                 states.append(to)
-        few = len(states) <= MOST_VECTORS and len(states) * v.size <= MOST_ENTRIES
+        few = len(states) <= MOST_VECTORS and len(states) * units <= MOST_ENTRIES
         demand(few, "the network has too many hidden states for the kernel")
         follow.append(row)
     return np.concatenate(vectors), states, follow

@@ -268,7 +268,7 @@ def heat_map(probed: ProbeResult) -> HeatMap:
 def variables(found: Comparison) -> list[list[str]]:
     """How many variables were looked for in each trained network, and what was shown."""
     maps = [heat_map(probed) for probed in found.probes]
-    columns = ["variables of derived networks in", "looked for", *STRONGEST]
+    columns = ["variables of derived networks in", "all", "used", "partly", "readable"]
     return [
         columns,
         *(

@@ -58,7 +58,7 @@ def test_the_terminal_says_how_many_variables_the_page_shows() -> None:
     found = sample()
     (table,) = found.further_tables()
     (_, *columns), *rows = table
-    assert columns == ["looked for", "used", "partly used", "readable"]
+    assert columns == ["all", "used", "partly", "readable"]
     text = " ".join(re.sub("<[^>]*>", "", sample_page()).split())
     for probed, (title, every, used, partly, readable) in zip(
         found.probes, rows, strict=True
