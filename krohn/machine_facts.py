@@ -179,7 +179,9 @@ def _constant_depth(offered: dict[str, Any]) -> str:
     """Which of the constructions below have a depth that does not grow with T."""
     constant = [r for r in offered["constructions"] if not depth_grows(r["name"])]
     if not constant:
-        return "no construction below has such a depth yet"
+        return (
+            "no construction of such a depth applies here, for the reasons listed below"
+        )
     chosen, names = offered["chosen"], [row["name"] for row in constant]
     has = "has" if len(constant) == 1 else "have"
     other = f", the chosen {chosen} does not" if chosen not in (None, *names) else ""

@@ -191,9 +191,9 @@ def _left_out(cost: Cost, others: list[Candidate]) -> str:
     if least >= cost.area_time:
         return ""
     return (
-        f", but for scans of higher radix ({name} has {_amount(least)}), which have more "
-        "heads and are built when asked for (--construction NAME, or --minimise depth, "
-        "layers or latency)"
+        ", not counting scans that compose more than two windows in each round "
+        f"({name} has {_amount(least)}): these have more heads, and are built when asked "
+        "for (--construction NAME, or --minimise depth, layers or latency)"
     )
 
 

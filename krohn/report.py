@@ -104,7 +104,10 @@ class Report:
             ground = ground.ground
         if self.verdict != "verified" or not isinstance(ground, Proved):
             return None
-        return f"{ground.by.who}, which rests on {ground.by.rests_on}{self._beside}"
+        return (
+            f"{ground.by.who}, which rests on {ground.by.rests_on} and on arithmetic as "
+            f"docs/soundness.md assumes{self._beside}"
+        )
 
     @property
     def _beside(self) -> str:
@@ -112,9 +115,12 @@ class Report:
         if not self.kernel:
             return ""
         lacks = self.kernel.startswith("the kernel has no ")
-        how = "was not used" if lacks else "did not prove it"
-        why = f"it {self.kernel.removeprefix('the kernel ')}" if lacks else self.kernel
-        return f"; the Coq kernel, which proves the same claims, {how}: {why}"
+        if lacks:
+            lack = self.kernel.removeprefix("the kernel ")
+            how = f"was not used: it {lack}"
+        else:
+            how = f"did not confirm it ({self.kernel}), and --kernel require refuses it"
+        return f"; the Coq kernel, which proves the same claims, {how}"
 
     @property
     def digest(self) -> str | None:

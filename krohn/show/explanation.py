@@ -346,7 +346,9 @@ def explanation(facts: dict[str, Any]) -> None:
     print_attempts(out, facts["tried"])
     out.print(f"{_choice(facts)}: {facts['why']}.{_proof_sentence(facts)}")
     if facts["also"]:
-        out.print(f"Also, not tried: {'; '.join(map(_alternative, facts['also']))}.")
+        out.print(
+            f"Also, not proved here: {'; '.join(map(_alternative, facts['also']))}."
+        )
     for line in _work(facts):
         out.print(line)
     cut_short(out, facts)
@@ -356,8 +358,8 @@ def explanation(facts: dict[str, Any]) -> None:
             f"As an RNN (--arch rnn): {count(width, 'ReLU unit')}, valid at every length."
         )
     out.print(
-        "The words used here are explained in docs/glossary.md and docs/classes.md, the "
-        "theorems in docs/proofs.md."
+        "docs/start/explain.md explains this output, docs/glossary.md and "
+        "docs/classes.md the words used here, docs/proofs.md the theorems."
     )
 
 
@@ -366,7 +368,8 @@ def _networks(out: Terminal, facts: dict[str, Any]) -> None:
     out.print()
     out.print(
         f"Pareto-optimal networks for words of up to {facts['length']} letters (depth, "
-        "widest layer, parameters and latency; → chosen, ✗ tried and not proved):"
+        "widest layer, parameters and predicted latency of one word; → chosen, ✗ tried "
+        "and not proved, – not built and not counted):"
     )
     sizes = " depth", " layers", " widest", " parameters", " not zero", " µs"
     table = new_table(" ", "name", *sizes, "how")
@@ -385,7 +388,7 @@ def _networks(out: Terminal, facts: dict[str, Any]) -> None:
         out.print(
             "--construction NAME alone builds the network of that name of least depth, "
             "then of fewest layers; with --minimise the one of that name that is least in "
-            "a size. A row shows it unless another row is at least as good in all four "
+            "a size. These have no row where another row is at least as good in all four "
             "sizes."
         )
     if others:
@@ -435,7 +438,7 @@ def _alternative(row: dict[str, Any]) -> str:
         "depth": f"{depth} with {parameters}",
         "widest": f"a widest layer of {row['widest']:,} with {depth}",
         "parameters": f"{parameters} with {depth}",
-        "latency": f"{row['latency']:,.0f} µs with {depth}",
+        "latency": f"{_predicted(row['latency'])} µs with {depth}",
     }
     return f"{shown[by]} by --minimise {by} ({row['name']})"
 
@@ -462,9 +465,16 @@ def _work(facts: dict[str, Any]) -> Iterator[str]:
 
 
 def _sizes(row: dict[str, Any]) -> list[str]:
-    sizes = ("depth", "layers", "widest", "parameters", "nonzero", "latency")
-    values = (row.get(size) for size in sizes)
-    return [UNCOUNTED if size is None else f"{size:,.0f}" for size in values]
+    sizes = ("depth", "layers", "widest", "parameters", "nonzero")
+    values = [row.get(size) for size in sizes]
+    counts = [UNCOUNTED if size is None else f"{size:,.0f}" for size in values]
+    latency = row.get("latency")
+    return [*counts, UNCOUNTED if latency is None else _predicted(latency)]
+
+
+def _predicted(microseconds: float) -> str:
+    """A latency in two digits: it is predicted (docs/constructions.md)."""
+    return f"{float(f'{microseconds:.2g}'):,.0f}"
 
 
 def _monoid(facts: dict[str, Any]) -> Iterator[str]:

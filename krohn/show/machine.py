@@ -38,7 +38,8 @@ def decomposition(facts: dict[str, Any]) -> None:
         out.print()
         out.print("The states that are still possible, for each value of a component:")
         for row in sorted(rows, key=lambda row: row["component"]):
-            for line in _meaning(row, SHOWN_CONTEXTS if len(rows) <= 10 else 1):
+            most = SHOWN_CONTEXTS if len(rows) <= 10 else 1
+            for line in _meaning(row, facts["states"], most):
                 out.print(line)
     out.print()
     _proof(out, facts)
@@ -67,14 +68,22 @@ def _short(number: int) -> str:
     return f"{number:,}" if number < 10**9 else f"{number:.1e}"
 
 
-def _meaning(row: dict[str, Any], most: int) -> list[str]:
-    """Lines on what the values of one component say."""
+def _meaning(row: dict[str, Any], every: int, most: int) -> list[str]:
+    """Lines on what the values of one component say.
+
+    Args:
+        row: The component.
+        every: How many states the machine has.
+        most: How many contexts are shown.
+    """
     meaning = row["meaning"]
     head = f"  {row['component']}: {row['kind']}"
     if not meaning["contexts"]:
         return [f"{head}; none of its values alone rules out a state"]
     if meaning["same_everywhere"]:
         (reading,) = meaning["readings"]
+        if len(reading["possible"]) < every:
+            head += f", given {_state_set(reading['possible'])}"
         return [head, *_values(reading, "    ")]
     lines = [head]
     for reading in meaning["readings"][:most]:
@@ -104,8 +113,8 @@ def _proof(out: Terminal, facts: dict[str, Any]) -> None:
     out.print(
         "Proved: the cascade follows the machine on words of every length, from each of "
         f"its {count(facts['coordinates'], 'coordinate')}, values of all components "
-        f"together ({facts['triples']:,} triples of nodes, the cases of the wiring, were "
-        "checked)."
+        f"together (Theorem 2 of docs/proofs/decomposition.md, checked in all "
+        f"{facts['triples']:,} cases of the wiring; `krohn verify` does not rest on it)."
     )
     start = facts["start"]
     coordinates = ", ".join(map(str, start["coordinates"]))

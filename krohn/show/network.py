@@ -60,15 +60,15 @@ def report(
         _verified(out, found)
     elif not open_question:
         out.print(f"  {found.reason}")
+    if not open_question:
+        _notes(out, found)
+    _heads(out, found)
     if found.counterexample is not None:
         _counterexample(out, found.counterexample)
         if found.minimal is not None:
             out.print(f"  {found.minimal.summary}")
         out.print("Replay it:")
         out.print(f"  {replay or UNSAYABLE}")
-    if not open_question:
-        _notes(out, found)
-    _heads(out, found)
 
 
 def _not_decided(out: Terminal, found: "Report") -> None:
@@ -128,6 +128,8 @@ def _run(found: "Report") -> str:
 
 def _heads(out: Terminal, found: "Report") -> None:
     """Print the limits of single heads: theorems about them, not about the network."""
+    if found.verdict == "refuted":
+        return
     if found.heads and found.proof is not None:
         out.print(
             f"  theorems limit what {len(found.heads)} of its heads can do alone: --json "
