@@ -132,7 +132,7 @@ def check_length(
     """
     if not holds(length):
         longest = longest_length(holds, length)
-        only = f", only up to {longest}" if longest else ""
+        only = f", only up to {longest} by this head" if longest else ""
         raise CompileError(f"{task}{only}; use {remedy}")
 
 

@@ -61,7 +61,7 @@ class Stated:
         demand(isinstance(said, Mapping), f"a {name} is no object")
         known = cls.fields_by_key()
         others = sorted(map(str, said.keys() - known.keys()))
-        demand(not others, f"nothing is about {str(others[:3])[:80]} of a {name}")
+        demand(not others, f"a {name} has no {str(others[:3])[1:-1][:80]}")
         needed = {key for key, x in known.items() if x.default is MISSING}
         absent = sorted(needed - said.keys())
         demand(not absent, f"a {name} does not say its {str(absent)[1:-1]}")

@@ -82,7 +82,8 @@ def counting_program(
     console().print(several_lines(text if output is None else f"wrote {output}"))
     tight = least.depth == depth
     no_less = ", and no program has less" if tight else ""
-    print(f"counts are nested {depth} deep{no_less}")
+    inner = ", where the i of an inner count is the j of the outer one" * (depth > 1)
+    print(f"counts are nested {depth} deep{inner}{no_less}")
     if least.words is not None:
         have = (
             "both have the same letter counts and the same last letter"

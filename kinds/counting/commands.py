@@ -138,7 +138,8 @@ class _Witness:
             alike = [names[q] for q, b in zip(states, blocks, strict=True) if b == same]
             raise KrohnError(
                 "the language is not in C-RASP: counts of letters do not tell the states "
-                f"{alike[0]} and {alike[1]} of its minimal machine apart"
+                f"{alike[0]} and {alike[1]} of its minimal machine apart, nor do counts of "
+                "counts (Theorem 7 of docs/proofs/classes.md)"
             )
         return _Component(states, partition, inside)
 

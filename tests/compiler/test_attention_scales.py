@@ -305,9 +305,9 @@ def test_a_refusal_names_the_longest_length(
 ) -> None:
     with pytest.raises(CompileError, match="only up to") as refused:
         scale(2**60, precision)
-    (longest,) = map(int, re.findall(r"only up to (\d+);", str(refused.value)))
+    (longest,) = map(int, re.findall(r"only up to (\d+) by", str(refused.value)))
     scale(longest, precision)
-    with pytest.raises(CompileError, match=f"only up to {longest};"):
+    with pytest.raises(CompileError, match=f"only up to {longest} by"):
         scale(longest + 1, precision)
 
 
@@ -316,7 +316,7 @@ def test_sums_are_told_apart_up_to_the_length_that_a_refusal_names() -> None:
     for each in (1, 3):
         with pytest.raises(CompileError) as refused:
             check_count(1000, 1000 * each, count_scale(1000), BFLOAT16)
-        (longest,) = map(int, re.findall(r"only up to (\d+);", str(refused.value)))
+        (longest,) = map(int, re.findall(r"only up to (\d+) by", str(refused.value)))
         check_count(longest, longest * each, count_scale(longest), BFLOAT16)
 
 
