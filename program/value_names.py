@@ -116,7 +116,8 @@ class ValueNames:
         def write(most: int) -> dict[int, str]:
             texts = {v: listed(each, most, "or") for v, each in told.items()}
             more = {v: listed(each, most, "or") for v, each in reasons.items()}
-            return texts | {v: f"{texts[v]}, {lead}{each}" for v, each in more.items()}
+            texts |= {v: f"{texts[v]}, {lead}{each}" for v, each in more.items()}
+            return _told_apart(texts) if kind == "possible answers" else texts
 
         short = write(FEW if size <= FEW else SHOWN)
         return Names(write(size) if size <= MOST_PARTS else short, short, kind)
@@ -364,6 +365,15 @@ class ValueNames:
             return (f"no such letter in its block of {block} before that of {2**low}",)
         whole = block > self._program.length
         return (none if whole else f"{none} in its block of {block}",)
+
+
+def _told_apart(texts: dict[int, str]) -> dict[int, str]:
+    """Names of values, of which those that are alike say which value it is."""
+    shared = Counter(texts.values())
+    return {
+        v: f"{text} (value {v})" if shared[text] > 1 else text
+        for v, text in texts.items()
+    }
 
 
 def _quoted(name: str) -> str:

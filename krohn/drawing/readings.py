@@ -324,4 +324,4 @@ def key_entries(counted: bool) -> tuple[tuple[str, str], ...]:
     left, gone = "the machine may be in this state", "not with this value"
     if counted:
         return ((LEFT, "states that the machine may be in"), (GONE, gone))
-    return ((LEFT, left), (GONE, gone), (PAPER, "not with these values above"))
+    return ((LEFT, left), (GONE, gone), (PAPER, "ruled out by components above"))
