@@ -108,7 +108,8 @@ def draw_front(facts: Mapping[str, Any]) -> Figure:
     """The Pareto-optimal networks, by blocks and parameters, with the chosen one.
 
     The curve joins all sizes with the parameters × layers² of the chosen network. Networks
-    below it, if there are any, were not proved, or are for those who ask for them.
+    below it, if there are any, were not proved, or are hollow: the compromise leaves them
+    out.
 
     Args:
         facts: What `krohn.explain` says of a machine.
@@ -127,11 +128,9 @@ def draw_front(facts: Mapping[str, Any]) -> Figure:
     # Labels are placed in this order, each where it covers no other.
     rows = sorted(front, key=lambda row: not row["chosen"])
     for row in rows:
-        at, chosen = (row["layers"], row["parameters"]), row["chosen"]
-        size, colour = (9, PALETTE[1]) if chosen else (6, PALETTE[0])
-        axes.plot(*at, "o", color=colour, markersize=size)
-        if chosen:
+        if row["chosen"]:
             _draw_equal_products(axes, row, [other["layers"] for other in front])
+    _draw_points(axes, rows, facts["minimise"])
     # The scale of blocks begins at 0, which the network of a short word may have.
     axes.set_xscale("symlog", linthresh=1)
     axes.xaxis.set_ticks(_ticks([row["layers"] for row in front]))
@@ -172,7 +171,26 @@ def _draw_equal_products(
     x = np.linspace(max(1, min(layers)), min(MOST_BLOCKS, max(layers)), 100)
     label = f"parameters × layers² = {product:,}, as of the chosen network"
     axes.plot(x, product / x**2, "--", color=PALETTE[1], linewidth=0.8, label=label)
-    axes.legend(fontsize=8, loc="upper right", frameon=False)
+
+
+def _draw_points(axes: Any, rows: list[Mapping[str, Any]], minimise: str) -> None:
+    """A point for each network: hollow, if what is minimised leaves it out."""
+    from krohn.compiler.constructions.registry import radix_of
+    from krohn.compiler.search import COMPROMISE
+
+    label = "only where it is asked for (--construction, --minimise)"
+    for row in rows:
+        at, chosen = (row["layers"], row["parameters"]), row["chosen"]
+        size, colour = (9, PALETTE[1]) if chosen else (6, PALETTE[0])
+        if chosen or minimise != COMPROMISE or radix_of(row["name"]) is None:
+            axes.plot(*at, "o", color=colour, markersize=size)
+        else:
+            axes.plot(
+                *at, "o", color=colour, markersize=size, fillstyle="none", label=label
+            )
+            label = ""
+    if axes.get_legend_handles_labels()[0]:
+        axes.legend(fontsize=8, loc="upper right", frameon=False)
 
 
 def _place_labels(axes: Any, rows: list[Mapping[str, Any]]) -> None:
