@@ -295,7 +295,8 @@ logits = model(**words({text}, return_tensors="pt")).logits[0]
 classes = model.config.id2label""",
     note="The code beside this file runs it; Krohn need not be installed.",
     streams="""\
-Hooks are called as in TransformerLens. In `hidden_states`, which the model gives with
+`circuit.csv` names streams by the hooks of TransformerLens. In `hidden_states`, which the
+model gives with
 `output_hidden_states=True`, number 0 is `blocks.0.hook_resid_pre`, number 2b + 1 is
 `blocks.b.hook_resid_mid`, and number 2b + 2 is `blocks.b.hook_resid_post`. Position 0 there
 is the first letter: the start symbol is left out.""",

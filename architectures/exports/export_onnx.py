@@ -322,6 +322,7 @@ session = onnxruntime.InferenceSession("model.onnx")
 classes = json.loads(session.get_modelmeta().custom_metadata_map["classes"])
 logits = logits[0]""",
     streams="""\
-Hooks are called as in TransformerLens; `model.onnx` gives logits alone.""",
+`circuit.csv` names streams by the hooks of TransformerLens. `model.onnx` gives logits
+alone: to read a stream, export the network to TransformerLens or Hugging Face.""",
     unproved="the arithmetic of ONNX Runtime",
 )

@@ -403,7 +403,8 @@ for word, _ in words.backend_tokenizer.pre_tokenizer.pre_tokenize_str(text):
 logits = model(**words(text, return_tensors="pt")).logits[0, 1:]
 classes = words.convert_ids_to_tokens(range(len(words)))""",
     streams="""\
-Hooks are called as in TransformerLens. In `hidden_states`, which the model gives with
+`circuit.csv` names streams by the hooks of TransformerLens. In `hidden_states`, which the
+model gives with
 `output_hidden_states=True`, number 0 is `blocks.0.hook_resid_pre`, and number b + 1 is
 `blocks.b.hook_resid_post`; the last one is taken behind `ln_f`, which changes it little.
 `blocks.b.hook_resid_mid` is what `model.transformer.h[b].ln_2` gets. Position 0 is the
