@@ -21,10 +21,12 @@ SIZES = [(2, 3), (3, 4), (3, 5), (4, 6), (3, 3), (1, 2)]
 
 
 def doubly_stochastic(size: int, seed: int) -> FloatArray:
-    """A mean of permutations, in which none of them has all the weight (Birkhoff)."""
+    """A mean of permutations (Birkhoff), one of which leads around all states."""
     random = np.random.default_rng(seed)
-    weights = random.dirichlet(np.ones(size + 1))
-    return np.asarray(sum(w * np.eye(size)[random.permutation(size)] for w in weights))
+    first, *others = random.dirichlet(np.ones(size + 1))
+    around = first * np.roll(np.eye(size), 1, axis=0)
+    rest = sum(w * np.eye(size)[random.permutation(size)] for w in others)
+    return np.asarray(around + rest)
 
 
 def error(found: Decompiled, emissions: FloatArray, transitions: FloatArray) -> float:
