@@ -80,6 +80,7 @@ def unpacked(home: Path) -> None:
     zipfile.ZipFile(packed).extractall(home)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("make", [cloned, unpacked])
 def test_a_checkout_needs_no_links(
     tmp_path: Path, make: Callable[[Path], None]
@@ -94,6 +95,7 @@ def test_a_checkout_needs_no_links(
     assert trusted(home, tmp_path)["krohn/verify/checker/network.py"] == lines
 
 
+@pytest.mark.slow
 def test_a_build_needs_no_sources(package: Path, tmp_path: Path) -> None:
     compileall.compile_dir(package, quiet=2, legacy=True)
     for source in package.rglob("*.py"):
@@ -104,6 +106,7 @@ def test_a_build_needs_no_sources(package: Path, tmp_path: Path) -> None:
         trusted(package, tmp_path)
 
 
+@pytest.mark.slow
 def test_a_proof_rests_on_every_module_that_is_imported(
     package: Path, tmp_path: Path
 ) -> None:

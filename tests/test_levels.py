@@ -89,7 +89,7 @@ EACH = pytest.mark.parametrize(
 FORMATS = pytest.mark.parametrize(("name", "construction", "length", "dtype"), HALF)
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @EACH
 def test_every_level_computes_the_machine_as_predicted(
     levels: Build, name: str, construction: str, length: int, strict: bool
@@ -159,7 +159,7 @@ def check_steps(built: Levels) -> None:
     assert cache.seen == built.length + 1
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @FORMATS
 def test_network_computes_the_machine_in_every_format(
     levels: Build, name: str, construction: str, length: int, dtype: str
@@ -171,7 +171,7 @@ def test_network_computes_the_machine_in_every_format(
     assert np.array_equal(logits.argmax(-1).numpy(), built.expected(words))
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["D6", "Q8", "A4"])
 @pytest.mark.parametrize("construction", ["scan", "sequential"])
 def test_every_start_state_is_served(
@@ -184,7 +184,7 @@ def test_every_start_state_is_served(
         assert report.verdict == "verified"
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("dtype", ["float64", "float32", "bfloat16", "float16"])
 @pytest.mark.parametrize("name", ["C3", "FlipFlop", "S3", "Grid4", "one of each"])
 def test_rnn_is_proved_for_all_lengths(machine: Build, name: str, dtype: str) -> None:
@@ -193,6 +193,7 @@ def test_rnn_is_proved_for_all_lengths(machine: Build, name: str, dtype: str) ->
     assert (report.verdict, report.length) == ("verified", None)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(("name", "length"), [("Grid4", 6), ("C5", 5)])
 def test_sequential_programs_are_proved_layer_by_layer(
     levels: Build, name: str, length: int

@@ -137,6 +137,7 @@ def test_commands_refuse_a_flag(
     assert "verified" not in said.out
 
 
+@pytest.mark.sample(1)
 @pytest.mark.skipif(find_kernel() is None, reason="there is no kernel")
 def test_the_kernel_refuses_a_flag(given: Given) -> None:
     """It reads files by itself, and knows only blocks without flags."""

@@ -59,7 +59,7 @@ def test_names_of_packages_are_known() -> None:
     assert {n for n in krohn.PACKAGES if n in krohn.public_names()} == named
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("first", range(len(USES)))
 def test_functions_and_packages_are_used_in_any_order(first: int) -> None:
     script = "\n".join([*USES[first:], *USES[:first]])

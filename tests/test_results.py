@@ -87,7 +87,7 @@ def test_a_changed_cell_is_stale_and_a_changed_time_is_not() -> None:
 TABLES = sorted(RESULTS.glob(f"*/{RUNS}"))
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("path", TABLES, ids=lambda path: path.parent.name)
 def test_tables_of_runs_are_as_they_would_be_written(
     path: Path, tmp_path: Path
@@ -99,6 +99,7 @@ def test_tables_of_runs_are_as_they_would_be_written(
     assert (tmp_path / path.name).read_bytes() == path.read_bytes()
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("path", TABLES, ids=lambda path: path.parent.name)
 def test_runs_say_all_that_recipes_and_architectures_hold_today(path: Path) -> None:
     """A new field gives cells new names: without it, finished runs are not found again."""
@@ -122,7 +123,7 @@ def _drawn() -> Iterator[Any]:
         yield pytest.param(block, marks=marks, id=str(block))
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("block", list(_drawn()))
 def test_rows_drawn_from_a_table_are_as_printed(block: Block) -> None:
     drawn = [
@@ -233,7 +234,7 @@ def _commented() -> Iterator[Any]:
                 yield pytest.param(command, said, marks=marks, id=command)
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize(("command", "said"), list(_commented()))
 def test_commands_do_what_is_said_behind_them(
     command: str, said: str, workplace: Path, capsys: pytest.CaptureFixture[str]
@@ -279,6 +280,7 @@ def test_numbers_are_printed_by_the_command_that_is_marked(
 NAMED = re.compile(r"^\| (\w+)(?: by ([\w-]+))? \| (\d+) \| (`[^|]*`) \|", re.MULTILINE)
 
 
+@pytest.mark.slow
 def test_channels_of_the_glossary_are_those_of_networks() -> None:
     rows = NAMED.findall((ROOT / "docs" / "glossary.md").read_text())
     assert len(rows) > 5

@@ -73,6 +73,7 @@ def test_each_public_name_has_a_page_and_no_private_one_has() -> None:
         assert f"heading: {name}\n" in made[uri]
 
 
+@pytest.mark.slow
 @about_all
 def test_the_extra_of_pages_brings_what_public_names_import() -> None:
     project = tomllib.loads((DOCS.parent / "pyproject.toml").read_text())["project"]

@@ -58,6 +58,7 @@ def test_the_page_prints_what_commands_print(site: Path) -> None:
         assert re.sub(r"\d\.\d\d s", "0.00 s", out) == said
 
 
+@pytest.mark.slow
 @real_vectors
 def test_a_kind_is_compiled_proved_run_explained_and_listed(site: Path) -> None:
     (site / "five.gain").write_text("5\n")
@@ -92,6 +93,7 @@ def test_a_kind_is_compiled_proved_run_explained_and_listed(site: Path) -> None:
     assert (large.code, large.err) == (2, "krohn: a power is at most 60\n")
 
 
+@pytest.mark.slow
 def test_an_architecture_is_compiled_proved_run_and_explained(site: Path) -> None:
     model = "s3.safetensors"
     *done, drawn, unknown, built = krohn(
@@ -120,6 +122,7 @@ def test_an_architecture_is_compiled_proved_run_and_explained(site: Path) -> Non
     assert "a switched RNN is built by 'pairs', not by 'elman'" in built.err
 
 
+@pytest.mark.slow
 def test_an_operation_is_lowered_chosen_and_proved(site: Path) -> None:
     model = "first.safetensors"
     *done, refused = krohn(

@@ -128,6 +128,7 @@ def test_a_prefix_leaves_the_stack_that_the_machine_is_in() -> None:
         assert law.brackets.stacks[state] == stack == law.stacks(word)[-1]
 
 
+@pytest.mark.slow
 def test_samples_have_the_probabilities_of_the_law() -> None:
     law = brackets(2, 1, Fraction(1, 4))
     words = law.sample(np.random.default_rng(0), 4_000, 4)

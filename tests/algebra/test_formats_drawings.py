@@ -140,6 +140,7 @@ MANY = pytest.mark.parametrize(
 )
 
 
+@pytest.mark.sample(2)
 @MANY
 @pytest.mark.parametrize("writer", ACCEPTORS)
 def test_drawn_acceptors_accept_the_same(
@@ -153,6 +154,7 @@ def test_drawn_acceptors_accept_the_same(
         assert accepts_the_same(machine, dot.read(text, "m.dot")), text
 
 
+@pytest.mark.sample(2)
 @MANY
 @pytest.mark.parametrize("writer", MACHINES)
 def test_drawn_machines_show_the_same(writer: str, count: int, tmp_path: Path) -> None:
@@ -168,6 +170,7 @@ def test_drawn_machines_show_the_same(writer: str, count: int, tmp_path: Path) -
             assert shown == machine.outputs(word, on)
 
 
+@pytest.mark.sample(1)
 @MANY
 @pytest.mark.parametrize("draw", [as_mona, as_ltlf2dfa])
 def test_drawn_conditions_become_letters(
@@ -183,6 +186,7 @@ def test_drawn_conditions_become_letters(
         assert accepts_the_same(machine, found)
 
 
+@pytest.mark.sample(1)
 @MANY
 @pytest.mark.parametrize("writer", ["pyformlang", "automata-lib", "PySimpleAutomata"])
 def test_odd_letters_are_kept_or_refused_or_remarked(

@@ -49,6 +49,7 @@ def said(terms: Terms, state: str, vector: str) -> tuple[set[str], set[str]]:
     return {t for t, _ in fit} - {"*", "-"}, outputs
 
 
+@pytest.mark.slow
 @given(st.lists(TERM, min_size=1, max_size=6))
 @settings(max_examples=15)
 def test_classes_do_what_the_terms_say(terms: Terms) -> None:

@@ -159,6 +159,7 @@ def test_size_of_brackets() -> None:
     assert (monoid.size, monoid.semigroup_size) == (1246, 1245)
 
 
+@pytest.mark.slow
 def test_a_long_line_of_words() -> None:
     lengths, base, row = (4, 9, 5, 7), 0, []
     for length in lengths:

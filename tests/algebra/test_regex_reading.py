@@ -354,6 +354,7 @@ def test_what_could_be_another_language_is_refused(pattern: str, says: str) -> N
         from_regex(pattern)
 
 
+@pytest.mark.slow
 def test_two_thousand_equal_signs_are_read_or_refused_at_once() -> None:
     """The grammar is read in linear time, and what is built is counted before."""
     units = [*"()[]{}|*+?.^$\\-/1 α", "(?", "(?P<", "[a-", "[[:a", r"\x", "-]", "{1"]

@@ -147,6 +147,7 @@ class TestParallelFactors:
         assert parallel_factors(zoo.machine("S5"), most_states=100) is None
         assert parallel_factors(zoo.machine("Grid200")) is None
 
+    @pytest.mark.slow
     def test_machines_with_very_many_congruences_are_left_alone(self) -> None:
         assert parallel_factors(machine([np.arange(70)])) is None
 

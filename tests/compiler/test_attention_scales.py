@@ -90,7 +90,7 @@ def test_looking_back_on_a_circle_is_a_rotation(k: int) -> None:
         )
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("precision", "longest"), [(FLOAT32, 512), (FLOAT16, 16), (BFLOAT16, 4)]
 )

@@ -74,7 +74,7 @@ def check(machine: Automaton) -> None:
     assert sample(model, machine, SAMPLES, LENGTH, seed=1).has_passed
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("index", range(QUICK))
 def test_random_machines(index: int) -> None:
     check(machines(QUICK)[index])

@@ -55,7 +55,7 @@ def test_an_action_that_does_not_determine_the_state_is_refused(own: Build) -> N
         construct("scan", broken, 3)
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("name", "chosen"),
     [
@@ -78,7 +78,7 @@ def test_the_planner_takes_the_least_depth(name: str, chosen: str) -> None:
     assert all(c.reason for c in found if c.bound is None)
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("minimise", "chosen"),
     [

@@ -53,7 +53,7 @@ def shown(program: Program, machine: Machine) -> dict[tuple[int, ...], int]:
     return refinement.check(stated, find(stated, machine), machine)
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["Cyclic-HARD5,5@3", "Cyclic-HARD3,2@1", "RRXOR"])
 def test_it_is_the_filter_on_all_possible_words(name: str) -> None:
     """Row 14: 5 points instead of 75 states; proved, not sampled."""

@@ -76,7 +76,7 @@ def test_the_window_holds_the_levels_met_last(cells: int, data: st.DataObject) -
             assert values[f"met{r}"][0, t] == last // cells % 2
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("activation", ["relu", "sine"])
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_strides_are_proved(activation: str, dtype: str) -> None:

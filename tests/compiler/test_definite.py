@@ -92,6 +92,7 @@ def test_random_machines_are_right_or_refused(structure: Semiautomaton) -> None:
         assert np.array_equal(states(program, words), expected)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     "limits",
     [((1, 1),), ((2, 1), (1, 1)), ((0, 3), (2, 2)), ((3, 1), (0, 2), (1, 1))],

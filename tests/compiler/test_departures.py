@@ -194,7 +194,7 @@ def test_other_components_are_refused() -> None:
         departures(m, 8)
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "construction", "wanted", "parameters"),
     [
@@ -227,6 +227,7 @@ def test_random_machines_are_proved(seed: int, strict: bool) -> None:
         assert made.summary()["verdict"] == "verified"
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("length", [1, 2, 3])
 def test_short_words(length: int) -> None:
     """Where pointers have one or two digits."""

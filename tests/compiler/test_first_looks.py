@@ -74,6 +74,7 @@ def test_what_is_refused_at_once(name: str, refused: str, served: str) -> None:
     assert not refusal(check, krohn.automaton(served), 6)
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(memories(), st.integers(2, 9), st.sampled_from(BOUNDED))
 def test_no_network_is_smaller_than_its_bound(

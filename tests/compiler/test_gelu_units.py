@@ -120,7 +120,7 @@ def with_layers(
     return replace(file, tensors=tensors)
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize(("inside", "outside"), [(1, 2), (1, 0.5), (2, 1), (0.5, 1)])
 def test_scales_must_belong_together(inside: float, outside: float) -> None:
     """A network with a wrong K or a wrong 1/K is wrong, and is refused."""

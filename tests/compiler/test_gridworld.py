@@ -92,6 +92,7 @@ def test_the_levels_met_last_are_a_window(cells: int, data: st.DataObject) -> No
     assert np.array_equal(below.sum(axis=0), cell[[start, *trace]])
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(("width", "height"), [(2, 2), (2, 3), (3, 4)])
 def test_two_dimensions_are_served_by_the_product(width: int, height: int) -> None:
     for start in range(width * height):

@@ -36,7 +36,7 @@ def steering() -> Automaton:
     return machine("steering", cycle, swap, test, clear)
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 @pytest.mark.parametrize(
     ("built", "depth"), [(steered(), 1 + 5), (steering(), 5 + 1 + 1)]

@@ -58,6 +58,7 @@ def test_of_many_numbers_the_sum_is_nearer_than_of_28() -> None:
         assert kept[28:].any()
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("count", "likely"), [(6, 0.37), (10, 0.79), (12, 0.94), (16, 0.96)]
 )
@@ -148,6 +149,7 @@ def test_choices_are_read() -> None:
     assert choice("elman") is None
 
 
+@pytest.mark.slow
 def test_no_pruned_gru_and_too_few_units_are_said() -> None:
     with pytest.raises(
         KrohnError, match="a GRU is built by 'saturated', not by 'pruned'"

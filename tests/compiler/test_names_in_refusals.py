@@ -14,7 +14,7 @@ NAMES = ("{3}", "{}", "{0}{1}", "%s %d", "{name}")
 EXAMPLE = Path(__file__).parents[2] / "examples" / "turnstile.dot"
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("length", [8, 40_000])
 def test_a_name_is_never_a_format(name: str, length: int, tmp_path: Path) -> None:
@@ -26,7 +26,7 @@ def test_a_name_is_never_a_format(name: str, length: int, tmp_path: Path) -> Non
             krohn.compile(machine, length, construction, proof=False)
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("pattern", ["a{3}b", "(ab){5}", "[ab]{2}c"])
 def test_patterns_with_counts_are_compiled(pattern: str) -> None:
     assert krohn.compile(f"regex:{pattern}", 8).proof.verdict == "verified"

@@ -114,6 +114,7 @@ def test_a_hundred_bits_of_which_six_count(form: str, dtype: str) -> None:
     assert np.array_equal(shown, odd(words, SUPPORT))
 
 
+@pytest.mark.slow
 def test_a_head_that_selects_needs_a_step_for_each_selected_position() -> None:
     sizes = {
         form: krohn.compile(LARGE, 100, form, observe="outputs").summary()
@@ -150,6 +151,7 @@ def test_positions_may_count_different_letters(length: int) -> None:
         assert np.array_equal(shown, expected)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("form", ["parity", "parity-table"])
 def test_sums_of_what_counts_attend_to_all_positions_alike(form: str) -> None:
     """Proposition 10 selects nothing by attention: all letters have the same weight."""

@@ -82,7 +82,7 @@ def with_operation(program: Program, name: str, operation: Operation) -> Program
     return replace(program, operations={**program.operations, name: operation})
 
 
-@pytest.mark.sample(40)
+@pytest.mark.sample(15)
 @EACH_STEP
 @EACH_MACHINE
 def test_passes_keep_states_and_channels_accept_themselves_and_are_idempotent(
@@ -194,7 +194,7 @@ def sabotaged(after: Program) -> Iterator[Program]:
     yield replace(after, operations=dict(reversed(list(after.operations.items()))))
 
 
-@pytest.mark.sample(26)
+@pytest.mark.sample(10)
 @EACH_STEP
 @EACH_MACHINE
 def test_sabotage_is_rejected(step: Step, name: str, construction: str) -> None:
@@ -204,6 +204,7 @@ def test_sabotage_is_rejected(step: Step, name: str, construction: str) -> None:
             step.check(before, spoilt)
 
 
+@pytest.mark.sample(4)
 @EACH_MACHINE
 def test_wrong_domains_are_rejected(name: str, construction: str) -> None:
     before = construct(construction, zoo.machine(name), 6)

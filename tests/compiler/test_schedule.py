@@ -105,7 +105,7 @@ def test_live_channels_never_overlap_and_end_where_an_mlp_can_clear_them(
     assert layout.d_model >= max(p.stop for p in layout.places.values())
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @EACH
 def test_the_strict_form_is_plain(
     levels: Build, name: str, construction: str, length: int
@@ -119,7 +119,7 @@ def test_the_strict_form_is_plain(
     assert not any("residual" in n for n in built.compiled.file.tensors)
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @EACH
 def test_the_usual_form_only_masks_with_zeros_and_ones(
     levels: Build, name: str, construction: str, length: int
@@ -129,7 +129,7 @@ def test_the_usual_form_only_masks_with_zeros_and_ones(
     assert all(np.isin(m, (0.0, 1.0)).all() for m in masks)
 
 
-@pytest.mark.sample(4)
+@pytest.mark.sample(1)
 @EACH
 def test_dimensions_are_used_again(
     levels: Build, name: str, construction: str, length: int

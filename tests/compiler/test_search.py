@@ -56,6 +56,7 @@ def everything(search: Search) -> list[Plan]:
     return list(search.found.values())
 
 
+@pytest.mark.slow
 @settings(max_examples=4)
 @given(machines(), st.integers(1, 9), st.booleans())
 def test_bounds_are_not_above_what_follows(
@@ -118,6 +119,7 @@ def test_what_cannot_win_is_not_laid_out() -> None:
     assert sequential.bound.depth == 99
 
 
+@pytest.mark.slow
 def test_what_takes_too_long_is_not_compared() -> None:
     known, budget = planning(zoo.machine("S5"), 100, OPTIONS), Budget(4_000)
     best = next(known.best_first())

@@ -109,6 +109,7 @@ def test_the_network_reads_right_in_every_word_of_twelve_letters() -> None:
     assert np.array_equal(shown[:, :-1][inside], reads[:, 1:][inside] - VALUES)
 
 
+@pytest.mark.slow
 def test_a_network_can_say_which_letters_may_follow() -> None:
     machine = zoo.machine("FFL2")
     compiled = krohn.compile(machine, 20, observe="outputs")
@@ -173,6 +174,7 @@ def test_it_reads_no_further_back_than_the_constant(span: int, right: bool) -> N
     assert (wrong(word, answers(word, 3.0 * span, span, torch.float64)) == 0) == right
 
 
+@pytest.mark.slow
 def test_bfloat16_blurs_the_printed_scores_and_not_the_proved_ones() -> None:
     found = row("bfloat16", 128)
     assert found["c = 3T"] > 0

@@ -121,7 +121,7 @@ def judged(file: ModelFile | CompiledModel, machine: Automaton) -> dict[str, Rep
     return {name: krohn.verify(file, machine, **how) for name, how in ways.items()}
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(1)
 @EACH
 @pytest.mark.parametrize("as_another", SAME)
 def test_a_machine_that_shows_the_same_is_verified(
@@ -137,6 +137,7 @@ def test_a_machine_that_shows_the_same_is_verified(
         assert (report.about.name, report.about.are) == (held.name, "outputs")
 
 
+@pytest.mark.sample(1)
 @EACH
 @pytest.mark.parametrize("as_another", OTHERS)
 def test_a_machine_that_shows_something_else_is_refuted_by_a_shortest_word(
@@ -153,6 +154,7 @@ def test_a_machine_that_shows_something_else_is_refuted_by_a_shortest_word(
         assert len(wrong.word) == 1
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("kind", ["acceptor", "outputs"])
 def test_the_length_of_the_claim_counts(kind: str) -> None:
     """A difference beyond the claim is none; one at its end is, whatever is run."""
@@ -164,7 +166,7 @@ def test_the_length_of_the_claim_counts(kind: str) -> None:
     assert krohn.verify(model, last, exhaustive=6).verdict == "refuted"
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @EACH
 def test_every_command_says_the_same(kind: str, tmp_path: Path, call: Call) -> None:
     """Evidence of the file's own claim refutes another machine; so does a search."""
@@ -191,6 +193,7 @@ def test_every_command_says_the_same(kind: str, tmp_path: Path, call: Call) -> N
         ) == wrong
 
 
+@pytest.mark.slow
 def test_a_machine_that_was_learned_is_verified(tmp_path: Path, call: Call) -> None:
     for kind in FILES:
         machine, model = network(kind)
@@ -232,6 +235,7 @@ def test_states_without_outputs_are_compared_by_their_names() -> None:
     assert krohn.verify(model, states_of(machine)).verdict == "verified"
 
 
+@pytest.mark.slow
 def test_a_wrong_state_that_shows_the_same_refutes_nothing() -> None:
     """What states show is asked about; a file that is wrong about states is not proved."""
     machine = acceptor()
@@ -249,6 +253,7 @@ def test_a_wrong_state_that_shows_the_same_refutes_nothing() -> None:
         assert held.counterexample.expected != held.counterexample.actual
 
 
+@pytest.mark.slow
 def test_brackets_are_held_against_machines_with_other_names() -> None:
     """A law of brackets has no states: the checker finds the stacks of any machine."""
     model = krohn.compile_generator("Dyck2,2", 8)
@@ -285,6 +290,7 @@ def test_a_file_that_only_names_states_is_held_against_what_was_learned_from_it(
     assert krohn.verify(file, other_outputs(right)).verdict == "refuted"
 
 
+@pytest.mark.slow
 def test_a_gpt2_is_held_against_what_its_states_show(
     tmp_path: Path, call: Call
 ) -> None:

@@ -43,6 +43,7 @@ def said(call: Call, *given: Any) -> object:
         return type(error), str(error)
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("kind", NETWORKS)
 def test_a_word_is_a_text_or_a_list_of_its_letters_in_every_call(kind: str) -> None:
     net, name = with_variables(kind)
@@ -98,6 +99,7 @@ def test_letters_of_input_bits_are_read_alike_by_every_call(tmp_path: Path) -> N
         )
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("call", ["read", "patch", "ablate"])
 def test_the_word_comes_first(call: str) -> None:
     net = krohn.compile("S3", 4, proof=False).model
@@ -107,6 +109,7 @@ def test_the_word_comes_first(call: str) -> None:
     assert f"{name!r} is a variable; the word comes first: {call}(word, " in message
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("kind", NETWORKS)
 def test_a_name_that_is_no_variable_is_refused_by_what_there_is(kind: str) -> None:
     net, name = with_variables(kind)
@@ -132,6 +135,7 @@ def test_a_name_that_is_no_variable_is_refused_by_what_there_is(kind: str) -> No
     assert net.run_with_cache(word)[1].get("typo") is None
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("kind", NETWORKS)
 def test_the_variables_of_the_answer_are_stored_at_the_end(kind: str) -> None:
     net, _ = with_variables(kind)

@@ -53,7 +53,7 @@ def agree(source: str, length: int, **how: Any) -> None:
     assert sorted(map(sizes, failed)) == sorted(map(sizes, facts["tried"]))
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("source", "length"),
     [
@@ -220,7 +220,7 @@ def departures(machine: Automaton) -> int:
     return most(machine.start)
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     [

@@ -73,7 +73,7 @@ def test_zoo(command: Command) -> None:
     assert rows[0].keys() == {"name", "states", "letters", "description"}
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("machine", "chosen"),
     [("C5", "counter"), ("S3", "semidirect-car"), ("FlipFlop", "memory")],
@@ -222,7 +222,7 @@ def test_some_words_that_are_right_decide_nothing(
     assert f"undecided ({method}," in done.out
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("name", ["grid", "c3", "rnn"])
 def test_refuted_is_1_with_a_word(
     command: Command, shelf: Path, tmp_path: Path, name: str
@@ -252,6 +252,7 @@ def test_another_machine_is_refuted(
     assert len(done.json["counterexample"]["word"]) == 2
 
 
+@pytest.mark.slow
 def test_another_start_is_refuted(command: Command, shelf: Path) -> None:
     model = shelf / "grid.safetensors"
     for start, code in (("0", 0), ("1", 1), ("3", 1)):
@@ -274,6 +275,7 @@ def test_undecided_is_2(command: Command, shelf: Path, tmp_path: Path) -> None:
     assert "undecided" in shown.out
 
 
+@pytest.mark.slow
 def test_evidence_is_not_believed(
     command: Command, shelf: Path, tmp_path: Path
 ) -> None:
@@ -538,7 +540,7 @@ def test_the_version_is_that_of_the_package(capsys: pytest.CaptureFixture[str]) 
     assert capsys.readouterr().out == f"krohn {krohn.__version__}\n"
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("at", [0, 2])
 def test_quiet_leaves_the_exit_code_and_errors(
     at: int, capsys: pytest.CaptureFixture[str]
@@ -603,6 +605,7 @@ def test_a_machine_is_compiled_before_it_is_run(command: Command) -> None:
     assert "krohn compile C2 -T 64 -o F.safetensors" in said
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     "asked",
     [

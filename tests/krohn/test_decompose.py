@@ -197,6 +197,7 @@ def test_eggboxes(command: Command, tmp_path: Path, suffix: str) -> None:
 # --- the example ----------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_example_runs() -> None:
     root = Path(__file__).parents[2]
     done = subprocess.run(

@@ -104,7 +104,7 @@ def test_pictures_may_be_pixels(name: str, tmp_path: Path) -> None:
     assert (tmp_path / "m.png").read_bytes().startswith(b"\x89PNG")
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["C60", "Dyck5,2", "D60"])
 def test_large_machines_are_drawn_without_names(name: str, tmp_path: Path) -> None:
     machine = zoo.machine(name)
@@ -228,7 +228,7 @@ def test_equal_transitions_both_ways_make_one_arrow() -> None:
     assert counts[0] < counts[1]
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "names", [("$x$", "_{2}"), ("<&>", '"'), ("\x00\n", "\ud800"), ("語", "字" * 50)]
 )
@@ -276,6 +276,7 @@ def test_transformers(
     assert all(name in features for name in file.header["program"]["features"])
 
 
+@pytest.mark.slow
 def test_heads_say_what_they_do_and_neighbours_are_merged(tmp_path: Path) -> None:
     save(draw_model(transformer("S5", 100, "scan", False)), tmp_path / "m.svg")
     shown = texts(tmp_path / "m.svg")
@@ -283,6 +284,7 @@ def test_heads_say_what_they_do_and_neighbours_are_merged(tmp_path: Path) -> Non
     assert any("from 64 letters before" in text for text in shown)
 
 
+@pytest.mark.slow
 def test_deep_models_are_elided(tmp_path: Path) -> None:
     save(draw_model(transformer("Grid4", 20, "sequential", False)), tmp_path / "m.svg")
     assert "Blocks 3 to 17 are not shown." in texts(tmp_path / "m.svg")
@@ -378,6 +380,7 @@ def test_the_zoo_is_drawn_on_one_sheet(
     assert "choose a name that ends in" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_each_arrow_of_a_network_starts_in_sight(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -433,6 +436,7 @@ WHITE = re.compile(r'id="patch_1">\s*<path d="[^"]*" style="fill: #ffffff"')
 """The background of a picture, as matplotlib writes it."""
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("path", IMAGES, ids=lambda path: path.name)
 def test_pictures_of_pages_can_be_read_on_dark_ones(path: Path) -> None:
     if path.suffix == ".svg":

@@ -40,6 +40,7 @@ def filled(figure: Figure) -> int:
     return sum(to_hex(p.get_facecolor()) == GROUP for p in figure.axes[0].patches)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     "name", ["Grid4", "abab", "S4", "FlipFlop", "Adder", "Dyck2,2"]
 )
@@ -186,7 +187,7 @@ def rectangles(figure: Figure, color: str) -> int:
     )
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(("name", "method"), [*CASES, ("T4", "derived")])
 def test_no_text_meets_another_or_a_wire(name: str, method: str) -> None:
     figure = draw(found(name, method), name)
@@ -242,6 +243,7 @@ def test_the_caption_says_what_was_proved(tmp_path: Path) -> None:
     assert any("not proved to follow" in text for text in unproved)
 
 
+@pytest.mark.slow
 def test_states_beyond_forty_are_counted() -> None:
     assert "32 of 64" in texts(draw(found("Dyck5,2", "auto")))
 
@@ -254,6 +256,7 @@ def test_long_names_become_numbers_with_a_key() -> None:
     assert "State 1 is state_with_a_long_name_" in shown
 
 
+@pytest.mark.slow
 def test_names_that_are_too_wide_are_read_upwards() -> None:
     figure = draw(found("S4", "prime"))
     upwards = [t.get_text() for t in figure.axes[0].texts if t.get_rotation() == 90]
@@ -281,6 +284,7 @@ def test_a_reading_holds_where_its_caption_says(name: str, method: str) -> None:
             assert not said.is_all or not holds[~inside].any()
 
 
+@pytest.mark.slow
 def test_every_grid_of_several_says_where_it_holds() -> None:
     shown = texts(draw(found("Grid4", "derived")))
     assert {"if component 1 is 0", "if component 1 is 1"} <= {*shown}
@@ -291,6 +295,7 @@ def test_every_grid_of_several_says_where_it_holds() -> None:
     assert shown.count("state →") == shown.count("value ↓") > 0
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     "names", [("$x$", "_{2}"), ("<&>", '"'), ("\x00\n", "字" * 50)]
 )

@@ -120,7 +120,7 @@ def named_source(kind: str, name: str) -> Any:
     return own.of_file(krohn.compile(name, **NETWORKS[kind][1], proof=False).file)
 
 
-@pytest.mark.sample(4, at=7)
+@pytest.mark.sample(1, at=7)
 @pytest.mark.parametrize("kind", SOURCES)
 def test_a_source_that_is_named_is_what_is_proved(
     kind: str, file: Path, tmp_path: Path
@@ -222,7 +222,7 @@ def test_it_is_drawn_or_has_no_picture(
         assert not picture.exists()
 
 
-@pytest.mark.sample(4, at=5)
+@pytest.mark.sample(2, at=5)
 @pytest.mark.parametrize("to", slice_exports())
 @EACH
 def test_it_is_exported_or_refused(
@@ -265,7 +265,7 @@ def other_names(source: dict[str, Any]) -> Iterator[dict[str, Any]]:
             yield {**source, key: [*names[:-2], names[-1], names[-2]]}
 
 
-@pytest.mark.sample(2, at=3)
+@pytest.mark.sample(1, at=3)
 @pytest.mark.parametrize("kind", SOURCES)
 def test_what_is_verified_can_be_read_and_run(kind: str) -> None:
     """The label of a source is none of a proof's business, and no reader's either."""
@@ -281,6 +281,7 @@ def test_what_is_verified_can_be_read_and_run(kind: str) -> None:
     assert said[0] == "verified"
 
 
+@pytest.mark.slow
 def test_a_table_of_all_is_a_batch(tmp_path: Path, call: Call) -> None:
     table, names = tmp_path / "t.csv", sorted({told[0] for told in NETWORKS.values()})
     with table.open("w", encoding="utf-8", newline="") as rows:

@@ -65,6 +65,7 @@ def test_evidence_of_a_generator_is_written_and_checked_again(
     assert run(["recheck", model, out]) == 2
 
 
+@pytest.mark.slow
 def test_the_report_says_what_was_written(
     model: str, tmp_path: Path, capsys: Capture
 ) -> None:
@@ -118,6 +119,7 @@ def test_what_is_checked_is_what_makes_the_claim(
     assert result.verdict == "undecided"
 
 
+@pytest.mark.sample(1)
 @needs("architectures.recurrent")
 @pytest.mark.parametrize("widest", [0, 1024])
 def test_evidence_of_rnns_is_for_every_length(
@@ -149,6 +151,7 @@ def test_what_is_not_proved_has_no_evidence(
     assert not out.exists()
 
 
+@pytest.mark.slow
 def test_what_cannot_be_shown_again_is_said(
     model: str, tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -16,6 +16,7 @@ NOT_RUN = {"compare", "from_alta", "from_torch", "from_tracr"}
 """Examples that need training, or a network of another library."""
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_the_example_of_a_function_is_right(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

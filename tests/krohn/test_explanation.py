@@ -44,7 +44,7 @@ def printed(facts: dict, capsys: pytest.CaptureFixture[str]) -> str:
     return capsys.readouterr().out
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "size", "aperiodic", "solvable", "groups"),
     [
@@ -150,6 +150,7 @@ IDEMPOTENTS = [
 ]
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("text", "size", "states"),
     [
@@ -179,6 +180,7 @@ def test_semigroups_of_gap_are_of_all_points(
     assert facts["semigroup_size"] == size == generated(maps)
 
 
+@pytest.mark.slow
 def test_semigroups_of_any_maps_are_of_all_points() -> None:
     random = np.random.default_rng(0)
     for _ in range(3):
@@ -286,7 +288,7 @@ def test_the_forecast_is_the_one_of_the_planner() -> None:
     assert "scan" in {row["name"] for row in large["unavailable"]}
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["C5", "S4", "Grid4", "FlipFlop", "D8", "Q8"])
 def test_the_chosen_network_has_the_least_product_of_all_that_may_be_chosen(
     name: str,
@@ -305,7 +307,7 @@ def test_the_chosen_network_has_the_least_product_of_all_that_may_be_chosen(
     assert f"{product:,}" in facts["why"]
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize(("source", "length"), [("S4", 27), ("D4", 24), ("C3", 16)])
 def test_alternatives_are_what_another_choice_compiles(
     source: str, length: int
@@ -327,6 +329,7 @@ def test_alternatives_are_what_another_choice_compiles(
         assert [told[n] for n in names] == [row[n] for n in names]
 
 
+@pytest.mark.slow
 def test_the_front_counts_what_compiled_files_hold() -> None:
     for row in explain("C3", 16)["front"]:
         model = krohn.compile("C3", 16, row["name"], minimise="depth", proof=False)
@@ -396,7 +399,7 @@ def test_files_say_what_was_left_out(
     }
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("machine", "length", "said"),
     [
@@ -460,6 +463,7 @@ def test_it_prints_as_the_command_does(
     assert f"{facts}\n".replace("within=", "--within") == said
 
 
+@pytest.mark.slow
 def test_every_name_of_the_list_says_what_it_is() -> None:
     """And so do other sizes of its family, and functions that the list only names."""
     names = [*zoo.names(), *(n for kind in KINDS for n in source_examples(kind))]
@@ -493,6 +497,7 @@ def test_a_counting_program_is_shown_with_what_it_answers() -> None:
     assert "1 where the last formula holds" in told
 
 
+@pytest.mark.slow
 def test_a_model_file_is_explained_for_its_own_length(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -507,6 +512,7 @@ def test_a_model_file_is_explained_for_its_own_length(
     assert {KINDS[kind].explained for kind in KINDS} <= {None, EXPLAINED}
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     "name",
     [

@@ -107,7 +107,7 @@ def test_the_examples_work_one_after_the_other(tmp_path: Path) -> None:
         assert all((tmp_path / name).exists() for name in written(words)), words
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("typed", "values"),
     [

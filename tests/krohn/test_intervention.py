@@ -97,6 +97,7 @@ def test_what_one_mlp_computes_anew_does_not_read_the_change(
     assert agree < cases
 
 
+@pytest.mark.slow
 def test_tables_of_the_letter_belong_together(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where they do not, the network may say anything, and nothing is predicted."""
     net = model("S4", "cascade")
@@ -159,6 +160,7 @@ def test_what_is_not_predicted_is_not_as_predicted() -> None:
     assert repr(net.patch(word, "node1", 1, 1)).partition("nothing is predicted: ")[1]
 
 
+@pytest.mark.slow
 def test_the_reason_is_that_of_the_first_letter_without_prediction() -> None:
     """Kinds of reasons: tables of a letter, an answer."""
     machines = ["S3", "S4", "Dyck4,2", "Grid4"]
@@ -229,6 +231,7 @@ def test_patches_answer_in_states() -> None:
     assert tuple(net.run(word)) == ("", "can", "blink")
 
 
+@pytest.mark.slow
 def test_a_permutation_in_three_variables() -> None:
     """A scan holds a map point by point: one point alone makes no map of S3."""
     net = model("S3", "scan")

@@ -52,6 +52,7 @@ def test_letters_that_act_alike_and_counts() -> None:
     assert "forbidden subsequences, shortest first: “a a”" in text
 
 
+@pytest.mark.slow
 def test_a_machine_without_acceptance() -> None:
     facts, text = spoken(str(TURNSTILE))
     assert "for each state" in facts["of"]
@@ -92,6 +93,7 @@ def test_large_machines_end_within_their_budget(states: int) -> None:
     assert found["star-free"].holds is False
 
 
+@pytest.mark.slow
 def test_the_same_input_gives_the_same_answer() -> None:
     once, again = (spoken("regex:a*b(a|c)*", effort=2_000)[0] for _ in range(2))
     assert once == again

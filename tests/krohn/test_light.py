@@ -45,6 +45,7 @@ def test_files_are_run_and_checked(home: Path) -> None:
     assert json.loads(done[5][1])["states"] == ["paid", "locked", "paid", "member"]
 
 
+@pytest.mark.slow
 def test_the_schemas_of_what_is_printed_here_are_printed() -> None:
     """Those of slices whose commands need torch are theirs."""
     own = [name for name in schemas.ABOUT if name not in slice_schemas()]
@@ -120,7 +121,7 @@ MISSING: list[dict[str, tuple[object, ...]]] = [
 """Commands that need each package, told apart by what else is missing beside it."""
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("commands", MISSING, ids=["light", "compile", "others"])
 def test_a_command_names_the_extra_that_it_lacks(
     commands: dict[str, tuple[object, ...]], home: Path, monkeypatch: pytest.MonkeyPatch
@@ -137,6 +138,7 @@ def test_a_command_names_the_extra_that_it_lacks(
         assert done == (2, "", says)
 
 
+@pytest.mark.slow
 def test_each_example_of_help_works_or_names_its_extra(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

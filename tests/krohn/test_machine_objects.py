@@ -121,7 +121,7 @@ def test_more_states_than_the_limit_are_refused() -> None:
     )
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("wrap", [list, tuple, Permutation], ids=str)
 def test_permutations_act_on_points(wrap: Callable[[list[int]], Any]) -> None:
     machine = krohn.automaton([wrap([1, 2, 0]), wrap([1, 0, 2])], letters="rs")
@@ -354,6 +354,7 @@ def test_what_computes_a_machine_stands_for_it() -> None:
     assert krohn.automaton("S3", start="213").start == 2
 
 
+@pytest.mark.slow
 def test_all_that_takes_a_machine_takes_objects() -> None:
     dfa = DFA.from_substring(input_symbols={"a", "b"}, substring="ab")
     model = krohn.compile(dfa, 6)
@@ -677,7 +678,7 @@ def test_what_equality_is_to_an_object_is_never_asked() -> None:
     assert krohn.explain(source)["states"] == 2
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("library", ["automata-lib", "AALpy", "pyformlang"])
 def test_objects_of_the_libraries_go_wherever_machines_do(library: str) -> None:
     moves = {"even": {"x": "odd"}, "odd": {"x": "even"}}

@@ -51,6 +51,7 @@ def test_names_end_no_element_and_tensors_are_those_of_the_file(tmp_path: Path) 
     assert f"right on all 4^{6} words" in text
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("compiled", "reason"),
     [

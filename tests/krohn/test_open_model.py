@@ -93,6 +93,7 @@ def test_what_compile_returns_is_open(compiled: CompiledModel) -> None:
     assert krohn.verify(compiled, "S3").verdict == "verified"
 
 
+@pytest.mark.slow
 def test_generators_are_torch_modules_too() -> None:
     made = krohn.compile_generator("Dyck2,2", 6)
     assert made.network(torch.tensor([[0, 2, 1]])).shape[:2] == (1, 4)
@@ -144,6 +145,7 @@ def test_reprs_are_one_line(compiled: CompiledModel, net: Model) -> None:
     assert repr(krohn.verify(compiled)).startswith("<Report S3: verified (proof): ")
 
 
+@pytest.mark.slow
 def test_notebooks_show_pictures_and_tables(compiled: CompiledModel) -> None:
     machine = krohn.automaton({"<b>": {"a&b": "<b>"}}, name="<script>")
     shown = [machine, krohn.decompose(machine), krohn.decompose("S3").found.cascade]

@@ -70,7 +70,7 @@ def changed(machine: Automaton, state: int) -> Automaton:
     return replace(machine, output=Output("states", table, machine.output.names))
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("construction", ["dyck", "sequential", "scan", "cascade"])
 def test_one_changed_output_is_refuted_by_a_word(construction: str) -> None:
     model = krohn.compile("Dyck2,2", 4, construction, observe="balance")

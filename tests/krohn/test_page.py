@@ -115,6 +115,7 @@ def test_a_verified_network(
     assert f"krohn {krohn.__version__}" in text
 
 
+@pytest.mark.slow
 def test_a_refuted_network(page: Callable[..., str], grid: ModelFile) -> None:
     text = Seen(page(zeroed(grid), code=1)).texts
     assert "refuted: the network is wrong at letter 1" in text
@@ -134,6 +135,7 @@ def test_an_undecided_network(page: Callable[..., str]) -> None:
     assert "There is no proof" in text
 
 
+@pytest.mark.slow
 def test_a_network_without_names(page: Callable[..., str], grid: ModelFile) -> None:
     header = {"architecture": grid.header["architecture"]}
     header |= {"machine": {}, "claim": {"dtype": "float32"}}
@@ -157,6 +159,7 @@ def test_a_generator(page: Callable[..., str]) -> None:
     assert "by the bounds of the proof" in text
 
 
+@pytest.mark.slow
 def test_what_z3_decides(page: Callable[..., str], grid: ModelFile) -> None:
     text = Seen(page(grid, "--smt", 2)).texts
     assert "the ideal network" in text
@@ -197,6 +200,7 @@ def test_names_never_become_markup(
     assert not set("\u202e\x1b") & set(found.texts)
 
 
+@pytest.mark.slow
 def test_it_asks_for_nothing(page: Callable[..., str], hostile: ModelFile) -> None:
     text = re.sub(r'"data:[^"]*"', '""', page(hostile))
     assert not re.search(
@@ -209,6 +213,7 @@ def test_it_asks_for_nothing(page: Callable[..., str], hostile: ModelFile) -> No
 # --- files ----------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_page_is_written_whole_or_not_at_all(
     grid: ModelFile, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

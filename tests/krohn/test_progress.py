@@ -195,6 +195,7 @@ def test_the_cost_is_that_of_measured_steps(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.slow
 def test_what_is_trained_costs_nothing_and_other_devices_are_not_judged(
     tmp_path: Path,
 ) -> None:

@@ -70,7 +70,7 @@ def test_progress_reaches_its_end() -> None:
     assert steps[-1][0] == steps[-1][1]
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, 1])
 def test_reports_can_be_repeated(seed: int) -> None:
     model = krohn.compile("Grid4", 9)
@@ -80,6 +80,7 @@ def test_reports_can_be_repeated(seed: int) -> None:
     assert reports[0].words >= 20
 
 
+@pytest.mark.slow
 def test_machines_are_aligned_by_name(own: Build) -> None:
     machine = krohn.zoo("Grid4")
     model = krohn.compile(machine, 6)
@@ -125,6 +126,7 @@ SHOWN = ("[", "('", "<", "tensor(")
 """How a comment begins that says a value."""
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(("page", "least"), PAGES.items())
 def test_every_line_of_the_page_runs(page: str, least: int) -> None:
     text = (DOCS / page).read_text()

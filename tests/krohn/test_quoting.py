@@ -83,7 +83,7 @@ COMMANDS = {
 }
 
 
-@pytest.mark.sample(4)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_terminal_is_told_nothing_but_text(
     command: str,
@@ -103,7 +103,7 @@ def test_a_terminal_is_told_nothing_but_text(
     assert [line for line in lines if line.startswith(begun)] == []
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("to", DESTINATIONS)
 @pytest.mark.parametrize("states", [False, True])
 def test_a_card_and_its_program_hold_names_as_text(
@@ -150,6 +150,7 @@ class Tags(HTMLParser):
         self.tags.append(tag)
 
 
+@pytest.mark.slow
 def test_a_page_holds_names_as_text(evil: Path, tmp_path: Path) -> None:
     """Names make no tag, and templates do not read them."""
     plain = tmp_path / "plain.safetensors"
@@ -209,7 +210,7 @@ def test_a_reader_that_goes_is_left(text: str) -> None:
         assert process.stderr.read() == ""
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     "asked",
     [

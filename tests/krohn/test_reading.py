@@ -44,7 +44,7 @@ def test_compiled_acceptors_accept(
     assert "needs final states" in capsys.readouterr().err
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["explain", "decompose", "draw"])
 def test_every_command_says_how_a_file_was_read(
     command: str, file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -108,6 +108,7 @@ def test_another_source_is_called_what_it_is(
     assert said in line
 
 
+@pytest.mark.slow
 def test_formal_expressions_by_prefix_and_by_option(call: Any) -> None:
     code, found = call("explain", "formal:(ab)* + (bb)*", "-T", 8)
     by_option = call("explain", "regex:(ab)* + (bb)*", "--formal", "-T", 8)
@@ -116,6 +117,7 @@ def test_formal_expressions_by_prefix_and_by_option(call: Any) -> None:
     assert call("explain", "C2", "--formal")[1]["error"] == "--formal is for regex:…"
 
 
+@pytest.mark.slow
 def test_remarks_on_patterns_are_in_json(call: Any) -> None:
     assert "one or more" in call("explain", "regex:a+b", "-T", 8)[1]["remark"]
 

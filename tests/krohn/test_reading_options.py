@@ -125,7 +125,7 @@ def named(message: str) -> list[dict[str, Any]]:
     return [*ways, *([rest] if rest else [])]
 
 
-@pytest.mark.sample(20)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("name", CALLS)
 @pytest.mark.parametrize("source", SOURCES)
 def test_what_a_refusal_names_is_taken_where_it_was_refused(
@@ -159,7 +159,7 @@ def test_the_partial_machine_is_refused_without_advice_taken(tmp_path: Path) -> 
             assert _advice(call, SOURCES[source](tmp_path), {}), name
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("source", ["dot", "dict", "graph"])
 @pytest.mark.parametrize(("how", "states"), [("sink", 3), ("stay", 2)])
 def test_missing_transitions_mean_the_same_everywhere(
@@ -178,6 +178,7 @@ def test_missing_transitions_mean_the_same_everywhere(
     assert krohn.verify(model, given, complete=other).verdict == "refuted"
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     "source", [LAMP, graph("letter"), "FlipFlop", krohn.zoo("FlipFlop")]
 )
@@ -222,6 +223,7 @@ COMMANDS = {
 }
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("name", COMMANDS)
 def test_what_a_command_names_it_takes(
     name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]

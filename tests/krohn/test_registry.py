@@ -27,6 +27,7 @@ OTHERS = [
 ]
 
 
+@pytest.mark.slow
 def test_a_kind_that_knows_a_name_is_asked() -> None:
     for name, (wire, kind) in product([*NAMES, *FILE_NAMES, *OTHERS], KINDS.items()):
         try:
@@ -62,6 +63,7 @@ def test_the_kinds_are_named_as_in_model_files() -> None:
     assert [kind.wire for kind in KINDS.values()] == list(KINDS)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     "kind", [k for k, e in slice_sources().items() if e.of_machines]
 )

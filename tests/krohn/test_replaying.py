@@ -249,6 +249,7 @@ def test_verified_models_have_nothing_to_replay(run: Run, counter: Path) -> None
     assert (code, found["replay"], found["minimal"]) == (0, None, None)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("source", "word", "right", "state", "wrong"),
     [
@@ -301,6 +302,7 @@ def test_a_word_that_several_constructions_fail_on_is_told_once() -> None:
     assert "counter, " in said
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("source", "said"),
     [

@@ -86,7 +86,7 @@ def test_a_network_shares_no_memory_with_its_file(kind: str, dtype: str) -> None
     assert all(map(torch.equal, net.parameters(), parameters))
 
 
-@pytest.mark.sample(9)
+@pytest.mark.sample(2)
 @EACH
 def test_a_changed_network_has_no_proof_and_is_saved_as_it_runs(
     kind: str, tmp_path: Path
@@ -112,7 +112,7 @@ def test_a_changed_network_has_no_proof_and_is_saved_as_it_runs(
     assert all(map(torch.equal, krohn.load(path).parameters(), live))
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @EACH
 def test_what_is_verified_is_what_runs(kind: str) -> None:
     model = fresh(kind)
@@ -149,6 +149,7 @@ def test_a_file_that_is_changed_in_place_has_no_proof(
     assert modelfile.read(tmp_path / "m.safetensors").header["evidence"] is None
 
 
+@pytest.mark.slow
 def test_a_header_that_is_changed_in_place_is_read_anew() -> None:
     model = fresh("states")
     before = krohn.verify(model)
@@ -229,7 +230,7 @@ def test_a_network_that_no_file_says_is_refused(
     assert model.model._repr_svg_() is None
 
 
-@pytest.mark.sample(9)
+@pytest.mark.sample(3)
 @EACH
 def test_every_attribute_of_a_running_network_is_its_own(kind: str) -> None:
     """What decides what it says beside numbers, as which heads see later letters."""

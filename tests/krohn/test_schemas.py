@@ -179,7 +179,7 @@ def test_values_that_cannot_be_are_found(
     assert problem("verify", {**told, key: value}).startswith(f"$.{key}")
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("kind", [*NETWORKS, "generator"])
 def test_headers_of_networks_follow_their_schema(kind: str) -> None:
     file = compiled(kind).file
@@ -226,6 +226,7 @@ def test_files_follow_their_schemas(shelf: dict[str, Path], tmp_path: Path) -> N
         assert left == [], name
 
 
+@pytest.mark.slow
 def test_evidence_has_a_head(shelf: dict[str, Path], tmp_path: Path) -> None:
     file = tmp_path / "e.json"
     for name in ("C", "N", "G", "H", "P"):

@@ -107,7 +107,7 @@ def kind(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(1)
 def test_commands_print_the_sentence_of_the_checker(
     kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -136,7 +136,7 @@ def where(proved: Proved) -> str:
     return f"for words of {many}"
 
 
-@pytest.mark.sample(4)
+@pytest.mark.sample(1)
 def test_files_that_are_compared_are_at_most_two_errors_apart(
     kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -164,7 +164,7 @@ def test_runs_say_errors_that_are_claimed_and_nothing_more(
     assert others(printed(capsys, "run", path, *word), proved) == []
 
 
-@pytest.mark.sample(6)
+@pytest.mark.sample(2)
 def test_python_shows_the_sentence_of_the_checker(kind: str) -> None:
     proved, model = of_kind(kind), compiled(kind)
     report = krohn.verify(model.file)
@@ -197,7 +197,7 @@ CARDS = [
 ]
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "form"), CARDS)
 def test_cards_print_the_sentence_of_the_checker(
     name: str, form: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -212,7 +212,7 @@ def test_cards_print_the_sentence_of_the_checker(
         assert domains(said, proved) == []
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [*MACHINES, "generator"])
 def test_pages_print_the_sentence_of_the_checker(
     name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -39,6 +39,7 @@ def imported(*commands: str) -> list[set[str]]:
     return [SLOW & modules for modules in all_imported(*commands)]
 
 
+@pytest.mark.slow
 def test_commands_without_a_network_and_proofs_are_light(tmp_path: Path) -> None:
     model, evidence = tmp_path / "s3.safetensors", tmp_path / "s3.json"
     *light, pattern = imported(
@@ -53,6 +54,7 @@ def test_commands_without_a_network_and_proofs_are_light(tmp_path: Path) -> None
     assert pattern <= {"lark", "automata", "networkx", "importlib.metadata"}
 
 
+@pytest.mark.slow
 def test_reading_letter_by_letter_needs_no_torch(tmp_path: Path) -> None:
     model, recurrent, text = (str(tmp_path / f"{n}.safetensors") for n in "abc")
     krohn.compile("S3", 8, proof=False).save(model)
@@ -71,6 +73,7 @@ def test_sixteen_bits_are_run_by_torch_and_little_else(tmp_path: Path) -> None:
     assert modules <= {"torch", "sympy", "networkx", "jinja2", "importlib.metadata"}
 
 
+@pytest.mark.slow
 def test_running_and_verifying_a_network_need_little_code(tmp_path: Path) -> None:
     model = tmp_path / "s3.safetensors"
     krohn.compile("S3", 8, proof=False).save(model)

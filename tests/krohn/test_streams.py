@@ -53,7 +53,7 @@ def right(name: str, letters: IntArray) -> IntArray:
     return machine.semiautomaton.trace(letters, machine.start)
 
 
-@pytest.mark.sample(4)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("batch", [1, 8])
 @pytest.mark.parametrize(("name", "construction", "length", "dtype"), NETWORKS)
 def test_a_stream_much_longer_than_the_network_is_certified_for(
@@ -247,6 +247,7 @@ def test_a_reader_that_goes_away_ends_it(file: Path, tmp_path: Path) -> None:
         assert running.stderr.read() == ""
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("letters", [[9], [-1], ["213"], [0.5], [0, 0]])
 def test_what_is_no_row_of_letters_is_refused(letters: list[object]) -> None:
     stream = krohn.stream(krohn.compile("S3", 8))

@@ -94,7 +94,7 @@ def with_closure() -> nn.Module:
     return Closed()
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("make", [Net, Later, Remembering, Handmade, with_closure])
 def test_a_verdict_about_a_module_is_about_its_tensors(
     make: Callable[[], nn.Module], tmp_path: Path
@@ -120,6 +120,7 @@ def test_so_is_one_that_refutes_it() -> None:
     assert report.reason.startswith("the tensors of Net, run by torch.nn.RNN")
 
 
+@pytest.mark.slow
 def test_the_network_that_runs_the_tensors_alone(tmp_path: Path) -> None:
     net = Later()
     model = krohn.from_torch(net, MACHINE, observe=OBSERVATION)
@@ -251,7 +252,7 @@ WRAPPERS: dict[str, tuple[Callable[[], nn.Module], str]] = {
 }
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("wrapper", WRAPPERS)
 def test_modules_that_are_wrapped_are_refused(wrapper: str) -> None:

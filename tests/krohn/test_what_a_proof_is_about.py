@@ -113,7 +113,7 @@ def with_key(value: Any, at: tuple[Any, ...]) -> Any:
     return copy
 
 
-@pytest.mark.sample(10)
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("kind", ALL)
 def test_no_key_is_left_that_nobody_reads(kind: str) -> None:
     """In any object of a header, at any depth: it would mean something to somebody."""
@@ -314,6 +314,7 @@ def test_another_digest_is_refused_by_every_reader(
         check(path, evidence, digest=wrong)
 
 
+@pytest.mark.slow
 def test_a_flipped_bit_is_found_by_the_proof_and_not_by_the_digest(
     tmp_path: Path,
 ) -> None:
@@ -363,6 +364,7 @@ def test_networks_without_a_file_are_about_the_machine_that_is_asked_for() -> No
         krohn.examine(network, "C3", 5, digest=report.digest)
 
 
+@pytest.mark.slow
 def test_a_page_says_the_digest(tmp_path: Path, call: Call) -> None:
     path, page = tmp_path / "f.safetensors", tmp_path / "f.html"
     model = compiled("states")

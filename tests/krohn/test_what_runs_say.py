@@ -81,7 +81,7 @@ def test_all_words_up_to_a_length_that_is_asked_about(kind: str) -> None:
     assert krohn.verify(compiled(kind).file, sample=9, length=3).verdict == "undecided"
 
 
-@pytest.mark.sample(10)
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("seed", range(3))
 def test_no_damage_is_verified_by_a_few_runs(kind: str, seed: int) -> None:
@@ -114,7 +114,7 @@ def saying_numbers(kind: str) -> ModelFile:
     return compiled(kind).file
 
 
-@pytest.mark.sample(11)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("kind", NUMBERS)
 @pytest.mark.parametrize("error", [1e-17, 1e-300, 0.0])
 def test_a_claim_below_what_is_rounded(kind: str, error: float) -> None:
@@ -127,7 +127,7 @@ def test_a_claim_below_what_is_rounded(kind: str, error: float) -> None:
             assert report.counterexample.at >= 1
 
 
-@pytest.mark.sample(6)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("kind", NUMBERS)
 def test_numbers_that_are_off_are_refuted(kind: str, call: Any, tmp_path: Path) -> None:
     """By as much as the claim and all roundings cannot explain; and run again."""

@@ -162,14 +162,14 @@ def test_torch_runs_what_numpy_does_not() -> None:
     assert network_for_torch(hooked) is hooked.network
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 def test_tokens_by_name_are_a_prompt(told: Told) -> None:
     model, prompts, _ = told
     if " " in prompts[0]:
         assert model.write([p.split() for p in prompts]) == model.write(prompts)
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(1)
 def test_a_run_is_of_one_prompt(told: Told) -> None:
     model, prompts, _ = told
     text, run = model.write(prompts[0]), model.model.run(prompts[0])
@@ -211,6 +211,7 @@ def test_machines_write_no_texts() -> None:
         krohn.compile("C2", 4).write("11")
 
 
+@pytest.mark.slow
 def test_rows_see_nothing_of_each_other() -> None:
     """A row without an answer, or that ended, leaves the others as they are."""
     model = krohn.compile("Arithmetic1,3")

@@ -64,6 +64,7 @@ def words(count: int, length: int = POSITIONS - 1, seed: int = 0) -> Tensor:
     return torch.randint(LETTERS, (count, length), generator=made)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
 def test_whole_words_are_as_defined(kind: Mapping[str, Any]) -> None:
     """By the referee, who is held against loops (`slow_network`)."""

@@ -29,7 +29,7 @@ def made(case: Case) -> krohn.CompiledModel:
     return krohn.compile(name, *told, proof=False, **how)
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_all_readers_find_the_same_tensors(case: Case, tmp_path: Path) -> None:
     model, path = made(case), tmp_path / "m.safetensors"
@@ -45,6 +45,7 @@ def test_all_readers_find_the_same_tensors(case: Case, tmp_path: Path) -> None:
     assert modelfile.pack(found.header, found.tensors) == data
 
 
+@pytest.mark.slow
 def test_a_compact_file_is_small_and_proved(tmp_path: Path) -> None:
     model = krohn.compile("C2", 600, "scan")
     path, whole = tmp_path / "m.safetensors", tmp_path / "whole.safetensors"
@@ -139,6 +140,7 @@ def test_the_rest_of_positions_has_all_rows() -> None:
         expand_tensors(told, {REST: np.ones((2, 1))}, "float32")
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     "stored", [{}, 3, {"entries": {}, "positions": {"rows": 9, "columns": [None]}}]
 )

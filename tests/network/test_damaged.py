@@ -83,7 +83,7 @@ def test_additions(parts: Build, place: Build, model: tuple[Any, ...]) -> None:
         assert answer(place(more + data))
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @EACH
 @pytest.mark.parametrize("seed", range(4))
 def test_flipped_bits(
@@ -99,7 +99,7 @@ def test_flipped_bits(
         answer(place(bytes(spoilt)))
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("length", [0, 1, 2**31, 2**40, 2**63 - 1, 2**63, 2**64 - 1])
 def test_header_lengths(parts: Build, place: Build, length: int) -> None:
     data = parts().pack()
@@ -144,7 +144,7 @@ def test_headers_that_are_none(place: Build, text: bytes) -> None:
     assert answer(place(framed(text)))
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     "entry",
     [
@@ -179,7 +179,7 @@ def test_tensor_entries(parts: Build, place: Build, entry: dict[str, Json]) -> N
 # --- tensors --------------------------------------------------------------------------
 
 
-@pytest.mark.sample(4)
+@pytest.mark.sample(1)
 @EACH
 @pytest.mark.parametrize("number", [np.nan, np.inf, -np.inf])
 def test_numbers_that_are_not_finite(
@@ -193,7 +193,7 @@ def test_numbers_that_are_not_finite(
         assert f"tensor {name!r} has entries that are not finite" in found
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @EACH
 def test_missing_and_unknown_tensors(
     parts: Build, place: Build, model: tuple[Any, ...]
@@ -276,7 +276,7 @@ def answer_with(built: Any, place: Build, at: tuple[Any, ...], value: Json) -> N
         raise
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @EACH
 @pytest.mark.parametrize("part", ["architecture", "machine", "claim", "version"])
 def test_every_field_may_be_wrong(
@@ -292,7 +292,7 @@ def test_every_field_may_be_wrong(
                 answer_with(built, place, at, value)
 
 
-@pytest.mark.sample(4)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("use", "at", "value"),
     [
@@ -322,7 +322,7 @@ def test_damage_to_what_is_run_and_shown(
     assert said(use, path)
 
 
-@pytest.mark.sample(5)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("version", [8, 99, 0, True, 1.0, 5.0, "1", "5", None])
 def test_other_versions_say_what_to_do(
     parts: Build, place: Build, version: Json
@@ -332,6 +332,7 @@ def test_other_versions_say_what_to_do(
     assert f"format version {version!r}; this Krohn reads versions up to 7" in found
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("key", ["architecture", "machine", "claim", "format"])
 def test_missing_keys(parts: Build, place: Build, key: str) -> None:
     built = parts()
@@ -339,6 +340,7 @@ def test_missing_keys(parts: Build, place: Build, key: str) -> None:
     assert answer(place(built.pack(header)))
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("header", [[], "x", 1, {"format": "other"}])
 def test_other_headers_are_no_models(parts: Build, place: Build, header: Json) -> None:
     assert "is no Krohn model" in answer(place(parts().pack(header)))
@@ -382,6 +384,7 @@ OTHER_FORMS: dict[str, tuple[Callable[[str], str], str]] = {
 }
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("form", OTHER_FORMS)
 def test_only_the_canonical_form_is_read(parts: Build, place: Build, form: str) -> None:
     built = parts("C3", "counter", 4)

@@ -35,7 +35,7 @@ def apart(said: FloatArray, true: Any) -> FloatArray:
     return near(abs(exact(said) - true))
 
 
-@pytest.mark.sample(2, at=405)
+@pytest.mark.sample(1, at=405)
 @pytest.mark.parametrize(
     ("dtype", "part"),
     [(dtype, part) for dtype, parts in PARTS.items() for part in range(parts)],
@@ -51,6 +51,7 @@ def test_all_runs_are_as_near_as_is_assumed(dtype: str, part: int) -> None:
     assert runs >= TOGETHER
 
 
+@pytest.mark.slow
 def test_coarser_arithmetic_is_farther() -> None:
     """So the bounds are not too wide: those of float64 tell sums of float32 apart."""
     for seed in range(TOGETHER):

@@ -66,6 +66,7 @@ def gathered(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
     return asked
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("part", range(4))
 def test_words_are_as_the_definition_says(part: int) -> None:
     for seed in range(25 * part, 25 * part + 25):
@@ -91,6 +92,7 @@ def test_words_and_batches_may_be_empty() -> None:
         assert found.shape == (*shape, len(model.classes))
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(("name", "construction", "dtype"), MACHINES)
 def test_answers_are_those_of_heads_that_weigh(
     name: str, construction: str, dtype: str, gathered: list[bool]
@@ -163,6 +165,7 @@ def scores_grow(factor: float) -> Damage:
     return damage
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("dtype", "damage"),
     [
@@ -232,6 +235,7 @@ CHANGES: dict[str, Change] = {
 }
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
 def test_a_changed_network_runs_as_it_is_now(
     change: Change, gathered: list[bool]

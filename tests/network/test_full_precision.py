@@ -157,7 +157,7 @@ def test_the_last_thread_puts_the_settings_back() -> None:
     assert settings() == before
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize(
     ("name", "arch"),
@@ -196,6 +196,7 @@ def test_numbers_of_every_kind_keep_their_format(kind: str) -> None:
     assert torch.equal(found, wanted)
 
 
+@pytest.mark.slow
 def test_laws_and_weights_are_computed_with_it(tmp_path: Path) -> None:
     krohn.compile_generator("Dyck2,2", 8).save(tmp_path / "g.safetensors")
     network, words = load(tmp_path / "g.safetensors"), torch.zeros((1, 2)).long()

@@ -102,6 +102,7 @@ SLOW = pytest.param(traced, marks=pytest.mark.slow)
 WAYS = (stepwise, in_a_branch, watched, in_calls, SLOW, recorded, mapped)
 
 
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("way", WAYS, ids=lambda way: way.__name__)
 @pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
 def test_letters_before_an_infinite_position_are_right(

@@ -84,6 +84,7 @@ def test_fractions_are_those_of_plain_loops(seed: int) -> None:
             assert in_fractions(network, IdealRationals(choose)).tolist() == right
 
 
+@pytest.mark.slow
 def test_ties_are_there() -> None:
     """So the choices of the test above differ."""
     ways = []

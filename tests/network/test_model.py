@@ -26,6 +26,7 @@ def test_words_by_name(parts: Build, place: Build) -> None:
     assert model.length == 4
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("construction", ["scan", "sequential"])
 def test_longer_words_are_refused(
     parts: Build, place: Build, construction: str
@@ -47,6 +48,7 @@ def test_an_rnn_has_no_longest_word(parts: Build, place: Build) -> None:
     assert model.places() == {}
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("letter", ["x", "", "0 ", "L\n"])
 def test_unknown_letters_are_refused(parts: Build, place: Build, letter: str) -> None:
     model = krohn.load(place(parts("C3", "scan", 4).pack()))
@@ -153,7 +155,7 @@ def continued(
     return logits, torch.cat(words), grow
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("alike", [False, True])
 @pytest.mark.parametrize("tree", TREES)
 @pytest.mark.parametrize("construction", ["scan", "sequential", "elman"])
@@ -175,7 +177,7 @@ def test_a_tree_of_continuations_is_every_word_by_itself(
     torch.testing.assert_close(after, expected, rtol=1e-4, atol=1e-3)
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("alike", [False, True])
 @pytest.mark.parametrize("value", [float("nan"), float("inf")])
 @pytest.mark.parametrize("construction", ["scan", "elman"])
@@ -212,7 +214,7 @@ def test_nodes_of_a_tree_are_numbered_by_generation() -> None:
     assert tree.above.tolist() == [[0, 0], [1, 1], [2, 0], [3, 0], [4, 1], [5, 1]]
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("construction", ["scan", "sequential"])
 def test_a_cache_goes_on_in_several_ways(
     parts: Build, place: Build, construction: str

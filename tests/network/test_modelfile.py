@@ -88,7 +88,7 @@ def test_equal_content_gives_equal_bytes(tmp_path: Path, dtype: str) -> None:
     assert paths[0].read_bytes() == paths[1].read_bytes()
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @FORMATS
 def test_the_safetensors_library_is_enough(tmp_path: Path, dtype: str) -> None:
     model = krohn.compile("Grid4", 5, dtype=dtype)
@@ -172,6 +172,7 @@ def test_an_interruption_leaves_nothing(
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("where", ["missing/model", "file/model", "folder"])
 def test_impossible_places_are_one_line(
     parts: Build, tmp_path: Path, where: str
@@ -226,7 +227,7 @@ def test_a_wrong_number_of_sines_is_damage(
         modelfile.read(place(built.pack(header)))
 
 
-@pytest.mark.sample(5)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     "wrong",
     [
@@ -284,7 +285,7 @@ def test_a_file_of_version_1_has_no_sines(parts: Build, place: Build) -> None:
             modelfile.read(place(built.pack({**header, "version": 1})))
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @FORMATS
 def test_how_an_array_lies_in_memory_does_not_matter(parts: Build, dtype: str) -> None:
     """A transposed array was once written in the order of its memory."""

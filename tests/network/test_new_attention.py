@@ -93,7 +93,7 @@ def test_heads_do_what_is_told() -> None:
                 np.testing.assert_allclose(added, by_definition(given.net, b, x))
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("name", RUNS)
 def test_all_runs_are_those_of_many_digits(name: str) -> None:
     ran = 0
@@ -105,6 +105,7 @@ def test_all_runs_are_those_of_many_digits(name: str) -> None:
     assert ran >= 4
 
 
+@pytest.mark.slow
 def test_fractions_are_those_of_many_digits() -> None:
     """No rounding is left, but that of forty digits."""
     ran = 0
@@ -132,6 +133,7 @@ def given(tmp_path: Path) -> Given:
     return changed(tmp_path, lambda block: block.update(attention={"kind": "toy"}))
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("name", CONSUMERS)
 def test_who_has_to_know_more_refuses_it(name: str, given: Given) -> None:
     try:

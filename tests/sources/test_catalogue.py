@@ -42,7 +42,7 @@ def test_it_says_what_plain_python_says(name: str) -> None:
         assert function.run(word) == PLAIN[name](word), word
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_its_network_is_proved_and_says_the_same(name: str) -> None:
     function = FUNCTIONS[name]()
@@ -54,7 +54,7 @@ def test_its_network_is_proved_and_says_the_same(name: str) -> None:
         assert model.run(word) == said, word
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("name", sorted(FUNCTIONS.keys() - LARGE))
 def test_it_is_proved_for_64_letters(name: str) -> None:
     function = FUNCTIONS[name]()
@@ -89,6 +89,7 @@ def test_a_source_that_decodes_nothing_is_refused() -> None:
     assert "no class" in prove(file, None).reason
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("what", ["letters", "classes"])
 @pytest.mark.parametrize("names", [["0", "0"], [1, "1"], [["0"], ["1"]], "01"])
 def test_what_has_no_name_of_its_own_is_refused(what: str, names: Any) -> None:

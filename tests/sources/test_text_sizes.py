@@ -64,7 +64,7 @@ def side(length: int) -> int:
     return isqrt(length - 1) + 1
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("family", FAMILIES)
 def test_standard_networks_are_constant_but_for_binary_digits(family: str) -> None:
     """Theorem 4.1: depth 1, K + J heads, and each has digits of its place."""

@@ -61,7 +61,7 @@ def attacked(file: ModelFile, feature: float, query: float, scale: float) -> Mod
     return replace(file, header=header, tensors=tensors)
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("name", ["A5", "FlipFlop", "Grid4"])
 def test_scores_of_bos_that_overflow_are_refused(name: str) -> None:
     machine = zoo.machine(name)

@@ -104,6 +104,7 @@ def test_a_clock_is_explored_once_round() -> None:
     assert states[0] == states[1]
 
 
+@pytest.mark.slow
 def test_evidence_that_confuses_positions_of_a_clock_is_refused() -> None:
     """States an odd number of letters apart do not stand for each other."""
     file = krohn.compile(PATTERN, LENGTH, "departures").file

@@ -43,7 +43,7 @@ def test_every_kind_of_network_and_of_source_has_a_row() -> None:
     assert {h["source"]["kind"] for h in headers if "source" in h} >= set(KINDS)
 
 
-@pytest.mark.sample(5)
+@pytest.mark.sample(2)
 @EACH
 def test_what_is_compiled_is_proved_and_right(name: str) -> None:
     file, run = compiled(name).file, NETWORKS[name].run
@@ -53,7 +53,7 @@ def test_what_is_compiled_is_proved_and_right(name: str) -> None:
     assert not is_wrong(shown, run)
 
 
-@pytest.mark.sample(12, at=0)
+@pytest.mark.sample(3, at=0)
 @EACH
 def test_a_run_finds_damage(name: str) -> None:
     """So that what survives below is not merely unseen."""
@@ -61,7 +61,7 @@ def test_a_run_finds_damage(name: str) -> None:
     assert any(is_wrong(mutant(file, seed), run) for seed in range(40))
 
 
-@pytest.mark.sample(3, at=1)
+@pytest.mark.sample(1, at=1)
 @EACH
 def test_nothing_damaged_says_more_than_is_shown(name: str) -> None:
     assert survivors(compiled(name).file, NETWORKS[name].run, range(8)) < 8
@@ -91,7 +91,7 @@ def check_forgeries(name: str, count: int, seed: int) -> None:
                 continue  # it says what its source is not
 
 
-@pytest.mark.sample(5, at=2)
+@pytest.mark.sample(1, at=2)
 @EACH
 def test_no_forged_header_is_believed(name: str) -> None:
     check_forgeries(name, 20, 0)
@@ -103,7 +103,7 @@ def test_no_forged_header_of_many_is_believed(name: str) -> None:
     check_forgeries(name, 600, 1)
 
 
-@pytest.mark.sample(2, at=3)
+@pytest.mark.sample(1, at=3)
 @EACH
 def test_evidence_beyond_what_is_shown_is_refused(name: str) -> None:
     model = compiled(name)
@@ -124,7 +124,7 @@ def check_damaged_evidence(name: str, count: int, seed: int) -> None:
         assert not accepts(wrong, damaged), damaged
 
 
-@pytest.mark.sample(2, at=7)
+@pytest.mark.sample(1, at=7)
 @EACH
 def test_no_damaged_evidence_vouches_for_a_wrong_network(name: str) -> None:
     check_damaged_evidence(name, 20, 0)
@@ -149,7 +149,7 @@ CLAIMS: list[dict[str, Any]] = [
 ]
 
 
-@pytest.mark.sample(4, at=4)
+@pytest.mark.sample(1, at=4)
 @EACH
 def test_another_claim_is_refused(name: str) -> None:
     model = compiled(name)
@@ -162,7 +162,7 @@ def test_another_claim_is_refused(name: str) -> None:
             assert not accepts(claiming(model.file, **claim), told), claim
 
 
-@pytest.mark.sample(10, at=5)
+@pytest.mark.sample(2, at=5)
 @EACH
 def test_numbers_that_are_none_are_refused(name: str) -> None:
     file = compiled(name).file

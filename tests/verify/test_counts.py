@@ -84,6 +84,7 @@ def test_what_only_later_letters_tell_apart_is_kept_apart() -> None:
     assert classes(*two_sums([(1, 0), (0, 1)], (3, 2), lambda u, v: int(u == 0))) == 3
 
 
+@pytest.mark.slow
 @settings(max_examples=12)
 @given(st.data())
 def test_what_sums_show_is_right_and_nothing_else(data: st.DataObject) -> None:
@@ -148,6 +149,7 @@ def test_a_gridworld_has_as_many_states_as_walks_and_windows(cells: int) -> None
     assert built.proof.evidence[0]["program"]["states"] <= 6 * cells**2
 
 
+@pytest.mark.slow
 def test_a_walk_that_is_wrong_in_one_place_is_refuted() -> None:
     file = krohn.compile("Grid3", 40, "gridworld").file
     machine: Automaton = zoo.machine("Grid3")

@@ -109,6 +109,7 @@ def check_broken(
 class TestE3:
     """Lemma 11: a unit per row, ReLU(Σ indicators − d_in), is 0 on its own row too."""
 
+    @pytest.mark.sample(1)
     @pytest.mark.parametrize("strict", [False, True])
     def test_units_that_no_row_switches_on(self, strict: bool) -> None:
         file, machine = compiled("Grid4", "sequential", 4, strict)
@@ -303,6 +304,7 @@ class TestE16:
         flag = places(file)["writes"][0]
         return mutated(file, lambda t: t["embed.token"][-1:, flag].fill(0))
 
+    @pytest.mark.sample(1)
     @pytest.mark.parametrize("name", ["FlipFlop", "Memory5"])
     def test_bos_that_does_not_write(self, name: str) -> None:
         file, machine = compiled(name, "memory", 6, start=1)
@@ -317,6 +319,7 @@ class TestE16:
         assert proof.verdict == "undecided"
         assert "1 at BOS" in proof.reason
 
+    @pytest.mark.sample(1)
     def test_bos_that_writes_another_state(self) -> None:
         machine = zoo.machine("FlipFlop")
         program = memory(machine, 6)
@@ -341,6 +344,7 @@ def at_bos(source: Program, name: str, value: int) -> Program:
 class TestE16InCascades:
     """E16 below other components, which say when the memory is written."""
 
+    @pytest.mark.sample(1)
     @pytest.mark.parametrize(
         ("name", "memory", "start"), [("Grid4", 0, 3), ("PermReset3", 2, 1)]
     )
@@ -356,6 +360,7 @@ class TestE16InCascades:
         flag = places(file)["writes0"][0]
         check_broken(file, machine, 6, lambda t: t["embed.token"][-1:, flag].fill(0))
 
+    @pytest.mark.sample(1)
     @pytest.mark.parametrize(("name", "memory"), [("Grid4", 2), ("PermReset3", 2)])
     def test_bos_that_writes_another_state(self, name: str, memory: int) -> None:
         machine = zoo.machine(name)
@@ -377,7 +382,7 @@ def remapped(source: Program, name: str, value: Callable[[Row], int]) -> Program
 class TestE17:
     """Lemma 18: the third stage runs H's simulator; the product is always turned back."""
 
-    @pytest.mark.sample(2)
+    @pytest.mark.sample(1)
     @pytest.mark.parametrize("name", ["S3", "D8", "D10"])
     def test_sums_modulo_the_order_of_the_other_factor(self, name: str) -> None:
         machine = zoo.machine(name)
@@ -386,7 +391,7 @@ class TestE17:
         assert refuted(wrong, machine) == first_wrong(wrong, machine, 6)
         assert is_verified(lowered(source, machine), machine)
 
-    @pytest.mark.sample(2)
+    @pytest.mark.sample(1)
     @pytest.mark.parametrize("name", ["S3", "D8", "A4"])
     def test_the_last_stage_goes_with_the_code_that_is_read(self, name: str) -> None:
         machine = zoo.machine(name)
@@ -419,6 +424,7 @@ class TestE18:
         wrong = lowered(remapped(source, "k.count0", lambda _: 0), machine)
         assert refuted(wrong, machine) == first_wrong(wrong, machine, 6)
 
+    @pytest.mark.sample(1)
     @pytest.mark.parametrize(("name", "build"), [("A4", wreath), ("C9", series)])
     def test_copies_that_are_moved_the_other_way(
         self, name: str, build: Callable[[Automaton, int], Program]
@@ -429,6 +435,7 @@ class TestE18:
         assert refuted(wrong, machine) == first_wrong(wrong, machine, 4)
         assert is_verified(lowered(source, machine), machine)
 
+    @pytest.mark.sample(1)
     @pytest.mark.parametrize("name", ["S3", "Q8", "A4"])
     def test_copies_that_are_not_moved(self, name: str) -> None:
         machine = zoo.machine(name)

@@ -81,7 +81,7 @@ def test_the_number_of_letters_is_the_least(oracle: ModuleType, seed: int) -> No
             assert len(shorter | oracle.maps_of_length(machine, k)) > 1
 
 
-@pytest.mark.sample(20)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("seed", range(50))
 def test_reset_words_reset(oracle: ModuleType, seed: int) -> None:
     machine = oracle.random_machine(np.random.default_rng(seed), most=12)
@@ -245,7 +245,7 @@ def test_twice_the_letters_say_the_same() -> None:
         assert [p.holds for p in once.properties] == [p.holds for p in again.properties]
 
 
-@pytest.mark.sample(6)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("name", ["C6", "S3", "S4", "D10", "A4"])
 @pytest.mark.parametrize("seed", range(3))
 def test_a_stated_action_is_not_believed(name: str, seed: int) -> None:

@@ -65,6 +65,7 @@ def test_groups_that_are_not_solvable_act_on_few_points_where_they_can() -> None
     assert sum(found.cascade.sizes) < 62
 
 
+@pytest.mark.slow
 def test_letters_that_do_the_same_cost_nothing() -> None:
     grid = zoo.machine("Grid5").semiautomaton
     again = machine(np.tile(grid.transitions, (200, 1)))

@@ -90,6 +90,7 @@ def test_simplification_and_restriction_keep_what_is_covered(a: Semiautomaton) -
         assert np.array_equal(simplify(one).sizes, one.sizes)
 
 
+@pytest.mark.slow
 @settings(max_examples=10)
 @given(machines(most_states=5))
 def test_a_component_reads_only_what_it_is_said_to_read(a: Semiautomaton) -> None:
@@ -130,6 +131,7 @@ def test_values_mean_what_they_are_said_to_mean(a: Semiautomaton) -> None:
                 assert left.tobytes() in said
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("n", range(2, 12))
 def test_a_grid_is_made_of_flip_flops(n: int) -> None:
     grid = zoo.machine(f"Grid{n}").semiautomaton
@@ -138,6 +140,7 @@ def test_a_grid_is_made_of_flip_flops(n: int) -> None:
     assert levels(cascade) == tuple((i,) for i in range(n - 1))
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("n", [2, 3, 4, 5, 6])
 def test_all_transformations_have_the_symmetric_groups(n: int) -> None:
     cascade = decompose(full_transformations(n), "holonomy").cascade
@@ -167,6 +170,7 @@ def test_levels_can_outnumber_states(name: str, count: int) -> None:
     assert found.classes[found.class_of[0]].height == count > len(BESTIARY[name].states)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("name", "parts"),
     [

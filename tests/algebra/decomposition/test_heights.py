@@ -49,6 +49,7 @@ def test_classes_of_one_height_do_not_read_each_other() -> None:
     check(m)
 
 
+@pytest.mark.slow
 def test_random_machines_have_no_more_levels_than_heights() -> None:
     for m in random_machines(10):
         check(m)

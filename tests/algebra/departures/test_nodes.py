@@ -110,6 +110,7 @@ def test_other_components_are_refused() -> None:
         nodes(m)
 
 
+@pytest.mark.slow
 def test_many_pairs_are_refused() -> None:
     """Cycles of different lengths, one after the other, need a clock of their product."""
     blocks, base = [], 0

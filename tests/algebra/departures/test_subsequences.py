@@ -41,7 +41,7 @@ def decided_by(m: Automaton, longest: int, length: int) -> bool:
     return True
 
 
-@pytest.mark.sample(12)
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("seed", range(40))
 def test_tests_decide_exactly_if_all_subsequences_do(seed: int) -> None:
     m = ordered(np.random.default_rng(seed), most_states=5)
@@ -67,6 +67,7 @@ def test_places_for_sets_need_fewer_tests() -> None:
     assert any(found.sets[s].sum() > 1 for test in found.tests for s in test)
 
 
+@pytest.mark.slow
 def test_outputs_need_fewer_tests_than_states() -> None:
     m = minimise(read("regex:a*b*c*d*"))
     shown = Automaton(
@@ -80,6 +81,7 @@ def test_outputs_need_fewer_tests_than_states() -> None:
     assert sum(map(len, by_output.tests)) < sum(map(len, by_state.tests))
 
 
+@pytest.mark.slow
 def test_the_last_letter_is_no_subsequence() -> None:
     m = machine(np.array([[0, 0], [1, 1]]))
     assert subsequences(m, 4) is None

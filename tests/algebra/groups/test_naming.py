@@ -123,7 +123,7 @@ def test_small_groups_have_their_names(title: str, group: PermutationGroup) -> N
     assert name(group) == title
 
 
-@pytest.mark.sample(19)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(("title", "group"), OTHERS.items())
 def test_well_known_groups_have_their_names(
     title: str, group: PermutationGroup
@@ -182,6 +182,7 @@ def test_names_do_not_depend_on_how_a_group_acts(
     assert name(PermutationGroup(renamed)) == name(group)
 
 
+@pytest.mark.slow
 @given(st.lists(st.integers(0, 11), min_size=2, max_size=2), st.data())
 def test_equal_proper_names_mean_isomorphic(
     seeds: list[int], data: st.DataObject
@@ -206,7 +207,7 @@ def in_sympy(group: PermutationGroup) -> SympyGroup:
     return SympyGroup([Permutation(row) for row in rows])
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("order", [8, 12])
 def test_sympy_tells_the_same_groups_apart(order: int) -> None:
     groups = [group for group in SMALL.values() if group.order == order]

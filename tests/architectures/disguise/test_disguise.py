@@ -98,6 +98,7 @@ def test_it_is_proved_in_float32(name: str, length: int, kinds: str) -> None:
     assert float(ahead.min()) >= found.proof.told["margin"]
 
 
+@pytest.mark.slow
 def test_in_float32_two_groups_of_axes_hardly_mix() -> None:
     """A row of directions has most of its length in one group, and zeros nowhere."""
     file = made("D6", "dense", "float32", 32).file
@@ -133,12 +134,14 @@ def hidden(file: ModelFile) -> float:
     return float(means_nothing.var(axis=(0, 1)).sum() / stream.var(axis=(0, 1)).sum())
 
 
+@pytest.mark.slow
 def test_in_float64_more_of_the_stream_means_nothing() -> None:
     assert hidden(made("D6", "dense").file) > 2 * hidden(
         made("D6", "dense", "float32").file
     )
 
 
+@pytest.mark.slow
 def test_the_seed_decides_all_weights() -> None:
     kinds = "dense,beside"
     one, two = (krohn.compile("C2", 4, disguise=kinds, seed=s) for s in (1, 2))
@@ -177,6 +180,7 @@ def test_variables_are_read_and_changed_along_directions(name: str, kinds: str) 
             assert hidden.ablate(word, variable).agrees is not False
 
 
+@pytest.mark.slow
 def test_what_cannot_be_disguised_is_refused() -> None:
     with pytest.raises(CompileError, match="takes rotate, dense, squeeze, beside, no"):
         krohn.compile("C2", 4, disguise="mirror")
@@ -235,6 +239,7 @@ def refused(found: CompiledModel, changed: dict[str, Any], reason: str) -> None:
         recheck(data, _evidence(data, found))
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 def test_weights_of_heads_that_mean_nothing_are_numbers(dtype: str) -> None:
     """By A7 the exponent of a score of 1e24 may be 1e8, and its weight infinite."""

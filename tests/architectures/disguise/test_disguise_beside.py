@@ -79,7 +79,7 @@ class Apart:
         return split[0] @ self.rows[: self.d], split[1] @ self.rows[self.d :]
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @each
 def test_the_circuit_computes_its_program(network: tuple[str, str, str]) -> None:
     """Each variable has its values at each snapshot from its birth on."""
@@ -90,7 +90,7 @@ def test_the_circuit_computes_its_program(network: tuple[str, str, str]) -> None
             assert np.abs(found[..., row] - apart.values[name]).max() < 0.1
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @each
 def test_its_variables_vary(network: tuple[str, str, str]) -> None:
     """Words differ in each memory; in float64 all of it varies more than the machine.
@@ -107,6 +107,7 @@ def test_its_variables_vary(network: tuple[str, str, str]) -> None:
     assert share > (1.0 if network[2] == "float64" else 0.01)
 
 
+@pytest.mark.sample(1)
 @each
 def test_axes_are_shared(network: tuple[str, str, str]) -> None:
     """If an axis is set to its mean, numbers of the machine and of the circuit change."""
@@ -120,6 +121,7 @@ def test_axes_are_shared(network: tuple[str, str, str]) -> None:
         assert change[rows].max() > 0.02
 
 
+@pytest.mark.sample(1)
 @each
 def test_no_answer_depends_on_it(network: tuple[str, str, str]) -> None:
     """All that is not the machine's is set to its mean over words, at every snapshot."""

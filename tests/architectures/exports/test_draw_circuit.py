@@ -19,6 +19,7 @@ def written(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("name", ["", "circuit.json"])
 def test_components_and_variables_are_drawn(
     written: Path, name: str, monkeypatch: pytest.MonkeyPatch
@@ -36,6 +37,7 @@ def test_components_and_variables_are_drawn(
     assert len(titles) == sum(digraph.degree(node) > 0 for node in digraph)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("part", ["edges", "variables", "blocks"])
 def test_a_damaged_circuit_is_one_line(
     written: Path, part: str, capsys: pytest.CaptureFixture[str]

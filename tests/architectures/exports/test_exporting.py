@@ -150,6 +150,7 @@ def test_other_sources_are_held_against_what_they_have(
     assert found.ran.deviation < 1e-5
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("source", ["LCS2,2", "program:reverse"])
 def test_their_wrong_answers_are_seen(
     source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -164,6 +165,7 @@ def test_their_wrong_answers_are_seen(
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_who_learns_from_prompts_is_given_prompts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -238,7 +240,7 @@ def program(card: str) -> str:
     return str(found)
 
 
-@pytest.mark.sample(10)
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("to", DESTINATIONS)
 @pytest.mark.parametrize("kind", [*NETWORKS, *MORE, "generator"])
 def test_what_goes_somewhere_is_proved_there(
@@ -280,7 +282,7 @@ def front_matter(card: str) -> dict[str, Any]:
     return read
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("to", DESTINATIONS)
 @pytest.mark.parametrize(
     "kind", ["strict states", "lstm", "chain-of-thought", "hidden-markov rnn"]
@@ -330,6 +332,7 @@ def test_the_proof_of_another_claim_is_none_of_this_one(tmp_path: Path) -> None:
         exporting.proof_of(file, home, tmp_path)
 
 
+@pytest.mark.slow
 def test_the_program_of_another_machine_refutes_nothing(tmp_path: Path) -> None:
     """Right answers stay right, whatever the file says of them."""
     file = krohn.compile("C2", length=8, strict=True, proof=False).file
@@ -346,7 +349,7 @@ def test_the_program_of_another_machine_refutes_nothing(tmp_path: Path) -> None:
     assert "or its Program, says another class after the letters (0,)" in proof.reason
 
 
-@pytest.mark.sample(5)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("to", DESTINATIONS)
 @pytest.mark.parametrize("kind", ["strict states", "strict beliefs", "float64"])
 def test_a_network_that_is_not_proved_says_so_first(
@@ -402,6 +405,7 @@ def late(file: ModelFile) -> ModelFile:
     return replace(file, header=header, tensors=tensors)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("to", DESTINATIONS)
 def test_scores_are_those_of_the_place(to: str, tmp_path: Path) -> None:
     """Queries that fit in the file may not fit where they are 2^k times larger."""
@@ -420,6 +424,7 @@ def test_scores_are_those_of_the_place(to: str, tmp_path: Path) -> None:
     assert finite or to not in proved_there
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("name", "at", "number", "verdict"),
     [
@@ -464,7 +469,7 @@ def head_of_nobody(header: dict[str, Any]) -> None:
             channel["head"] = 7
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("damage", [outputs_of_none, head_of_nobody])
 @pytest.mark.parametrize("disguise", [None, "rotate"])
 @pytest.mark.parametrize("to", DESTINATIONS)
@@ -497,7 +502,7 @@ def test_an_export_of_a_source_that_cannot_be_read_is_not_proved(
     assert krohn.verify(file, proof=True).verdict == "undecided"
 
 
-@pytest.mark.sample(4)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("to", DESTINATIONS)
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_small_logits_are_told_apart_by_the_program(
@@ -520,7 +525,7 @@ def test_small_logits_are_told_apart_by_the_program(
     assert "generate" not in text
 
 
-@pytest.mark.sample(4)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("to", DESTINATIONS)
 @pytest.mark.parametrize(
     "line",
@@ -572,6 +577,7 @@ def test_what_only_krohn_runs_goes_nowhere(tmp_path: Path) -> None:
             )
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("to", ["onnx", "huggingface"])
 def test_words_are_as_long_as_the_claim(to: str, tmp_path: Path) -> None:
     """A state space model reads longer ones, of which nothing is claimed."""
@@ -580,6 +586,7 @@ def test_words_are_as_long_as_the_claim(to: str, tmp_path: Path) -> None:
     assert done.ran.length == 8
 
 
+@pytest.mark.slow
 def test_an_export_of_states_names_the_way_to_outputs_of_transitions(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -69,7 +69,7 @@ def test_answers_have_names(opened: tuple[Any, Any], machine: ModelFile) -> None
     assert tokenizer.decode(tokenizer(" ".join(word)).input_ids) == " ".join(word)
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("sign", ["\u00a0", "\x1c", "\u2028", "\x0b", " ", ",", "\n"])
 def test_a_name_is_one_letter_whatever_signs_it_holds(
     sign: str, machine: ModelFile, tmp_path: Path
@@ -87,7 +87,7 @@ def test_a_name_is_one_letter_whatever_signs_it_holds(
     assert tokenizer.decode(word) == text
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("source", "options"),
     [
@@ -322,6 +322,7 @@ def test_padding_does_not_count(opened: tuple[Any, Any]) -> None:
     torch.testing.assert_close(said.loss, wanted)
 
 
+@pytest.mark.slow
 def test_a_dynamic_program_writes_its_text(program: Path) -> None:
     model = transformers.AutoModelForCausalLM.from_pretrained(program)
     tokenizer = transformers.AutoTokenizer.from_pretrained(program)
@@ -367,7 +368,7 @@ def test_one_bit_that_is_not_as_in_the_file_is_seen(
 BESIDE = "beside the tensors is not what the file says"
 
 
-@pytest.mark.sample(4)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     "said",
     [
@@ -393,6 +394,7 @@ def test_a_configuration_that_says_anything_else_is_refused(
         place().read(machine, tmp_path)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("name", "text", "reason"),
     [
@@ -422,6 +424,7 @@ def test_tensors_of_other_names_are_refused(machine: ModelFile, tmp_path: Path) 
             place().read(machine, tmp_path)
 
 
+@pytest.mark.slow
 def test_a_file_that_nobody_wrote_is_refused(
     machine: ModelFile, tmp_path: Path
 ) -> None:
@@ -431,6 +434,7 @@ def test_a_file_that_nobody_wrote_is_refused(
         place().read(machine, tmp_path)
 
 
+@pytest.mark.slow
 def test_another_way_to_write_a_text_is_refused(tmp_path: Path) -> None:
     file = krohn.compile("LCS2,2", proof=False).file
     place().write(file, tmp_path)

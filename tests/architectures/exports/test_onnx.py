@@ -96,6 +96,7 @@ def defined(file: ModelFile, words: IntArray) -> FloatArray:
     return logits
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("block", BLOCKS, ids=str)
 @pytest.mark.parametrize("wrong", [np.inf, -np.inf, np.nan])
 def test_what_is_not_finite_spoils_those_alone_who_see_it(

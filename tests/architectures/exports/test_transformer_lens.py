@@ -267,7 +267,7 @@ def test_a_query_that_is_lost_where_it_is_divided_is_refused(tmp_path: Path) -> 
         read(file, tmp_path)
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("source", "options", "reason"),
     [

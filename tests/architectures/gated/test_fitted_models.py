@@ -50,6 +50,7 @@ def test_a_fitted_model_has_a_network(name: str, length: int, share: float) -> N
         assert np.abs(said - right).max() < compiled.claim.error + share
 
 
+@pytest.mark.slow
 def test_commands_say_what_was_left_out(
     tmp_path: Path,
     call: Call,
@@ -94,6 +95,7 @@ def test_nothing_is_left_out_where_all_can_be_multiplied() -> None:
     assert compiled.claim.name == "arrays"
 
 
+@pytest.mark.slow
 def test_objects_and_files_are_one_model(tmp_path: Path) -> None:
     learnt = {f"{name}_": np.array(x) for name, x in TWO.items()}
     np.savez(file := tmp_path / "two.npz", **TWO)
@@ -120,6 +122,7 @@ STICKY = {
 }
 
 
+@pytest.mark.slow
 def test_a_looser_error_makes_a_smaller_network() -> None:
     """Sums at the end are as near to 1 as is needed, and no nearer."""
     names = "attention-products", "float64"
@@ -133,6 +136,7 @@ def test_a_looser_error_makes_a_smaller_network() -> None:
     assert found[1].claim.error > 1e-6
 
 
+@pytest.mark.slow
 def test_the_start_of_arrays_needs_no_block() -> None:
     """The state before the first letter shares a row, and no letter leads to it."""
     asked: dict[str, Any] = {"dtype": "float64", "within": 1e-9}

@@ -33,7 +33,7 @@ def trained(name: str) -> bytes:
 
 
 @with_kernel
-@pytest.mark.sample(4)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("dtype", FORMATS)
 @pytest.mark.parametrize("name", NAMES)
@@ -43,7 +43,7 @@ def test_it_proves_compiled_networks(name: str, dtype: str, kind: str) -> None:
 
 
 @with_kernel
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
     [n if n in QUICK else pytest.param(n, marks=pytest.mark.slow) for n in NETWORKS],
@@ -62,11 +62,13 @@ def embedded() -> bytes:
     return pack({**file.header, "architecture": shape}, tensors)
 
 
+@pytest.mark.slow
 @with_kernel
 def test_letters_may_be_embedded() -> None:
     assert status(embedded(), evidence_of(embedded())) == 0
 
 
+@pytest.mark.sample(1)
 @with_kernel
 @pytest.mark.parametrize(
     "make",
@@ -101,7 +103,7 @@ def wrong(file: ModelFile, machine: Any) -> bool:
 
 
 @with_kernel
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("name", [*((n, k) for n in NAMES[:4] for k in KINDS), *QUICK])
 def test_old_evidence_shows_no_wrong_network(name: Any) -> None:
     if isinstance(name, str):
@@ -128,6 +130,7 @@ def test_old_evidence_shows_no_wrong_network(name: Any) -> None:
     assert status(pack(file.header, swapped), evidence) == 1
 
 
+@pytest.mark.slow
 @with_kernel
 def test_evidence_that_is_wrong_shows_nothing() -> None:
     data = data_of("FlipFlop", arch="gru")
@@ -156,6 +159,7 @@ def test_a_network_that_is_wrong_has_no_evidence() -> None:
         find_kernel_evidence(open_model(pack(file.header, swapped)))
 
 
+@pytest.mark.slow
 @with_kernel
 def test_it_is_asked_about_networks_of_others() -> None:
     machine, observe = NETWORKS["Tomita1-rnn8"]

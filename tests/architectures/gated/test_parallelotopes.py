@@ -44,7 +44,7 @@ def checked(file: ModelFile, told: dict[str, Any]) -> Any:
     return recheck(data, json.dumps(for_file(data, told)).encode())
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("name", QUICK)
 def test_trained_networks_are_proved_for_words_of_every_length(name: str) -> None:
     machine, observe = NETWORKS[name]
@@ -64,7 +64,7 @@ def test_trained_networks_are_proved_for_words_of_every_length(name: str) -> Non
     assert answers.shape == (64, 300)
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
     [n if n in QUICK else pytest.param(n, marks=pytest.mark.slow) for n in NETWORKS],
@@ -215,7 +215,7 @@ DAMAGE: list[Callable[[dict[str, Any]], None]] = [
 ]
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("damage", DAMAGE)
 def test_damaged_evidence_is_refused(damage: Callable[[dict[str, Any]], None]) -> None:
     told = json.loads(json.dumps(proof_of("Tomita1-rnn8").told))
@@ -326,6 +326,7 @@ class Shifted(torch.nn.Module):
         return said
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("more", [8e-4, 3.9e-4])
 def test_a_module_that_is_proved_gives_the_same_answers(more: float) -> None:
     """What it adds is less than rounding may be in others, and more than the margin."""

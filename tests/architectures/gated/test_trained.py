@@ -114,7 +114,7 @@ def trained(model: krohn.CompiledModel, size: float) -> krohn.CompiledModel:
     return krohn.fine_tuned(model, state)
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["FlipFlop", "C2"])
 def test_what_did_not_move_is_proved_and_what_moved_little_is(name: str) -> None:
     before = plain(name)
@@ -149,6 +149,7 @@ def test_it_is_a_file_that_runs_and_is_proved_again(tmp_path: Path) -> None:
     assert model.patch(["1", "0", "1"], next(iter(model.places())), 1, 0)
 
 
+@pytest.mark.slow
 def test_networks_of_which_no_theorem_tells() -> None:
     with pytest.raises(KrohnError, match="strict=True"):
         krohn.fine_tuned(krohn.compile("C2", 8), {})

@@ -64,6 +64,7 @@ def test_the_stack_like_network_reads_the_top_bracket_and_nothing_else() -> None
     assert function_error([stack, uniform], words) == 0
 
 
+@pytest.mark.slow
 def test_patterns_are_rows_of_weights_that_do_not_look_ahead() -> None:
     found = reader(
         compile_generator(

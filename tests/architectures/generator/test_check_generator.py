@@ -74,7 +74,7 @@ def normalised(found: Head, read: list[int], dtype: str) -> FloatArray:
     return (centred / max(norm, found.constant)).astype(np.float64)
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("name", "pattern", "dtype"),
     [
@@ -254,6 +254,7 @@ def scaled(file: ModelFile, power: int) -> ModelFile:
     return replace(file, tensors={**file.tensors, **tensors})
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("depth", ["given", "attended"])
 def test_values_whose_squares_leave_the_range_are_refused(depth: str) -> None:
     """LayerNorm adds up squares: with values of 2^66 float32 divides by infinity."""

@@ -108,6 +108,7 @@ def run(file: ModelFile, word: tuple[int, ...]) -> FloatArray:
     return np.asarray(x[-1])
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("code", CODES)
 @pytest.mark.parametrize(
     ("name", "most"), [("Dyck3,2", 6), ("Dyck2,3", 5), ("Dyck4,1", 8)]
@@ -118,7 +119,7 @@ def test_every_short_prefix_gets_its_law(code: str, name: str, most: int) -> Non
         assert np.abs(run(file, word) - np.array(law, dtype=float)).max() < 1e-12
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("code", CODES)
 @pytest.mark.parametrize("dtype", ["float64", "float32", "float16", "bfloat16"])
 def test_codes_are_proved_in_every_format(code: str, dtype: str) -> None:
@@ -132,6 +133,7 @@ def test_codes_are_proved_in_every_format(code: str, dtype: str) -> None:
     assert model.proof.verdict == "verified"
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("name", ["Dyck1,1", "Dyck1,3", "Dyck9,1", "Dyck3,3"])
 @pytest.mark.parametrize("code", CODES)
 def test_codes_of_other_stacks_are_proved(code: str, name: str) -> None:
@@ -160,6 +162,7 @@ DAMAGES = [
 ]
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("code", CODES)
 @pytest.mark.parametrize("damage", DAMAGES, ids=lambda d: d[0])
 def test_damaged_layers_of_codes_are_refused(
@@ -326,6 +329,7 @@ def hidden_tops(depth: int, rng: np.random.Generator) -> bool:
     return any(np.allclose(said[a], said[b], rtol=0, atol=1e-7) for a, b in pairs)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("depth", [3, 4, 7])
 def test_scores_by_chance_hide_a_top_from_values_of_angles(depth: int) -> None:
     rng = np.random.default_rng(depth)

@@ -57,6 +57,7 @@ def test_a_generator_is_compiled_run_and_verified(
     assert (code, result["verdict"], result["length"]) == (0, "verified", 20)
 
 
+@pytest.mark.slow
 def test_a_network_that_cannot_be_proved_is_refuted_by_a_prefix(
     call: Call, tmp_path: Path
 ) -> None:
@@ -71,6 +72,7 @@ def test_a_network_that_cannot_be_proved_is_refuted_by_a_prefix(
     assert result["counterexample"]["expected"] != result["counterexample"]["actual"]
 
 
+@pytest.mark.slow
 def test_other_trouble_is_one_line(
     made: Callable[..., Path], call: Call, tmp_path: Path
 ) -> None:
@@ -132,6 +134,7 @@ def test_networks_of_different_laws_or_machines_are_not_compared(
     assert "is illegal" in call("attention", made[0], "--word", ")")[1]["error"]
 
 
+@pytest.mark.slow
 def test_a_damaged_claim_is_one_line(made: Callable[..., Path], call: Call) -> None:
     path = made()
     file = modelfile.read(path)

@@ -64,6 +64,7 @@ def test_the_runtime_is_the_documented_forward_pass(depth: str, dtype: str) -> N
     assert np.allclose(said.sum(axis=1), 1, rtol=0, atol=1e-6)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("norm", ["layer", "none"])
 @pytest.mark.parametrize("depth", ["given", "attended"])
 def test_all_engines_compute_it(depth: str, norm: str) -> None:
@@ -116,6 +117,7 @@ def normalised(file: ModelFile, name: str | None) -> dict[str, Any]:
     return {**file.header, "architecture": {**shape, "layers": stated}}
 
 
+@pytest.mark.slow
 def test_layers_of_the_first_releases_are_normalised_without_saying_so() -> None:
     file, word = built(), torch.tensor([[0, 2, 3, 1]])
     old = ModelFile(normalised(file, None), file.tensors, file.precision)

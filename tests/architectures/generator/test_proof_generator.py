@@ -135,6 +135,7 @@ def changed(file: ModelFile, name: str, value: FloatArray) -> ModelFile:
     return replace(file, tensors={**file.tensors, name: value})
 
 
+@pytest.mark.slow
 def test_a_score_that_breaks_the_balance_is_rejected() -> None:
     file = built(length=60)
     query = file.tensors["layers.0.attention.query"].copy()

@@ -154,7 +154,7 @@ TOKENIZERS: dict[str, Callable[[dict[str, Any]], object]] = {
 }
 
 
-@pytest.mark.sample(4)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("change", TOKENIZERS)
 def test_another_tokenizer_is_refused(
     change: str, exported: Path, tmp_path: Path, call: Call

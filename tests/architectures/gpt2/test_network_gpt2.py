@@ -189,6 +189,7 @@ def test_the_same_network_gives_the_same_bytes(
     assert json.loads(one["config.json"])["activation_function"] == "gelu_new"
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("name", "options", "reason"),
     [

@@ -100,7 +100,7 @@ def is_right(file: ModelFile, machine: Automaton) -> bool:
     return bool((answers(file, words) == states).all() and (said == states).all())
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("name", MACHINES)
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("fixed", ["left", "right"])
@@ -120,6 +120,7 @@ def test_a_machine_in_masked_random_matrices_is_proved(
         assert kept.problem() is None
 
 
+@pytest.mark.slow
 def test_matrices_are_exact_products_rounded_once() -> None:
     file = compiled("C2").file
     for name, made in products(file).items():
@@ -197,6 +198,7 @@ DAMAGES: dict[str, tuple[Callable[[ModelFile], ModelFile], str]] = {
 }
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("damage", DAMAGES)
 def test_damaged_masks_and_seeds_are_refused(damage: str) -> None:
     change, reason = DAMAGES[damage]
@@ -208,6 +210,7 @@ def test_damaged_masks_and_seeds_are_refused(damage: str) -> None:
     assert not found.proved
 
 
+@pytest.mark.slow
 def test_other_masks_of_the_same_random_network_are_judged_by_what_they_make() -> None:
     """Masks that keep fewer numbers, with their own product: proved only if right."""
     file, verdicts = compiled("FlipFlop").file, set()
@@ -255,7 +258,7 @@ def mirror() -> Automaton:
     return krohn.automaton(moves, start="0", name="mirror")
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @needs("instruments.equivalence")
 @pytest.mark.parametrize("fixed", ["left", "right"])
 def test_two_functions_differ_in_one_matrix_of_one_random_network(
@@ -274,6 +277,7 @@ def test_two_functions_differ_in_one_matrix_of_one_random_network(
     assert (alike.verdict, alike.random, alike.matrices) == ("verified", False, ())
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("how", "reason"),
     [
@@ -307,6 +311,7 @@ def test_what_is_too_large_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
         krohn.compile("FlipFlop", 4, construction="pruned")
 
 
+@pytest.mark.slow
 @needs("instruments.equivalence")
 def test_variables_are_read_along_their_directions_and_prices_are_said(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -74,7 +74,7 @@ def test_other_seeds_are_other_networks_of_the_same_function() -> None:
     assert not np.intersect1d(*values).size
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MACHINES)
 def test_what_is_computed_lies_in_the_boxes(name: str) -> None:
     """Two letters from random points of random boxes, as the runtime computes them."""
@@ -103,7 +103,7 @@ def test_what_is_computed_lies_in_the_boxes(name: str) -> None:
             assert (h <= found.high[at]).all()
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("letter", range(4))
 @pytest.mark.parametrize("state", range(3))
 def test_a_machine_with_another_transition_is_not_proved(
@@ -127,6 +127,7 @@ def test_formats_of_16_bits_are_refused_by_checker_and_compiler() -> None:
         krohn.compile("C2", arch="rnn", construction="pruned", dtype="bfloat16")
 
 
+@pytest.mark.slow
 def test_too_few_units_are_refused_with_what_to_do() -> None:
     with pytest.raises(KrohnError, match="cannot be certified"):
         krohn.compile("C2", arch="rnn", construction="pruned:units=4")
@@ -142,6 +143,7 @@ def test_files_say_what_they_hold(tmp_path: Path) -> None:
     assert not is_random(file.header["architecture"], changed)
 
 
+@pytest.mark.slow
 def test_it_is_drawn_and_is_neither_attacked_nor_exported_to_onnx(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

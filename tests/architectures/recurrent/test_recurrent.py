@@ -302,6 +302,7 @@ def test_a_unit_that_nothing_drives_may_be_on() -> None:
     assert said != machine.semiautomaton.trace(np.array([proof.word]), 0)[0, -1]
 
 
+@pytest.mark.sample(2)
 @pytest.mark.usefixtures("sparse")
 @pytest.mark.parametrize(
     ("change", "reason"),
@@ -442,6 +443,7 @@ def test_damaged_shapes_are_refused(shape: dict[str, object]) -> None:
         parse(pack({**file.header, "architecture": architecture}, file.tensors))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("sparse")
 def test_sparse_networks_are_drawn_and_attacked(tmp_path: Path) -> None:
     model = krohn.compile("S3", arch="rnn")

@@ -83,7 +83,7 @@ def agrees(file: ModelFile, machine: Automaton, length: int) -> bool:
     return bool(np.array_equal(said, right))
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("form", "name", "dtype"),
     [
@@ -99,7 +99,7 @@ def test_every_length(form: str, name: str, dtype: str) -> None:
     assert agrees(file, machine, 400)
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("name", "dtype"), list(zip(BOUNDED, 2 * list(FORMATS), strict=False))
 )
@@ -116,7 +116,7 @@ def claims(file: ModelFile, length: int) -> ModelFile:
     return replace(file, header={**file.header, "claim": claim})
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("name", "form", "dtype", "longest", "wrong"),
     [
@@ -234,7 +234,7 @@ def test_a_step_with_a_decay_of_0_or_more_keeps_the_order(dtype: str) -> None:
         assert (np.diff(step(h, -a, b, form).after) <= 0).all()
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("dtype", FORMATS)
 def test_sums_that_are_sure_are_exact(dtype: str) -> None:
     """Lemma D8: against rational numbers, and by torch."""
@@ -294,6 +294,7 @@ def test_damaged_files_are_refused(change: Any, reason: str) -> None:
         checked(header, tensors, evidence)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("name", "form", "length", "reason"),
     [
@@ -327,6 +328,7 @@ def test_a_machine_of_one_state_has_a_layer() -> None:
         assert built.model.run("xyx") == ["a", "a", "a"]
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("name", "form", "length"),
     [("C4", SELECTIVE, None), ("C5", ROUNDING, 9), ("Memory3", ROUNDING, None)],
@@ -352,6 +354,7 @@ def test_the_documented_reader_says_the_same(name: str, form: str, dtype: str) -
     assert np.array_equal(said, Model(file)(torch.tensor([word]))[0].double().numpy())
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("name", "fixed", "chosen"),
     [

@@ -35,7 +35,7 @@ def file_in(path: Path, data: bytes) -> ModelFile:
 
 
 @with_kernel
-@pytest.mark.sample(3)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("dtype", FORMATS)
 @pytest.mark.parametrize(
     ("form", "name", "length"),
@@ -51,6 +51,7 @@ def test_it_proves_compiled_networks(
     assert status(data, evidence_of(data)) == 0
 
 
+@pytest.mark.sample(1)
 @with_kernel
 @pytest.mark.parametrize(
     ("form", "name", "length"),
@@ -77,6 +78,7 @@ def test_it_reads_what_another_reader_reads(
             assert numbers == np.ravel(file.tensors[own[name]]).tolist()
 
 
+@pytest.mark.sample(1)
 @with_kernel
 @pytest.mark.parametrize(
     ("form", "name", "length"), [(ROUNDING, "C2", 9), (SELECTIVE, "C3", 9)]
@@ -98,6 +100,7 @@ def test_a_longer_claim_needs_other_evidence(
         )
 
 
+@pytest.mark.sample(1)
 @with_kernel
 @pytest.mark.parametrize("dtype", FORMATS)
 def test_a_latch_is_held_by_every_rounding_or_not_proved(
@@ -113,6 +116,7 @@ def test_a_latch_is_held_by_every_rounding_or_not_proved(
         assert status(pack(file.header, tensors), evidence) == code
 
 
+@pytest.mark.slow
 @with_kernel
 def test_evidence_that_is_wrong_shows_nothing() -> None:
     data = data_in(ROUNDING, "FFL2")

@@ -129,6 +129,7 @@ def shrunk(bounds: Established, name: str, factor: float) -> Established:
     return replace(bounds, streams=tuple(map(less, bounds.streams)))
 
 
+@pytest.mark.slow
 def test_a_bound_that_is_too_small_is_found_out() -> None:
     built = krohn.compile("C2", 16, "counter")
     smaller = shrunk(bounds_of(built), "sum", 1 / 8)
@@ -206,6 +207,7 @@ def worst(given: RandomNetwork, seed: int = 0) -> Seen:
     return bad.run(tensors(given.net, FLOAT64), torch.from_numpy(given.words))
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("seed", range(12))
 def test_every_way_is_the_same_function(seed: int) -> None:
     """Heads of a block may see more than others, and units have other functions."""
@@ -253,7 +255,7 @@ def test_a_way_that_cannot_be_gone_is_told() -> None:
     assert "reads a word as a whole" in obstacle(way, target)
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "construction"), [("C3", "counter"), ("Grid4", "scan")]
 )
@@ -324,6 +326,7 @@ def test_breeding_keeps_the_words_that_come_closest() -> None:
     assert best == 1
 
 
+@pytest.mark.slow
 def test_genes_become_legal_prefixes() -> None:
     machine = zoo.machine("Dyck3,2")
     file = krohn.compile_generator("Dyck3,2", 16).file

@@ -95,6 +95,7 @@ def test_what_is_not_proved_is_not_attacked(built: CompiledModel) -> None:
     assert attack_proof(report, built.file, seconds=1) is report
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("seed", [10, 14])
 def test_no_error_that_is_found_is_above_the_proof(
     seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

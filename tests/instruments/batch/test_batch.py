@@ -204,6 +204,7 @@ class Interrupted:
             raise KeyboardInterrupt
 
 
+@pytest.mark.slow
 def test_an_interrupted_batch_goes_on_where_it_was(table: Path, tmp_path: Path) -> None:
     todo, work, job = rows(table), BatchWork(16), tmp_path / "job"
     with pytest.raises(Exception, match="2 of 8 rows are kept"):
@@ -224,6 +225,7 @@ def test_an_interrupted_batch_goes_on_where_it_was(table: Path, tmp_path: Path) 
     assert len(job.read_text().splitlines()) == 9
 
 
+@pytest.mark.slow
 def test_what_changed_is_done_again(table: Path, tmp_path: Path) -> None:
     job = tmp_path / "job"
     batch(rows(table), BatchWork(16), job_file=job)
@@ -252,6 +254,7 @@ def test_the_longest_certified_words_are_looked_for(tmp_path: Path) -> None:
     assert row.longest >= 8
 
 
+@pytest.mark.slow
 def test_labels_are_outputs_or_states_never_both(call: Any, tmp_path: Path) -> None:
     table = tmp_path / "t.csv"
     turnstile = Path("examples/turnstile.dot").resolve()

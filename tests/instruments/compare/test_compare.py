@@ -172,6 +172,7 @@ def test_what_is_not_installed_is_said_before_anything_is_trained(
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 def test_a_machine_that_is_too_large_is_refused_before_anything_is_trained(
     compared: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -217,6 +218,7 @@ def test_what_another_krohn_measured_is_measured_again(
     assert second["strategies"] == first["strategies"]
 
 
+@pytest.mark.slow
 def test_time_that_is_up_leaves_networks_out_and_says_so(compared: Command) -> None:
     code, out, _ = compared("C2", *TINY, "--seconds", 0, "--json")
     assert code == 0

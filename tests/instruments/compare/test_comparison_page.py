@@ -79,6 +79,7 @@ def test_every_number_of_the_table_is_on_the_page() -> None:
     assert found.origin.commit in page
 
 
+@pytest.mark.slow
 def test_notebooks_frame_the_page() -> None:
     found = sample()
     shown = found._repr_html_()
@@ -144,6 +145,7 @@ def drawn(at: Sequence[float], curves: Mapping[str, Rows], loss: bool = False) -
     return chart
 
 
+@pytest.mark.slow
 @settings(max_examples=5)
 @given(PLACES, st.data())
 def test_lines_lie_within_their_frame_and_labels_apart(
@@ -184,7 +186,7 @@ def test_marks_beyond_the_axis_stay_in_the_picture() -> None:
     assert float(x) == pytest.approx(72 * WIDTH * (INSIDE[0] + INSIDE[2] / 2), abs=1)
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("values", [(0.5, 0.1, 1e-9), (0.0, 0.0, 0.0), (2.0, 2.0, 2.0)])
 def test_losses_have_a_chart(values: tuple[float, ...]) -> None:
     chart = drawn([0, 10, 20], {"gpt": (values,)}, loss=True)
@@ -207,6 +209,7 @@ def test_only_places_that_double_are_drawn_by_their_ratios(
     assert doubles(at) == ratios
 
 
+@pytest.mark.slow
 def test_names_along_an_axis_are_texts_and_no_mathematics() -> None:
     found = sample()
     named = replace(found.sweeps[0], axis="$x$ of <b>", title="<i>", remark="<u>")

@@ -26,6 +26,7 @@ def test_json_keeps_everything() -> None:
     assert read == found
 
 
+@pytest.mark.slow
 def test_its_page_is_found() -> None:
     assert sample().html().startswith("<!doctype html>")
 

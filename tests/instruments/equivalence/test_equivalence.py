@@ -90,7 +90,7 @@ def test_a_short_program_is_as_short_as_people_write_it(
     assert accepted(again, 7) == accepted(machine, 7)
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("pattern", IN_C_RASP)
 def test_no_program_is_less_deep_than_two_words_show(pattern: str) -> None:
     machine = krohn.read(f"regex:{pattern}")
@@ -232,6 +232,7 @@ def test_what_cannot_be_compared_is_said(
         equivalent(left, right)
 
 
+@pytest.mark.slow
 def test_the_commands(call: Call, tmp_path: Path) -> None:
     file = tmp_path / "turns.crasp"
     code, found = call("crasp", "regex:(ab)*", "-o", file)

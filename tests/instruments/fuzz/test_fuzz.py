@@ -68,6 +68,7 @@ def test_answers_of_a_proved_network_are_those_of_every_engine() -> None:
     assert all("attention" in name for name in found.left_out)
 
 
+@pytest.mark.slow
 def test_what_cannot_hold_a_network_is_named() -> None:
     found = fuzz(krohn.compile("C2", 8, dtype="bfloat16"), 500)
     assert found.has_passed
@@ -84,6 +85,7 @@ def test_recurrent_networks_are_run_without_orders_of_a_stream() -> None:
     assert {engine for engine, _ in found.answers} == {"torch", "onnx"}
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_differences() -> None:
     file = near_ties()
     one, again, other = (
@@ -132,6 +134,7 @@ def test_ties_and_numbers_that_are_not_finite_are_no_classes() -> None:
     assert choose(logits[None, :2])[0].tolist() == [1, 3]
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("as_json", [True, False])
 def test_the_command_says_which_answers_differ(
     as_json: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -174,6 +177,7 @@ def test_networks_of_numbers_are_refused() -> None:
         fuzz(krohn.compile("RanLDS2@1", arch="rnn"))
 
 
+@pytest.mark.slow
 def test_an_engine_that_is_asked_for_is_not_left_out_where_it_is_missing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -34,6 +34,7 @@ def name_of(entry: Entry) -> str:
     return entry.call
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("entry", ENTRIES, ids=name_of)
 def test_a_gadget_is_no_further_off_than_it_says(entry: Entry) -> None:
     found = certify(entry.made)
@@ -43,6 +44,7 @@ def test_a_gadget_is_no_further_off_than_it_says(entry: Entry) -> None:
         assert max(off) == found.error
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("entry", WRONG, ids=name_of)
 def test_a_printed_form_is_refused_by_an_input_of_its_range(entry: Entry) -> None:
     assert entry.printed is not None
@@ -73,6 +75,7 @@ def test_printed_forms_are_off_by_as_much_as_errata_say() -> None:
 SIMPLE = [g for g in EXACT if not g.error and len(g.widths) == 1]
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("made", SIMPLE, ids=lambda g: g.name)
 def test_no_unit_can_be_left_out_unless_it_is_always_0(made: Gadget) -> None:
     first, count = made.layers[0], made.widths[0]
@@ -86,6 +89,7 @@ def test_no_unit_can_be_left_out_unless_it_is_always_0(made: Gadget) -> None:
         assert off or not largest_deviation(Gadget("", (first, alone), cases)).error
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("made", [e.made for e in ENTRIES], ids=lambda g: g.name)
 def test_a_damaged_bias_is_refused(made: Gadget) -> None:
     last = made.layers[-1]
@@ -158,6 +162,7 @@ def test_tables_of_any_points_are_exact_up_to_a_quarter_of_the_gap(
             certify(made.with_noise(gap / 4))
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("tolerance", [0, 0.1, Fraction(1, 3), 0.45])
 def test_steps_take_the_noise_that_is_asked_for(tolerance: Any) -> None:
     for made in (gadgets.thermometer(4, tolerance), gadgets.one_hot(4, tolerance)):
@@ -169,6 +174,7 @@ def test_steps_take_the_noise_that_is_asked_for(tolerance: Any) -> None:
 DTYPES = (np.float32, np.float64)
 
 
+@pytest.mark.sample(15)
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("entry", ENTRIES, ids=name_of)
 def test_numbers_of_a_format_say_what_the_fractions_do(

@@ -91,7 +91,7 @@ def test_a_mealy_machine_is_smaller_than_the_states_that_say_the_same() -> None:
     assert len(mealy.machine.states) < len(moore.machine.states)
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("kind", ["moore", "mealy"])
 @pytest.mark.parametrize("seed", range(12))
 def test_of_random_machines(seed: int, kind: str) -> None:
@@ -193,6 +193,7 @@ def test_what_counts_is_followed_as_deep_as_words_go() -> None:
         assert word.found.word == ("(",) * half + (")",) * half
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("source", ["C3", "FlipFlop"])
 def test_rpni_reads_words(source: str) -> None:
     found = krohn.learn(krohn.compile(source, 16), method="rpni")
@@ -263,6 +264,7 @@ def trained(folder: Path) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_a_trained_network_is_followed_up_to_the_first_word(tmp_path: Path) -> None:
     folder = trained(tmp_path / "run")
     found = krohn.learn(folder, queries=3000)
@@ -318,6 +320,7 @@ def same(one: krohn.Learned, other: krohn.Learned) -> bool:
     return one.machine == other.machine and one.right == other.right
 
 
+@pytest.mark.slow
 def test_a_state_dict_is_a_network_whose_letters_are_numbers(tmp_path: Path) -> None:
     torch.manual_seed(0)
     net, path = Plain(), tmp_path / "net.pt"
@@ -395,7 +398,7 @@ def test_a_model_of_hugging_face_without_a_machine() -> None:
     assert len(krohn.learn(net, length=3, vocabulary=2).machine.letters) == 2
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("home", ["huggingface", "gpt2"])
 def test_an_export_gives_the_machine_back(home: str, tmp_path: Path) -> None:
     model = krohn.compile("FlipFlop", 12, strict=True)

@@ -99,7 +99,7 @@ class TestDilution:
 
 
 class TestBoxes:
-    @pytest.mark.sample(2)
+    @pytest.mark.sample(1)
     @pytest.mark.parametrize("noise", [0.0, 0.3])
     @pytest.mark.parametrize(
         ("name", "how"), [("Grid4", "gridworld"), ("C3", "scan"), ("C2", "counter")]
@@ -295,6 +295,7 @@ class TestPredictions:
     def test_all_short_words_may_be_right_all_the_same(self) -> None:
         assert run_all(Model(flip_flop(64, 12.0, kappa=0.05)), FLIP_FLOP, 8).has_passed
 
+    @pytest.mark.slow
     def test_a_head_without_product_is_right_at_every_length(self) -> None:
         file = flip_flop(300, 12.0)
         assert only(file).lost is None

@@ -17,6 +17,7 @@ RELUS = [
 ]
 
 
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("entry", RELUS, ids=lambda e: e.call)
 def test_gadgets_are_right_for_all_real_inputs(entry: Entry) -> None:
     found = decide(entry.made, NONE, entry.made.error)
@@ -25,6 +26,7 @@ def test_gadgets_are_right_for_all_real_inputs(entry: Entry) -> None:
         assert decide(entry.printed, NONE, entry.printed.error).verdict == "refuted"
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("entry", [e for e in RELUS if e.printed], ids=lambda e: e.call)
 def test_an_error_that_the_pieces_say_is_the_worst(entry: Entry) -> None:
     assert entry.printed is not None

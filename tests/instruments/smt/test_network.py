@@ -115,7 +115,7 @@ def damaged(file: ModelFile, name: str, index: int, by: float) -> ModelFile:
     return replace(file, tensors={**file.tensors, name: tensor})
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: "-".join(map(str, case)))
 def test_compiled_networks_are_right_on_all_words(case: tuple[str, str, int]) -> None:
     found = asked(*case).decide()
@@ -133,6 +133,7 @@ def agree(file: ModelFile, machine: Automaton, length: int) -> Decision:
     return found
 
 
+@pytest.mark.slow
 @settings(max_examples=5)
 @given(
     st.sampled_from([("C2", 3), ("FlipFlop", 2)]),
@@ -163,7 +164,7 @@ def of_heads(file: ModelFile, said: dict[str, Any]) -> ModelFile:
     return restated(file, "architecture", blocks=changed)
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("name", "construction", "length", "seen", "verdict"),
     [
@@ -196,6 +197,7 @@ def test_a_counterexample_is_a_shortest_one() -> None:
     assert found.said[:-1] == found.expected[:-1]
 
 
+@pytest.mark.slow
 @settings(max_examples=5)
 @given(st.integers(0, 2), st.integers(0, 2), st.integers(0, 2))
 def test_a_counterexample_is_the_first_of_its_length(

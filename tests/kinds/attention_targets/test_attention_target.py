@@ -36,6 +36,7 @@ def sine(knots: int, options: str = "", rank: int = 6) -> ModelFile:
     return built(target, rank, knots)
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("dtype", ["float64", "float32", "bfloat16"])
 @pytest.mark.parametrize("scale", [1.0, 64.0, 0.25])
 def test_tents_are_exact(dtype: str, scale: float) -> None:
@@ -82,7 +83,7 @@ def test_the_checker_reads_tents_as_they_are_written() -> None:
             checked.axes_of(worse)
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("half", [1e-3, 0.3, 2.0])
 def test_a_mean_moves_by_tanh_at_most(half: float) -> None:
     """Lemma T2, which is reached: by two groups with equal weight in the middle."""
@@ -127,7 +128,7 @@ def test_the_error_is_of_second_order_in_the_knots(
     assert ((ratios > 3.5) & (ratios < 4.5)).all()
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("rank", range(1, 6))
 def test_terms_that_are_cut_off_are_part_of_the_error(rank: int) -> None:
     file = sine(256, rank=rank)
@@ -178,7 +179,7 @@ def test_the_functions_that_are_meant_are_within_the_error_too() -> None:
     assert target.moduli.rho / 20 < off <= shown(file).error
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("outer", "which"), [(False, 0), (False, 1), (False, 2), (True, 0), (True, 2)]
 )

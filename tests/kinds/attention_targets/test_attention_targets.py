@@ -183,6 +183,7 @@ def test_inputs_are_counted_as_inputs(
     assert "20 inputs were run" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_a_bound_that_says_nothing_is_called_vacuous() -> None:
     found = krohn.explain("Sine6,1.5")
     assert found["without_bound"] == 16  # 16 outputs, each in [0, 1]

@@ -29,6 +29,7 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> str:
     return path
 
 
+@pytest.mark.slow
 def test_it_is_explained_and_its_triples_are_checked_exactly() -> None:
     told = said("explain", NAME)
     assert told["inputs"] == 4**3

@@ -100,7 +100,7 @@ def test_one_layer_less_is_refused_and_wrong(block: int) -> None:
     assert wrong.any(axis=1).mean() > 0.5
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("name", ["FlipFlop", "Grid4", "Q8"])
 @pytest.mark.parametrize("block", [1, 6])
 def test_every_machine_writes_its_states(name: str, block: int) -> None:
@@ -166,7 +166,7 @@ def test_forged_sources_are_refused(fields: dict[str, Any]) -> None:
     assert prove(forgery, None).verdict != "verified"
 
 
-@pytest.mark.sample(4)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("letters", [0, 14, 10**9, -1, 2.5, None])
 def test_longer_words_than_fit_are_not_claimed(letters: Any) -> None:
     """12 letters in blocks of 3 have texts of 15 tokens, of which 14 letters have 18."""

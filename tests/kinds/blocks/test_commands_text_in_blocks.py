@@ -54,6 +54,7 @@ def test_bad_blocks_are_one_line() -> None:
         krohn.compile("S6", 9, block=3)
 
 
+@pytest.mark.slow
 def test_a_linear_system_writes_vectors(tmp_path: Path) -> None:
     path = str(tmp_path / "m.safetensors")
     told = said("compile", "MatMul5,5@3", "--block", "8", "-T", "40", "-o", path)
@@ -76,6 +77,7 @@ def test_what_writes_no_states_is_refused() -> None:
         krohn.compile("EditDistance2,2", block=3)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("room", [9, 20])
 def test_words_may_be_longer_than_the_texts_of_a_file(room: int) -> None:
     """It begins anew at a written state, as often as need be."""

@@ -75,7 +75,7 @@ def words_of(source: VectorsInBlocks, letters: int, count: int) -> IntArray:
     return words
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("name", "block", "scale"),
     [
@@ -94,6 +94,7 @@ def test_no_word_is_further_off(name: str, block: int, scale: float | None) -> N
     assert found.error >= -(-24 // block) * found.told["window"]
 
 
+@pytest.mark.slow
 def test_a_coarse_gate_is_within_a_few_times_what_is_measured() -> None:
     """Where the curve of GeLU decides, and not rounding: it draws all in one direction."""
     source = source_of("MatMul5,5@3", 8)

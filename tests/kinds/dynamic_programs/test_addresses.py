@@ -29,7 +29,7 @@ def quadratic(name: str, **options: Any) -> CompiledModel:
     return model
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("attention", ["standard", "sparse"])
 def test_no_size_grows_with_the_length(attention: str) -> None:
     """Yang et al. 2024, Proposition 5.4: for a local program all sizes are constant."""
@@ -42,6 +42,7 @@ def test_no_size_grows_with_the_length(attention: str) -> None:
     assert sizes[0] == sizes[1] == sizes[2]
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("dtype", ["float32", "float64", "bfloat16", "float16"])
 def test_every_text_is_right(dtype: str) -> None:
     file = quadratic("EditDistance2,3:letters=2", dtype=dtype).file
@@ -65,7 +66,7 @@ def distance(s: str, t: str) -> int:
     return row[-1]
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("attention", ["standard", "sparse"])
 def test_rollouts_give_the_answers_of_other_solvers(dtype: str, attention: str) -> None:
@@ -109,6 +110,7 @@ def damaged(file: ModelFile, part: str, name: str, by: float) -> ModelFile:
     return with_entries(file, f"blocks.0.attention.{part}", at, lambda old: old * by)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("name", DAMAGES)
 def test_damaged_addresses_are_refused(name: str) -> None:
     wrong = damaged(quadratic("LIS5").file, *DAMAGES[name])
@@ -137,6 +139,7 @@ def test_longer_texts_than_a_format_can_hold_are_refused(dtype: str) -> None:
         distance_slope(longest + 1, precision, 9)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
 def test_the_longest_text_of_a_format_is_proved(dtype: str) -> None:
     """The digits of bfloat16 end before its squares do, but not those of the text here."""

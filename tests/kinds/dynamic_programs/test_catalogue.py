@@ -233,14 +233,14 @@ def test_inputs_of_small_sizes_have_the_answer_of_plain_recursion(
     check(name, sizes, chain.continue_prompts(every[:: max(1, len(every) // 500)]))
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "sizes"), LARGER.items())
 def test_1000_random_inputs_of_larger_sizes_have_it(name: str, sizes: str) -> None:
     chain = chain_of(name + sizes)
     check(name, sizes, chain.continue_prompts(prompts_of(chain, 1000)))
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("name", SMALL)
 def test_networks_of_small_sizes_are_proved_and_write_right(name: str) -> None:
     model = krohn.compile(name + SMALL[name][1])

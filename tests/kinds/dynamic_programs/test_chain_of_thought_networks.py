@@ -106,6 +106,7 @@ def linear(name: str) -> CompiledModel:
     return krohn.compile(name, attention="linear")
 
 
+@pytest.mark.slow
 def test_linear_heads_write_every_text_right() -> None:
     """They add up slots over blocks of a power of two; one layer of them is enough."""
     for name in ("EditDistance2,3:letters=2", "EditDistance3,3:letters=2,boundary=1"):

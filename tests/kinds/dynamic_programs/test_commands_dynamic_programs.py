@@ -94,6 +94,7 @@ def test_mistakes_are_one_line(folder: Path) -> None:
     assert "exclude each other" in both
 
 
+@pytest.mark.slow
 def test_lines_that_define_no_cell_are_warned_of(folder: Path) -> None:
     (folder / "idle.dp").write_text(f"{TEXT}C[i, 2] = 3\n")
     source, line = f"{folder}/idle.dp:n=2,m=2", TEXT.count("\n") + 1
@@ -103,6 +104,7 @@ def test_lines_that_define_no_cell_are_warned_of(folder: Path) -> None:
     assert told["lines_that_define_no_cell"] == [line]
 
 
+@pytest.mark.slow
 def test_where_float32_is_too_coarse_digits_are_named(folder: Path) -> None:
     text = "input x[1..2] of 0..900\nanswer "
     for said, advice in (
@@ -163,6 +165,7 @@ def test_texts_that_repeat_their_prompt_are_of_no_other() -> None:
     assert found["text_bits"] == log2(found["different_texts"])
 
 
+@pytest.mark.slow
 def test_operations_and_bounds_of_networks_are_said() -> None:
     for name, asked in (("LIS8", "Theorem 4.4"), ("LCS2,2", "Proposition 5.5")):
         found = explained(name)
@@ -182,6 +185,7 @@ def test_operations_and_bounds_of_networks_are_said() -> None:
         assert "rules no network out" in counting
 
 
+@pytest.mark.slow
 def test_another_text_in_a_file_is_found() -> None:
     file = krohn.compile("LCS2,2:letters=2").file
     source = file.header["source"]

@@ -68,7 +68,7 @@ def prompts_of(base: int, count: int, rng: np.random.Generator) -> IntArray:
     return numbers
 
 
-@pytest.mark.sample(5)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("base", [2, 3, 10, 64])
 @pytest.mark.parametrize("said", EXPRESSIONS)
 def test_digits_say_what_whole_numbers_are(said: str, base: int) -> None:
@@ -151,6 +151,7 @@ def test_a_network_says_weekdays_of_numbers_of_9_digits() -> None:
         assert int(text_.answer.replace(" ", "")) == wanted
 
 
+@pytest.mark.slow
 def test_a_network_adds_and_compares_numbers_of_9_digits() -> None:
     """Float32: no number of the network is larger than a few times the base."""
     text = "digits 10\ninput x[1..3] of 0..999999999\nanswer max(x[1] + x[2], x[3])"

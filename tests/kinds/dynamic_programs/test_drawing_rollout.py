@@ -56,6 +56,7 @@ def written(svg: bytes) -> list[str]:
     ]
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("name", "prompt"), [("EditDistance3,4", "abc|bcde"), ("LIS5", "31415")]
 )
@@ -153,6 +154,7 @@ def test_too_many_numbers_are_refused() -> None:
         draw_recurrence(found)
 
 
+@pytest.mark.slow
 def test_the_command_draws_networks_texts_and_recurrences(
     call: Call, tmp_path: Path
 ) -> None:

@@ -92,6 +92,7 @@ def test_long_rules_of_many_steps_are_counted_first() -> None:
         replace(long, rules=(rule,)).boxes()
 
 
+@pytest.mark.slow
 def test_a_read_of_another_place_is_another_text() -> None:
     """Of all places that two steps may read the Program writes only its own."""
     found = []

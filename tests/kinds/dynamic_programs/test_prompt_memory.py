@@ -149,7 +149,7 @@ def kept(name: str, attention: str) -> tuple[FloatArray, IntArray, int]:
     return np.hstack(parts), texts[:, len(low) :], size
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("name", ["EditDistance2,2:letters=3", "LIS3:most=3"])
 @pytest.mark.parametrize("attention", ["standard", "linear", "sparse"])
 def test_compiled_networks_keep_apart_what_they_must(name: str, attention: str) -> None:

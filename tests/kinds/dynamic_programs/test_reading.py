@@ -71,7 +71,7 @@ EXPRESSIONS = [
 ]
 
 
-@pytest.mark.sample(7)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(("said", "meant"), EXPRESSIONS)
 def test_expressions_mean_what_they_say(said: str, meant: object) -> None:
     assert callable(meant)
@@ -104,7 +104,7 @@ def test_an_input_without_indices_is_one_number() -> None:
             read_text(f"{text}{wrong}\nanswer A[1]", "test")
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("said", "meant"),
     [

@@ -139,7 +139,7 @@ def test_prefixes_are_the_sum_of_all_that_derivations_begin_with(name: str) -> N
         assert exact.begun(shown)[0] == right.get(word, 0), word
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("name", NAMES)
 def test_what_follows_a_prefix_adds_up_to_it_exactly(name: str) -> None:
     """Of left-recursive grammars, too, where infinitely many derivations begin alike."""
@@ -367,6 +367,7 @@ def test_a_grammar_is_read_as_nltk_writes_it(text: str) -> None:
     }
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     "sign", ["'", '"', "[", "]", "|", "-", ">", "\\", "#", "a", "%"]
 )

@@ -284,6 +284,7 @@ def check_every_tensor(file: ModelFile, asked: IntArray) -> None:
             assert measured(wrong, asked) <= error + REFERENCE
 
 
+@pytest.mark.slow
 def test_every_tensor_counts() -> None:
     check_every_tensor(built(MODEL, 5), words(2, 5))
 
@@ -341,7 +342,7 @@ def telling(states: int, letters: int, seed: int) -> HiddenMarkovModel:
     return HiddenMarkovModel.of("telling", step, say / say.sum(axis=0), before=before)
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize(
     ("states", "letters", "seed"), [(4, 2, 0), (6, 3, 1), (7, 3, 2)]

@@ -38,6 +38,7 @@ def test_120_letters_of_the_family_of_the_paper() -> None:
     assert sum(b["heads"] > 0 for b in file.header["architecture"]["blocks"]) == 7
 
 
+@pytest.mark.slow
 @settings(max_examples=4, deadline=None)
 @given(
     st.integers(2, 4),
@@ -85,6 +86,7 @@ def test_a_start_with_zeros_and_one_without() -> None:
         assert errors(file, words_of(file, 40)).max() <= most < 1e-6
 
 
+@pytest.mark.slow
 def test_a_start_that_the_format_rounds() -> None:
     """The file holds another start; its distance in the metric is paid for."""
     source = positive(3, 3, 1, 0.2)
@@ -276,7 +278,7 @@ def test_each_channel_is_as_far_off_as_it_may_be(
     assert count > 20
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("scale", [2.0**5, 2.0**9, None])
 @pytest.mark.parametrize("seed", [1, 3])
 def test_no_word_that_a_climb_finds_is_worse_than_what_is_shown(

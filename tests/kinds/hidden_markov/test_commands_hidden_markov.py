@@ -68,6 +68,7 @@ def test_nothing_is_said_of_words_that_the_model_never_says(
     assert shown[0] == "1: state b = 1.0000; next letter 0 = 1.0000"
 
 
+@pytest.mark.slow
 def test_a_window_is_taken_where_heads_need_more_and_not_where_they_need_less() -> None:
     kinds, sizes = list[str](), list[int]()
     for within in (3e-3, 1e-4):
@@ -169,6 +170,7 @@ def test_few_beliefs_are_in_float32() -> None:
     assert krohn.compile(golden(), 64).summary()["dtype"] == "float32"
 
 
+@pytest.mark.slow
 def test_a_format_that_is_asked_for_is_no_other() -> None:
     with pytest.raises(KrohnError, match="there is one with dtype='float64'"):
         krohn.compile("Mess3", 8, "normalised-products", within=0.01, dtype="float32")
@@ -185,6 +187,7 @@ def test_a_narrow_format_serves_where_its_error_is_slight() -> None:
     assert "a wider format is taken from 0.001 on" in row["reason"]
 
 
+@pytest.mark.slow
 def test_a_refused_window_says_what_was_reached() -> None:
     """Its contexts and the roundings apart; the target of the contexts is no secret."""
     with pytest.raises(KrohnError) as said:

@@ -183,6 +183,7 @@ def test_means_have_intervals_where_seeds_differ() -> None:
     assert over_seeds([0.5, None]) == over_seeds([]) == "–"
 
 
+@pytest.mark.slow
 def test_prompts_are_told_by_demonstrations_and_by_letters_of_the_test(
     compared: Command, tmp_path: Path
 ) -> None:

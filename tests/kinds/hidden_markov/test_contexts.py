@@ -81,6 +81,7 @@ def checked(model: HiddenMarkovModel, following: IntArray) -> Law:
     return context_beliefs(stated(model), machine)
 
 
+@pytest.mark.slow
 @settings(max_examples=8, deadline=None)
 @given(model=MODELS)
 def test_a_machine_of_contexts_says_the_belief_within_its_error(
@@ -122,7 +123,7 @@ def test_beliefs_that_are_finitely_many_are_only_rounded(arch: str) -> None:
     assert file.header["claim"]["error"] < 1e-4
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("arch", ARCHITECTURES)
 def test_another_read_out_is_as_far_off_as_is_shown(arch: str) -> None:
     """A law of one unit is moved: the claim is refused, and what is shown is larger."""
@@ -172,6 +173,7 @@ def test_forged_contexts_are_refused(
         assert proof.verdict != "verified"
 
 
+@pytest.mark.slow
 def test_a_letter_that_is_possible_has_to_lead_somewhere() -> None:
     model = mixing(2, 2, 0)
     following = np.array([[1, 1, 1], [2, 2, 2]])
@@ -183,6 +185,7 @@ def test_a_letter_that_is_possible_has_to_lead_somewhere() -> None:
             checked(model, broken)
 
 
+@pytest.mark.slow
 def test_letters_that_leave_the_state_open_are_refused(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

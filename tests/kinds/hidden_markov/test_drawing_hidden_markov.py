@@ -47,6 +47,7 @@ def test_arrows_are_as_wide_as_steps_are_likely(tmp_path: Path) -> None:
     assert found == pytest.approx([2.3, 2.3, 4.0])
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("name", "title", "numbers"),
     [

@@ -55,6 +55,7 @@ def said() -> krohn.HiddenMarkovModel:
     )
 
 
+@pytest.mark.slow
 def test_a_model_is_the_same_by_every_way_in(call: Call, tmp_path: Path) -> None:
     ways = {
         "arrays in a dict": ARRAYS,
@@ -226,6 +227,7 @@ def test_arrays_that_are_not_read_are_named() -> None:
     assert found.remark.startswith("arrays: symbols is not read; names of letters are")
 
 
+@pytest.mark.slow
 def test_words_too_long_for_any_proof_are_refused_before_work() -> None:
     model = krohn.hidden_markov({key: np.array(law) for key, law in ARRAYS.items()})
     with pytest.raises(KrohnError, match=r"words of up to 4,096 letters"):

@@ -47,12 +47,14 @@ def test_depth_is_logarithmic_where_they_are_not() -> None:
     assert "unless TC⁰ = NC¹" in found["depth_growth"][1]
 
 
+@pytest.mark.slow
 def test_depth_is_constant_within_an_error_where_all_words_forget() -> None:
     found = depth("RanHMM5,5@3")
     assert "every word of 1 letter brings beliefs closer" in found
     assert "every word of 4 letters" in depth("Cyclic-RND5,5@3")
 
 
+@pytest.mark.slow
 def test_depth_is_not_known_to_be_constant_where_a_word_keeps_beliefs_apart(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -63,7 +65,7 @@ def test_depth_is_not_known_to_be_constant_where_a_word_keeps_beliefs_apart(
     assert "not decided" in depth("Cyclic-RND5,5@3")
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("name", "key", "value"),
     [
@@ -126,6 +128,7 @@ def test_a_file_is_compiled_like_a_name(call: Call, tmp_path: Path) -> None:
     assert call("verify", out, "--proof", "--sample", "20")[1]["verdict"] == "verified"
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("source", "properties"),
     [
@@ -152,6 +155,7 @@ def test_other_sources_are_no_models(source: str) -> None:
         krohn.hidden_markov(source)
 
 
+@pytest.mark.slow
 def test_explain_says_the_mixing_time_of_a_linear_system(call: Call) -> None:
     code, told = call("explain", "Cyclic-RND5,5@3:epsilon=0.1", "-T", "32")
     assert code == 0

@@ -18,7 +18,7 @@ from printed_normaliser import (
 from krohn.kinds.hidden_markov.source import HiddenMarkovModel
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("model", "word"),
     [
@@ -34,6 +34,7 @@ def test_the_repaired_network_is_within_the_stated_error(
     assert off(model, word, belief(model, word)) <= exp(-len(word))
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("variant", "letter"), [(Variant(exponent=True), 0), (Variant(floors=True), 1)]
 )
@@ -43,6 +44,7 @@ def test_as_printed_it_is_not(variant: Variant, letter: int) -> None:
     assert off(model, word, belief(model, word, variant)) > 0.5
 
 
+@pytest.mark.slow
 def test_the_printed_ramp_does_no_harm_between_these_stages() -> None:
     """It begins one below each divisor: sums end between 1 and 2 all the same."""
     model, word = unlikely_model(), [1] * 15

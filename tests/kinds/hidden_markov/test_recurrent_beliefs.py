@@ -50,7 +50,7 @@ def said(file: ModelFile, words: np.ndarray) -> np.ndarray:
     return found
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", list(PRECISIONS))
 def test_cyclic_hard_has_one_unit_a_belief_and_is_exact(dtype: str) -> None:
     """75 states and the start: beliefs are unit vectors, in every format."""

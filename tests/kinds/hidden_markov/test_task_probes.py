@@ -73,6 +73,7 @@ def test_heads_of_a_scan_do_not_look_at_letters(
     assert attention_moved(build(Rnn(4), 3, 5, LENGTH, 0), task, LENGTH, 0) == ()
 
 
+@pytest.mark.slow
 def test_beliefs_that_are_read_are_those_of_words_that_nothing_was_fitted_on(
     network: Compiled, task: BeliefTask
 ) -> None:

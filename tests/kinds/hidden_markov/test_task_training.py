@@ -167,7 +167,7 @@ def test_an_rnn_learns_to_count_and_its_errors_are_kept(tmp_path: Path) -> None:
     assert cost(network, 6).parameters == sum(p.numel() for p in network.parameters())
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("recipe", [SMALL, replace(SMALL, block=2, stages=(2, 4, 6))])
 def test_a_run_that_is_stopped_ends_with_the_same_weights(
     recipe: BeliefRecipe, tmp_path: Path

@@ -60,6 +60,7 @@ def test_the_memory_part_is_that_of_the_enumeration() -> None:
     assert split(source, hmm, prompts).memory == pytest.approx(listed, rel=0.1)
 
 
+@pytest.mark.slow
 def test_the_parts_add_up_to_at_least_the_whole_and_shrink_as_they_should() -> None:
     hmm, random = model(4, 3, 4), np.random.default_rng(2)
     few, many = (

@@ -43,7 +43,7 @@ def length(matrix: Any) -> Any:
     return mpmath.sqrt(max(mpmath.eigsy(matrix.T * matrix, eigvals_only=True)))
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(1)
 @EACH
 def test_the_true_gain_is_enclosed(source: KalmanPredictor) -> None:
     found, (gain, loop) = enclose_gain(source, evidence(source)), true_gain(source)
@@ -57,6 +57,7 @@ def test_the_true_gain_is_enclosed(source: KalmanPredictor) -> None:
     assert total * (1 - 1e-9) <= found.powers.high <= 4 * total
 
 
+@pytest.mark.sample(1)
 @EACH
 def test_a_gain_that_is_off_is_enclosed_as_well(source: KalmanPredictor) -> None:
     """Newton's method would be much nearer: what is shown is about what is stated."""
@@ -69,7 +70,7 @@ def test_a_gain_that_is_off_is_enclosed_as_well(source: KalmanPredictor) -> None
         assert off <= found.off.high < 1e5 * scale
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 @EACH
 def test_no_prediction_is_further_off_than_is_shown(
@@ -83,6 +84,7 @@ def test_no_prediction_is_further_off_than_is_shown(
     assert measured(file, source, 40, 1) <= established(file).error
 
 
+@pytest.mark.sample(1)
 @EACH
 def test_the_bound_of_a_window_is_nearly_reached(source: KalmanPredictor) -> None:
     """The worst observations take the sign of all that is left out."""
@@ -93,6 +95,7 @@ def test_the_bound_of_a_window_is_nearly_reached(source: KalmanPredictor) -> Non
     assert error <= source.windows(40)[3] * (1 + 1e-6)
 
 
+@pytest.mark.slow
 def test_a_window_of_all_observations_is_right_from_the_start() -> None:
     """Heads that look before the first observation add up to what the start says."""
     source = SHEAR
@@ -200,6 +203,7 @@ def test_norms_are_bounded_and_those_of_rotations_reached() -> None:
         assert np.allclose(row_norms(matrix).high, rows, rtol=1e-12)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("last", [1.0, -1.0, 1.5, 1 - 1e-7])
 def test_powers_that_do_not_fade_are_refused(
     last: float, monkeypatch: pytest.MonkeyPatch

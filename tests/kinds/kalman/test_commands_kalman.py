@@ -51,7 +51,7 @@ def test_a_window_is_as_long_as_the_error_asks(system: str, tmp_path: Path) -> N
     assert explained["window"] == sizes[1]
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_without_an_error_a_window_leaves_out_less_than_roundings(
     system: str, dtype: str, tmp_path: Path
@@ -94,7 +94,7 @@ REFUSED = [
 ]
 
 
-@pytest.mark.sample(5)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(("line", "why"), REFUSED)
 def test_what_cannot_be_is_refused(
     line: str, why: str, system: str, tmp_path: Path
@@ -113,6 +113,7 @@ def test_a_system_that_is_not_detectable_is_refused(tmp_path: Path) -> None:
             said(command[0], str(path), *command[1:])
 
 
+@pytest.mark.slow
 def test_a_picture_shows_how_windows_forget(tmp_path: Path) -> None:
     path = tmp_path / "x.svg"
     said("draw", "RanLDS3@1", "-o", str(path))

@@ -42,7 +42,7 @@ KERNELS = [
 ]
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.name)
 def test_no_input_is_further_off_than_is_shown(kernel: Kernel, dtype: str) -> None:
@@ -62,7 +62,7 @@ def test_the_exponential_is_right_up_to_rounding() -> None:
     assert file.header["architecture"]["hidden"] == 1
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "most"), [("Power64,1", 1e-3), ("Power64,2", 1e-5)])
 def test_the_bound_of_a_shortened_kernel_is_reached(name: str, most: float) -> None:
     """The worst input takes the sign of each deviation, and the norm is a maximum."""
@@ -135,6 +135,7 @@ def test_units_that_read_each_other_are_of_one_group() -> None:
             powers(w, 9, np.array(groups))
 
 
+@pytest.mark.slow
 def test_what_grows_is_refused() -> None:
     for way in (
         Realisation(np.array([[1.5], [0.0], [0.0]]), np.ones(1), np.ones(1)),

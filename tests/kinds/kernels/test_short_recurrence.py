@@ -101,7 +101,7 @@ def test_what_is_too_long_is_refused() -> None:
         next(short_realisations(np.ones(1025), 0.1))
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_the_poles_of_a_noisy_measurement_are_found(seed: int) -> None:
     """With as many units as there are poles, what is left is as large as the noise."""

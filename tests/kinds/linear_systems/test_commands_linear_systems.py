@@ -60,6 +60,7 @@ def test_cyclic_det_is_a_machine_and_its_network_exact(tmp_path: Path) -> None:
     assert answers == names
 
 
+@pytest.mark.slow
 def test_the_belief_of_a_machine_by_products() -> None:
     model = krohn.compile("Cyclic-DET5,5@3", 16, "products")
     assert model.file.header["claim"]["kind"] == "within"

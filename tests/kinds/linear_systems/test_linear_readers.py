@@ -145,6 +145,7 @@ def test_expressions_of_readers_are_linear(units: Sequence[str], end: str) -> No
     assert not wrong
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     "pattern", [r"(?:\s|#[^\n]*|#)*x", r"(\d+)+y", r"\d+x", r"(?:a|b|ab)*!!"]
 )
@@ -154,7 +155,7 @@ def test_expressions_that_are_not_linear_are_seen(pattern: str) -> None:
         assert all(is_linear(lambda n, u=u: use.run(long_text(u, n))) for u in SIGNS)
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("place", ["alone", "begins", "inside", "ends"])
 @pytest.mark.parametrize("units", [SIGNS, LIKE_OTHERS], ids=["signs", "like others"])
 def test_readers_are_linear(tmp_path: Path, units: Sequence[str], place: str) -> None:

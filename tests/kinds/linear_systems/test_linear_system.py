@@ -44,7 +44,7 @@ def test_mat_mul_at_120_letters() -> None:
     assert sum(b["heads"] > 0 for b in file.header["architecture"]["blocks"]) == 7
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("scale", [2.0**10, 2.0**12, 1e4])
 def test_the_law_of_the_curve(scale: float) -> None:
     """(2^L − 1)·2/(3λ²), where rounding is small: measured, and shown."""
@@ -57,7 +57,7 @@ def test_the_law_of_the_curve(scale: float) -> None:
     assert law <= shown(file).error < 1.1 * law
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("name", "options", "length"),
     [
@@ -106,6 +106,7 @@ def test_what_a_format_cannot_hold_is_refused() -> None:
         built("Cyclic-DET5,5@3", 16, "bfloat16")
 
 
+@pytest.mark.slow
 def test_the_claim_must_be_no_less_than_what_is_shown() -> None:
     file = built("MatMul5,5@3", 9)
     claim = {**file.header["claim"], "error": (error := shown(file).error)}
@@ -205,7 +206,7 @@ def relus(file: ModelFile) -> ModelFile:
     return restated(file, "architecture", blocks=blocks)
 
 
-@pytest.mark.sample(4)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("damage", "reason"),
     [
@@ -271,7 +272,7 @@ def climbed(file: ModelFile, steps: int, seed: int) -> float:
     return float(found.max())
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["MatMul2,3@1", "MatMul5,2@2", "Cyclic-DET4,3@1"])
 @pytest.mark.parametrize("scale", [2.0**5, 2.0**9, None])
 def test_a_climb_over_words_never_exceeds_what_is_shown(

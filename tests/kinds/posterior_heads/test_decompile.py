@@ -82,6 +82,7 @@ def test_the_printed_pair_is_told_apart_by_triples() -> None:
     assert np.abs(found[0].emissions - found[1].emissions).max() > 5e-3
 
 
+@pytest.mark.slow
 def test_noise_moves_a_model_no_farther_than_its_condition_says() -> None:
     random = np.random.default_rng(5)
     emissions, transitions, _ = chain(5, 3, 2)

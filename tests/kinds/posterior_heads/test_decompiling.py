@@ -76,6 +76,7 @@ def test_arrays_are_read_from_files(tmp_path: Path) -> None:
     assert np.abs(np.sort(np.ravel(told["emissions"])) - sorted_right).max() <= 1e-10
 
 
+@pytest.mark.slow
 def test_a_trained_network_is_the_nearest_model(tmp_path: Path) -> None:
     """Of one that has learned next to nothing: a residual, and no more is promised."""
     from krohn.instruments.compare.models import Rnn

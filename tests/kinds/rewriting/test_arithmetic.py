@@ -116,6 +116,7 @@ def random_text(system: Rewriting, line: Line, rng: np.random.Generator) -> list
     return lines
 
 
+@pytest.mark.slow
 def test_any_place_that_fits_leads_to_the_same_value() -> None:
     """So the text of a data set, whose places are random, has one answer."""
     system, rng, different = arithmetic(8, 11), np.random.default_rng(1), 0

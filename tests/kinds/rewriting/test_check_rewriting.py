@@ -78,7 +78,7 @@ def test_what_is_proved_is_right_for_every_line(file: ModelFile) -> None:
     assert every_line_is_right(file)
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("name", ["Sorting3", "Brackets4", "Counter4"])
 def test_systems_by_name(name: str, dtype: str) -> None:
@@ -101,6 +101,7 @@ def sparser(file: ModelFile, block: int) -> ModelFile:
     return stating(file, architecture={**shape, "blocks": blocks})
 
 
+@pytest.mark.slow
 def test_a_line_and_one_position_must_be_seen() -> None:
     """The window n + 1 is tight: with n some line is not copied right."""
     file = compiled(SMALL, length=LENGTH, attention="sparse")
@@ -129,13 +130,13 @@ OTHERS = [
 ]
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("change", OTHERS)
 def test_another_source_is_not_proved(file: ModelFile, change: dict[str, Any]) -> None:
     assert prove(with_source(file, **change), None).verdict != "verified"
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("part", range(PARTS))
 def test_no_other_rules_are_proved(file: ModelFile, part: int) -> None:
     """Each change of a rule that changes some text is refused."""

@@ -44,6 +44,7 @@ def test_steps_are_printed(
     assert capsys.readouterr().out == "7\n"
 
 
+@pytest.mark.slow
 def test_it_is_verified_and_explained(arithmetic: Path, call: Call) -> None:
     code, told = call("verify", arithmetic, "--proof", "--sample", 20)
     assert (code, told["verdict"]) == (0, "verified")
@@ -57,6 +58,7 @@ def test_it_is_verified_and_explained(arithmetic: Path, call: Call) -> None:
     assert (told["depth"], told["longest_line"], told["sparse_window"]) == (5, 23, 24)
 
 
+@pytest.mark.slow
 def test_rules_that_never_apply_are_warned_of(
     call: Call, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -143,6 +145,7 @@ def test_nothing_grows_with_the_expression_but_the_tokens() -> None:
     assert 1.5 < slopes["sparse"] < 1.54
 
 
+@pytest.mark.slow
 def test_short_texts_of_increasing_subsequences(tmp_path: Path, call: Call) -> None:
     path = tmp_path / "l.safetensors"
     code, told = call("compile", "ShortLIS6,12", "-o", path)
@@ -153,6 +156,7 @@ def test_short_texts_of_increasing_subsequences(tmp_path: Path, call: Call) -> N
     assert call("explain", "ShortLIS6,12")[1]["depth"] == 3
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("change", [{"longest": 3}, {"largest": 2}, {"largest": 4}])
 def test_short_texts_of_other_lists_are_not_proved(change: dict[str, Any]) -> None:
     file = restated(krohn.compile("ShortLIS4,3", proof=False).file, "source", **change)

@@ -41,7 +41,7 @@ def texts_of(system: Rewriting, line: Line) -> list[Line]:
     return lines
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("name", SYSTEMS)
 def test_every_text_ends_within_the_bound_and_weights_fall_in_order(name: str) -> None:
     system = read_text(SYSTEMS[name], name)
@@ -71,6 +71,7 @@ def test_no_order_is_found_where_texts_go_on_or_that_is_not_seen(rules: str) -> 
     assert order(read_text(f"letters a b\nlongest 4\n{rules}", "endless")) == ()
 
 
+@pytest.mark.slow
 def test_random_systems_end_where_an_order_is_found() -> None:
     random, ordered = np.random.default_rng(0), 0
     for _ in range(60):
@@ -130,6 +131,7 @@ def random_system(seed: int) -> Rewriting:
     return Rewriting("x", tuple("abc"), tuple(rules), (), 6)
 
 
+@pytest.mark.slow
 def test_what_is_said_never_to_apply_applies_to_no_line() -> None:
     """By windows alone it is also all, but for what lines of 6 letters do not hold."""
     said, right = 0, 0

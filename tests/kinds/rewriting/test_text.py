@@ -117,6 +117,7 @@ def test_a_name_that_is_said_again_is_the_same_letter() -> None:
         assert ends_with(system, word) == left
 
 
+@pytest.mark.slow
 def test_texts_that_shrink_have_an_end() -> None:
     for name in ("Brackets6", "Brackets7"):
         system = find_by_name(name)

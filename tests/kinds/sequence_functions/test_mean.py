@@ -59,6 +59,7 @@ def expected(word: str, suits: Callable[[str, str], Any]) -> list[Fraction]:
     return [Fraction(sum(x), len(x)) if x else Fraction(SIZE[""]) for x in found]
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("suits", "test"),
     [
@@ -83,6 +84,7 @@ def right(file: ModelFile) -> bool:
     return bool(SequenceFunctions().every(file, LENGTH, silent).has_passed)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("length", [1, 2, LENGTH, 12])
 def test_means_are_verified(length: int) -> None:
     assert verified(compiled(length))
@@ -122,6 +124,7 @@ WRONG: dict[str, tuple[Entry, Callable[[Any], Any]]] = {
 }
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("name", WRONG)
 def test_what_breaks_a_mean_is_wrong_and_not_verified(name: str) -> None:
     (part, *at), change = WRONG[name]

@@ -76,7 +76,7 @@ output at(x, here), at(x, here + here - 1)
 """
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_addresses_may_be_quadratic(dtype: str, call: Call, tmp_path: Path) -> None:
     """Positions that words decide: before the word, in it, and ahead of who asks."""

@@ -27,7 +27,7 @@ def said(p: SequenceFunction, word: str) -> list[object]:
     return p.run(word)
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("test", COMPARISONS)
 def test_comparisons_of_numbers_are_those_of_python(test: Callable[..., Any]) -> None:
     p = krohn.program("abc")

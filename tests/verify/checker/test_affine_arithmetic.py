@@ -78,6 +78,7 @@ class Case:
         return near and far
 
 
+@pytest.mark.sample(1)
 @FORMATS
 @given(SEEDS)
 @settings(max_examples=30)
@@ -131,6 +132,7 @@ def test_stored_numbers_stay_within_their_bounds(
         assert case.within(case.noisy.store_rounded(), precision.round(exact))
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("precision", [BFLOAT16, FLOAT16, FLOAT32])
 @given(SEEDS)
 @settings(max_examples=50)

@@ -125,6 +125,7 @@ def test_a_map_that_computes_something_else_is_shown_by_itself(
     assert shown(*twins(rows))[0] == 2
 
 
+@pytest.mark.slow
 def test_whatever_number_differs_the_bound_is_that_of_the_map_alone() -> None:
     """Of both maps: what is read by one alone must not be taken from the other."""
     mlp, channels = twins()

@@ -164,6 +164,7 @@ def in_any_order(numbers: list[np.float32], random: np.random.Generator) -> floa
     return float(left[0])
 
 
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("seed", range(20))
 def test_sums_that_are_known_are_off_by_less(seed: int) -> None:
     """Lemma 5b: of random orders, and of the order that adds up one sign first."""

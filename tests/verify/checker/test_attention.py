@@ -202,6 +202,7 @@ def weighted(file: ModelFile) -> Iterator[ModelFile]:
         yield replace(file, tensors=tensors)
 
 
+@pytest.mark.slow
 def test_sums_stay_within_their_bounds_whatever_the_weights() -> None:
     words = torch.tensor(list(product((0, 1), repeat=8)))
     counts = torch.tensor(np.isin(np.arange(1, 9), (2, 3, 6)))

@@ -124,6 +124,7 @@ def test_only_units_that_erase_leave_nothing(
     assert left(change) > UNDERFLOW
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("gain", [2.0**-126, 2.0**-110, 2.0**-1, 1.0, 8.0])
 def test_gelus_leave_what_may_be_flushed(gain: float) -> None:
     """A number below 2^-126 may be 0, also one that is then multiplied by 1/K (A12)."""
@@ -138,6 +139,7 @@ def test_gelus_leave_what_may_be_flushed(gain: float) -> None:
     assert left(gelus) <= 2.0**-18 + 8 * flushed
 
 
+@pytest.mark.slow
 def test_a_search_among_huge_numbers_ends_in_a_reason() -> None:
     # Exponentials of the errors of such scores overflow; no warning is given of that.
     file = model("Grid4", 100, "gridworld", strict=True, proof=False)

@@ -95,6 +95,7 @@ def wrong_after(file: ModelFile, length: int) -> int | None:
     return None
 
 
+@pytest.mark.slow
 def test_a_network_that_counts_for_ever_is_proved() -> None:
     assert wrong_after(counter(), 3000) is None
     proof = proof_of("right")
@@ -102,7 +103,7 @@ def test_a_network_that_counts_for_ever_is_proved() -> None:
     assert proof.evidence[0]["pairs"] < 200
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["flips", "counts back"])
 def test_a_count_that_changes_the_answer_in_the_end_is_not(kind: str) -> None:
     found = wrong_after(counter(kind), 3000)

@@ -125,6 +125,7 @@ def test_outputs_beside_the_values_cost_nothing() -> None:
     assert peak(file) < 2**27
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("pieces", "d_v"), [([[[0.0]] * 20_000], 1), ([[[0.0]] * 50] * 2, 20_000)]
 )

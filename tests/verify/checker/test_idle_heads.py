@@ -80,6 +80,7 @@ DAMAGE = [
 ]
 
 
+@pytest.mark.sample(6)
 @pytest.mark.parametrize(("name", "number", "reason"), DAMAGE)
 @pytest.mark.parametrize("case", ["FlipFlop", "C2"])
 def test_one_number_in_an_idle_head_is_refused(

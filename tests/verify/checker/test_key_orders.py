@@ -73,7 +73,7 @@ def rows_of_sums(rng: np.random.Generator) -> Iterator[tuple[list[Keys], float]]
         yield sum_of(score, marked, others, low, off), gain
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @STORED
 def test_a_sum_is_within_its_bound_in_any_order(name: str) -> None:
     """Sums of many numbers, and of one whose weight is as large, or small, as it can be."""
@@ -109,6 +109,7 @@ def rows_of_fetches(rng: np.random.Generator) -> Iterator[tuple[FloatArray, int]
         yield scores[order].astype(float), int(order.argmin())
 
 
+@pytest.mark.sample(1)
 @STORED
 def test_what_a_fetch_leaks_is_within_its_bound_in_any_order(name: str) -> None:
     """Far scores are off by more than near ones, and are raised by the difference (R1)."""
@@ -183,7 +184,7 @@ NETWORKS = [
 """Heads that look back, add up what comes, and add up what is marked."""
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(("source", "length", "construction", "name"), NETWORKS)
 def test_heads_of_a_network_are_right_in_any_order(
     source: str, length: int, construction: str, name: str

@@ -328,6 +328,7 @@ def cases(
             yield case, rng
 
 
+@pytest.mark.sample(1)
 @UNITS
 @part_of(4)
 def test_what_is_accepted_keeps_its_bounds(part: int, activation: str) -> None:
@@ -356,6 +357,7 @@ def test_what_is_accepted_after_damage_keeps_its_bounds(
     assert 0.1 < np.mean(verdicts) < 0.9
 
 
+@pytest.mark.slow
 @part_of(2)
 def test_what_other_evidence_shows_keeps_its_bounds(part: int) -> None:
     """Other sums, sets and parts than those that were found."""
@@ -388,7 +390,7 @@ def forged(said: Json, program: Stated, rng: np.random.Generator) -> Json:
     return said
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @UNITS
 def test_nearly_everything_that_is_built_without_noise_is_accepted(
     activation: str,
@@ -401,6 +403,7 @@ def test_nearly_everything_that_is_built_without_noise_is_accepted(
     assert np.mean(silent) > 0.95
 
 
+@pytest.mark.slow
 def test_every_joint_value_is_tried() -> None:
     """The search itself finds a network that is wrong for one joint value."""
     rng = np.random.default_rng(0)
@@ -435,7 +438,7 @@ def test_units_that_nothing_reads_are_finite() -> None:
                 idle.mlp.check_reads()
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @UNITS
 def test_piecewise_functions_are_accepted_and_changed_ones_are_not(
     activation: str,

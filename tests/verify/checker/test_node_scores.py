@@ -154,7 +154,7 @@ def with_position(file: ModelFile, at: int, other: int, share: float) -> ModelFi
     return replace(file, tensors={**file.tensors, "embed.position": table})
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("at", "other"), [(3, 1000), (517, 1099), (1, 2), (1098, 1099)]
 )

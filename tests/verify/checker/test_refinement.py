@@ -224,7 +224,7 @@ def test_right_evidence_is_accepted_and_says_all_that_occurs(key: Key) -> None:
     assert set(accepted.values()) <= set(machine.shows.tolist())
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(3)
 @CASES
 def test_every_part_shows_what_occurs(key: Key) -> None:
     _, machine, evidence = case(key)
@@ -279,6 +279,7 @@ def test_a_damaged_number_is_refused_or_does_no_harm(key: Key) -> None:
         assert harmless(right_readings(key), accepted), places[place]
 
 
+@pytest.mark.sample(2)
 @FEW
 def test_another_machine_is_refused(key: Key) -> None:
     _, machine, evidence = case(key)
@@ -299,7 +300,7 @@ def _moves(evidence: Json, machine: Machine) -> Iterator[tuple[int, int]]:
                 yield from ((a, state) for a in range(len(machine.transitions)))
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(1)
 @FEW
 def test_states_steps_and_cells_are_all_needed(key: Key) -> None:
     stated, machine, evidence = case(key)
@@ -481,7 +482,7 @@ def test_what_is_no_number_is_refused_or_does_no_harm(field: str, odd: Any) -> N
         assert harmless(right_readings(key), accepted)
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @FEW
 @settings(max_examples=4)
 @given(random=st.randoms(use_true_random=False))

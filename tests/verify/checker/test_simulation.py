@@ -44,14 +44,14 @@ def changed(text: str, change: Numbers, code: str = "<i4") -> str:
     return b64encode(numbers.tobytes()).decode()
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_was_found_is_shown(kind: str) -> None:
     data, evidence = proved(kind)
     recheck(data, dumps(evidence).encode())
 
 
-@pytest.mark.sample(11)
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(
     ("part", "change", "reason"),

@@ -26,7 +26,7 @@ def mean(scores: FloatArray, values: FloatArray, random: np.random.Generator) ->
     return float(each[random.integers(len(each))].mean(scores, values[:, None])[0])
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("scale", [0.1, 3.0, 40.0])
 def test_no_kernel_is_further_off_than_is_shown(scale: float) -> None:
     random, worst = np.random.default_rng(0), 0.0

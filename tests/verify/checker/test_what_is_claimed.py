@@ -81,7 +81,7 @@ def check(
     recheck(data, json.dumps(for_file(data, told)).encode(), machine, claim)
 
 
-@pytest.mark.sample(4)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("kind", "term", "value"),
     [
@@ -105,19 +105,21 @@ def test_a_claim_has_nothing_that_no_check_looks_at(
         _parse(pack({**file.header, "claim": claim}, file.tensors))
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("kind", WITHIN)
 def test_an_error_of_the_model_is_claimed_where_it_is_shown(kind: str) -> None:
     with pytest.raises(Refused, match="error of the model is not shown"):
         check(kind, ("claim", "model_error"), 2.0**-60)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("kind", MACHINES)
 def test_the_start_that_is_claimed_is_that_of_the_machine(kind: str) -> None:
     with pytest.raises(Refused, match="another start state"):
         check(kind, ("claim", "start"), "elsewhere")
 
 
-@pytest.mark.sample(12)
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("kind", "at", "value", "reason"),
     [
@@ -196,6 +198,7 @@ REALS = (
 )
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("kind", REALS)
 def test_no_output_is_beside_those_that_are_right(kind: str) -> None:
     """One more output says what another one does: the source has none for it."""
@@ -313,7 +316,7 @@ def test_only_listed_pairs_have_a_reader(network: str) -> None:
 SOURCES = tuple(kind for kind in HOW if kind not in (*MACHINES, "turnstile"))
 
 
-@pytest.mark.sample(12)
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("kind", SOURCES)
 @pytest.mark.parametrize("part", ["source", "program"])
 def test_each_key_of_a_source_and_of_a_program_is_read(kind: str, part: str) -> None:

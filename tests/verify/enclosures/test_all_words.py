@@ -59,7 +59,7 @@ def lies_in(inner: Interval, outer: Interval) -> bool:
     return bool((inner.low >= low).all() and (inner.high <= high).all())
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("first", SEEDS)
 def test_numbers_of_words_lie_within(first: int) -> None:
     """By each position, by stretches, and by all letters, with larger boxes each time."""

@@ -28,7 +28,7 @@ from krohn.algebra.formats import json_format
 from krohn.architectures.recurrent import find as recurrent_find
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @EACH
 def test_subnormal_weights(judge: Judge, kind: str) -> None:
     file = good(kind)
@@ -64,7 +64,7 @@ def test_ties_everywhere(judge: Judge, kind: str) -> None:
     assert judge(pack(file, nothing, filled(file, 0.0))).verdict == "refuted"
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", FORMATS)
 @pytest.mark.parametrize("part", ["attention.query", "mlp.0.weight", "unembed.weight"])
 def test_products_at_the_end_of_the_format(dtype: str, part: str) -> None:
@@ -81,7 +81,7 @@ def test_products_at_the_end_of_the_format(dtype: str, part: str) -> None:
             assert report.reason
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("dtype", FORMATS)
 @pytest.mark.parametrize("kind", ["memory", "scan"])
 def test_scores_that_overflow(dtype: str, kind: str) -> None:
@@ -148,7 +148,7 @@ PRAISE: list[Json] = [
 ]
 
 
-@pytest.mark.sample(4)
+@pytest.mark.sample(1)
 @EACH
 @pytest.mark.parametrize("evidence", PRAISE, ids=lambda e: str(e)[:20])
 def test_evidence_in_the_file_is_not_believed(
@@ -184,6 +184,7 @@ def test_deep_nesting(judge: Judge, depth: int) -> None:
     assert said.verdict in ("verified", "refused")
 
 
+@pytest.mark.slow
 def test_blocks_that_hold_nothing(judge: Judge) -> None:
     """The rules do not follow them; the kernel does, and they leave all as it is."""
     file = krohn.compile("C2", LENGTH, "counter", strict=True).file

@@ -100,7 +100,7 @@ def test_evidence(tmp_path: Path, command: Command, source: str) -> None:
         assert command("recheck", path, evidence) in (0, 2)
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("kind", KINDS)
 def test_sources(tmp_path: Path, command: Command, kind: str) -> None:
     """Of every kind, as the file states it."""

@@ -20,7 +20,7 @@ def through(data: bytes) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 @with_kernel
-@pytest.mark.sample(3)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("pattern", PIECEWISE)
 def test_a_flag_after_a_flag_is_one_bit(pattern: str) -> None:
     data = data_of(f"regex:{pattern}", 40)

@@ -33,13 +33,14 @@ FORMATS = ("float64", "float32", "bfloat16", "float16")
 
 
 @with_kernel
-@pytest.mark.sample(6)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("name", TRANSFORMERS)
 def test_it_proves_transformers(name: str) -> None:
     data = data_of(name, 24)
     assert status(data, evidence_of(data)) == 0
 
 
+@pytest.mark.sample(1)
 @with_kernel
 @pytest.mark.parametrize(
     ("name", "length"), [("C2", 256), ("C3", 200), ("regex:(ab|ba)*", 64)]
@@ -49,6 +50,7 @@ def test_it_proves_long_sums_and_close_scores(name: str, length: int) -> None:
     assert status(data, evidence_of(data)) == 0
 
 
+@pytest.mark.sample(1)
 @with_kernel
 @pytest.mark.parametrize(
     ("name", "length"),
@@ -66,6 +68,7 @@ def test_values_that_no_letter_has_together_do_not_count(
     assert status(data, evidence_of(data)) == 0
 
 
+@pytest.mark.sample(1)
 @with_kernel
 @pytest.mark.parametrize(
     ("name", "length"),
@@ -81,6 +84,7 @@ def test_it_proves_long_words(name: str, length: int) -> None:
     assert status(data, evidence_of(data)) == 0
 
 
+@pytest.mark.sample(1)
 @with_kernel
 @pytest.mark.parametrize(
     "name", ["FlipFlop", "Memory3", "Dyck1,2", PATTERN, "C2", "S3", "Parity8@2,3,7"]
@@ -90,6 +94,7 @@ def test_it_proves_transformers_in_float64(name: str) -> None:
     assert status(data, evidence_of(data)) == 0
 
 
+@pytest.mark.sample(2)
 @with_kernel
 @pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
 @pytest.mark.parametrize("name", ["FlipFlop", "Memory5", "abab", "S3", "A4", "FFL2"])
@@ -98,6 +103,7 @@ def test_it_proves_transformers_in_16_bits(name: str, dtype: str) -> None:
     assert status(data, evidence_of(data)) == 0
 
 
+@pytest.mark.sample(1)
 @with_kernel
 @pytest.mark.parametrize(
     ("name", "length", "dtype"),
@@ -116,7 +122,7 @@ def test_it_proves_sums_of_heads_in_16_bits(name: str, length: int, dtype: str) 
 
 
 @with_kernel
-@pytest.mark.sample(4)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("dtype", FORMATS)
 @pytest.mark.parametrize("name", RNNS)
 def test_it_proves_recurrent_networks(name: str, dtype: str) -> None:
@@ -143,7 +149,7 @@ def numbers(tensor: Any) -> list[Fraction]:
 
 
 @with_kernel
-@pytest.mark.sample(3)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("name", "options"),
     [
@@ -227,6 +233,7 @@ def test_naturals_that_would_overflow_are_noticed() -> None:
     assert status(wrong, evidence) == 2
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("name", "options", "why"),
     [
@@ -350,6 +357,7 @@ def test_evidence_that_would_run_long_ends_by_the_count_of_its_steps(
     assert text == "cannot decide: the evidence takes more than 1000000 steps"
 
 
+@pytest.mark.slow
 def test_a_kernel_that_does_not_end_is_stopped(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

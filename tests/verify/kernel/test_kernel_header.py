@@ -73,6 +73,7 @@ def put(*path: Any, new: Any) -> Callable[[dict[str, Any]], None]:
     return change
 
 
+@pytest.mark.sample(2)
 @with_kernel
 @pytest.mark.parametrize("kind", FILES)
 def test_good_files_are_proved(kind: str) -> None:
@@ -201,6 +202,7 @@ MEANINGS = {
 }
 
 
+@pytest.mark.sample(12)
 @with_kernel
 @pytest.mark.parametrize("name", MEANINGS)
 def test_what_it_does_not_know_is_refused(name: str) -> None:
@@ -221,6 +223,7 @@ def test_metadata_has_one_key() -> None:
     assert status(more, evidence) == 2
 
 
+@pytest.mark.sample(1)
 @with_kernel
 @pytest.mark.parametrize("kind", FILES)
 def test_subnormal_numbers_are_refused(kind: str, tmp_path: Path) -> None:

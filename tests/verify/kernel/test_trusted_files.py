@@ -43,6 +43,7 @@ def test_no_theorem_stands_in_what_defines(architecture: str) -> None:
         assert not re.search(r"^(Lemma|Theorem|Proof)", defined(name), re.M), name
 
 
+@pytest.mark.slow
 @with_kernel
 def test_the_command_lists_them(tmp_path: Path) -> None:
     path = tmp_path / "m.safetensors"

@@ -40,6 +40,7 @@ def longest(letters: int, two: int, three: int) -> range:
     return range(1, 1 + (two if letters == 2 else three))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", SEEDS)
 def test_which_factors_and_subsequences_occur(
     definitions: ModuleType, seed: int

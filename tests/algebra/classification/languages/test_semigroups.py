@@ -149,6 +149,7 @@ def test_equations(oracle: ModuleType, definitions: ModuleType, seed: int) -> No
     assert seed or all(values == {True, False} for values in held.values())
 
 
+@pytest.mark.slow
 def test_witnesses_of_refutations(definitions: ModuleType) -> None:
     """Words that break an equation break it, read letter by letter."""
     seen = set()
@@ -224,6 +225,7 @@ def test_known_languages(pattern: str, holds: list[str], fails: list[str]) -> No
     assert all(found[name].holds is False for name in fails)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("depth", [1, 3, 30, 150])
 def test_counting_tells_bounded_depth(depth: int) -> None:
     """One kind of bracket of bounded depth: one round of one count."""

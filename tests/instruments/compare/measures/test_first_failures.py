@@ -61,6 +61,7 @@ def first_wrong(model: Simulator, asked: Task, most: int) -> tuple[str, ...] | N
     return None
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("name", ["C2", *LANGUAGES])
 def test_no_word_fails_who_knows_the_task(name: str, knows: Knows) -> None:
     """Whatever it says after illegal words, or where nothing is asked."""

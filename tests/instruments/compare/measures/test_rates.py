@@ -76,7 +76,7 @@ def test_answers_of_a_word_that_fail_together_count_once() -> None:
     assert together.high - together.low > 0.07
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(("a", "b"), [(0.02, 0.98), (0.3, 0.7), (5, 5), (0.005, 2)])
 def test_intervals_hold_the_truth_nineteen_times_of_twenty(a: float, b: float) -> None:
     """Wrong answers of a word share a probability of a beta distribution."""

@@ -82,6 +82,7 @@ def test_it_is_frozen_unless_it_trains(name: str) -> None:
     assert any(p.grad is not None and bool(p.grad.any()) for p in free.parameters())
 
 
+@pytest.mark.sample(1)
 @each
 def test_exact_weights_are_those_of_the_file(name: str) -> None:
     frozen, free = (

@@ -80,6 +80,7 @@ def test_the_numbers_of_the_thesis_are_met() -> None:
     )
 
 
+@pytest.mark.slow
 @settings(max_examples=10)
 @given(architecture=gpts, length=st.integers(2, 9))
 def test_operations_of_gpt_are_what_torch_counts(
@@ -103,7 +104,7 @@ def test_operations_of_lstms_are_what_torch_counts(
         assert counted(lambda: network(word)) == flops(network, length)
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("name", ["Grid4", "S3", "C3"])
 def test_operations_of_compiled_networks_are_what_torch_counts(name: str) -> None:
     made = {"Grid4": "gridworld", "S3": "scan"}
@@ -114,6 +115,7 @@ def test_operations_of_compiled_networks_are_what_torch_counts(name: str) -> Non
     assert counted(lambda: network(word)) == flops(network, 8)
 
 
+@pytest.mark.slow
 def test_compiled_networks_cost_what_they_are() -> None:
     file = krohn.compile("Grid4", 12, "gridworld").file
     found = cost(wrap_compiled(file), 8)

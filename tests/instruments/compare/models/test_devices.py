@@ -45,6 +45,7 @@ def words(device: str) -> Tensor:
     return torch.randint(3, (4, 8), generator=rng).to(device)
 
 
+@pytest.mark.sample(2)
 @everywhere
 @each
 def test_bfloat16_gives_nearly_the_same_logits(name: str, device: str) -> None:
@@ -58,6 +59,7 @@ def test_bfloat16_gives_nearly_the_same_logits(name: str, device: str) -> None:
     assert (shown.logits - exact).abs().max() < 0.05 * scale
 
 
+@pytest.mark.sample(2)
 @everywhere
 @each
 def test_a_step_in_bfloat16_moves_weights_that_stay_float32(
@@ -89,7 +91,7 @@ def test_a_gpu_gives_nearly_the_same_inside(name: str) -> None:
         assert torch.allclose(ours.cpu(), theirs, atol=1e-3)
 
 
-@pytest.mark.sample(5)
+@pytest.mark.sample(2)
 @each
 def test_a_copy_is_another_network_of_the_same_weights(name: str) -> None:
     built = network(name).eval()
@@ -102,6 +104,7 @@ def test_a_copy_is_another_network_of_the_same_weights(name: str) -> None:
         assert torch.equal(built(words("cpu")), exact)
 
 
+@pytest.mark.sample(2)
 @each
 def test_inference_mode_changes_nothing(name: str) -> None:
     built = network(name).eval()

@@ -134,6 +134,7 @@ def test_a_letter_changes_nothing_before_it(name: str, at: int, seed: int) -> No
     assert not torch.equal(left[:, at], right[:, at])
 
 
+@pytest.mark.sample(4)
 @every
 def test_a_word_is_answered_alike_in_any_company(name: str) -> None:
     built, all_words = network(name), words(6)
@@ -159,6 +160,7 @@ def test_building_draws_nothing_from_the_generator_of_others(name: str) -> None:
     assert torch.equal(torch.rand(4), expected)
 
 
+@pytest.mark.sample(3)
 @every
 def test_a_hidden_layer_replaced_by_itself_changes_nothing(name: str) -> None:
     built = network(name)
@@ -168,6 +170,7 @@ def test_a_hidden_layer_replaced_by_itself_changes_nothing(name: str) -> None:
             assert close(built(words()), shown.logits)
 
 
+@pytest.mark.sample(3)
 @every
 def test_a_hidden_layer_of_other_words_leads_to_what_follows_there(name: str) -> None:
     built = network(name)

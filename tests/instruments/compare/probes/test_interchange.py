@@ -266,6 +266,7 @@ def test_networks_that_read_their_answers_are_refused(
         answers(network, pairs, 1, np.eye(16))
 
 
+@pytest.mark.slow
 def test_a_search_begins_with_a_basis_that_it_leaves_as_it_was(
     task_of: Tasks, bench: Callable[..., ProbedNetwork]
 ) -> None:
@@ -408,6 +409,7 @@ def test_only_what_is_read_is_needed(
     assert np.allclose(np.delete(part, [2, 3], axis=0), 0, atol=1e-6)
 
 
+@pytest.mark.slow
 def test_the_rule_that_says_so_is_that_the_needed_part_carries_the_variable(
     task_of: Callable[[str], Task], words_for: Callable[..., IntArray]
 ) -> None:

@@ -189,6 +189,7 @@ def check_all(folder: Path, check: Checks, sizes: tuple[int, int]) -> None:
     assert len(set(prompts)) == sum(sizes)
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(("source", "form"), CASES)
 def test_every_text_is_what_an_independent_solver_says(
     source: str, form: str, tmp_path: Path
@@ -250,6 +251,7 @@ def folder_bytes(folder: Path) -> dict[str, bytes]:
     }
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("source", "form"), [("EditDistance3,3", "krohn"), ("Arithmetic3", "feng")]
 )
@@ -333,7 +335,7 @@ def test_the_command_says_what_it_wrote(
     check_all(folder, check_short_subsequence, (30, 3))
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @needs("kinds.rewriting")
 @pytest.mark.parametrize("handles", ["own", "random", "leftmost"])
 def test_a_network_learns_what_to_do_with_arithmetic(handles: str) -> None:

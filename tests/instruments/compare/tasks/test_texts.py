@@ -24,7 +24,7 @@ def words(texts: EditDistances | Increasing, count: int) -> list[list[str]]:
     return [[texts.tokens[i] for i in row if i] for row in drawn]
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(("size", "length"), [(6, 72), (12, 210), (16, 342), (20, 506)])
 def test_texts_of_edit_distance_are_as_long_as_printed(size: int, length: int) -> None:
     """Yang et al. (2024), section 5: lengths without the end of the text."""
@@ -36,6 +36,7 @@ def test_texts_of_edit_distance_are_as_long_as_printed(size: int, length: int) -
     assert len(lengths) > 1
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("size", "length"), [(40, 83), (110, 223), (175, 353), (250, 503)]
 )
@@ -65,6 +66,7 @@ def edits(first: str, second: str, edge: int) -> int:
     return d(len(first), len(second))
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("boundary", [1, 2])
 def test_a_text_has_every_row_of_its_table(boundary: int) -> None:
     for text in words(EditDistances(7, boundary), 40):

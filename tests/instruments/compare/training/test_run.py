@@ -52,7 +52,7 @@ def seen(run: Run) -> list[tuple[int, float, float]]:
     return [(p.step, p.loss, p.accuracy) for p in run.history]
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("architecture", "recipe"),
     [
@@ -202,6 +202,7 @@ def test_the_folder_of_another_run_is_refused(
         train(**asked, folder=tmp_path)
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("file", [RECORD, CHECKPOINT, WEIGHTS])
 @pytest.mark.parametrize("harm", ["cut", "flip", "empty"])
 def test_damaged_files_are_refused(tmp_path: Path, file: str, harm: str) -> None:
@@ -265,6 +266,7 @@ def test_bfloat16_is_a_format_of_the_forward_pass_only() -> None:
     assert not same_weights(run, full)
 
 
+@pytest.mark.slow
 def test_a_compiled_network_with_noise_learns_its_way_back(tmp_path: Path) -> None:
     file = tmp_path / "parity.safetensors"
     compiled = krohn.compile("C2", 6, construction="counter", dtype="float32")

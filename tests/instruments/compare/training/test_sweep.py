@@ -90,6 +90,7 @@ def places(run: Run) -> dict[str, tuple[int, ...]]:
     return {"places": (run.seed, 1)}
 
 
+@pytest.mark.slow
 def test_results_are_those_of_the_file_from_the_first_time_on(tmp_path: Path) -> None:
     first = sweep(CELLS, tmp_path, places, jobs=1)
     assert [r.measured_values for r in first] == [
@@ -131,6 +132,7 @@ def test_names_differ_where_anything_does() -> None:
     assert Cell(task("C2"), Lstm(4, 8), SMALL, 0).name == cell.name
 
 
+@pytest.mark.slow
 def test_another_measure_needs_no_training(tmp_path: Path) -> None:
     sweep(CELLS, tmp_path, jobs=1)
     heard = Heard()
@@ -140,6 +142,7 @@ def test_another_measure_needs_no_training(tmp_path: Path) -> None:
         assert result.measured_values == {"accuracy": result.run().history[-1].accuracy}
 
 
+@pytest.mark.slow
 def test_an_interrupted_sweep_goes_on_and_ends_with_the_same_weights(
     tmp_path: Path,
 ) -> None:
@@ -153,6 +156,7 @@ def test_an_interrupted_sweep_goes_on_and_ends_with_the_same_weights(
     assert all(map(torch.equal, weights, whole.network.parameters()))
 
 
+@pytest.mark.slow
 def test_no_cell_is_begun_after_the_time_is_up(tmp_path: Path) -> None:
     assert sweep(CELLS, tmp_path, jobs=1, seconds=0) == ()
     assert len(sweep(CELLS, tmp_path, jobs=1, seconds=60)) == 2
