@@ -92,6 +92,7 @@ def test_a_flag_is_refused_by_name(given: Given, name: str) -> None:
     assert NAMED.search(str(answer)), answer
 
 
+@pytest.mark.slow
 def test_the_plain_network_is_taken(tmp_path: Path) -> None:
     """So it is the flag that is refused, and nothing else."""
     path = tmp_path / "plain.safetensors"

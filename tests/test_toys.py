@@ -183,6 +183,7 @@ def test_a_network_goes_where_others_go(site: Path, to: str, library: str) -> No
     assert carried is (to == "huggingface")
 
 
+@pytest.mark.slow
 def test_an_instrument_is_a_command_a_function_and_a_schema(site: Path) -> None:
     done = krohn(
         site,

@@ -124,7 +124,7 @@ def test_what_a_window_can_know(window: int, best: float) -> None:
     assert samplers.window_ceiling(window, 0.98) == pytest.approx(best, abs=0.005)
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("window", range(1, 8))
 def test_a_window_knows_no_more_than_its_ceiling(window: int) -> None:
     """The best guess from the last tokens, counted over many words."""

@@ -70,7 +70,7 @@ def test_a_tree_has_a_depth_and_bits(name: str) -> None:
         zoo.machine(name)
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("shape", SMALL)
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
 def test_every_word_is_right_on_the_network(shape: tuple[int, int], dtype: str) -> None:

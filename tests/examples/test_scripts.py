@@ -22,6 +22,7 @@ def test_all_scripts_are_listed() -> None:
     assert {path.name for path in EXAMPLES.glob("*.py")} == set(PRINTS)
 
 
+@pytest.mark.sample(1, at=1)
 @pytest.mark.parametrize(
     "name",
     [

@@ -91,7 +91,7 @@ def check(asked: str, ways: int, capsys: pytest.CaptureFixture[str]) -> None:
         assert json.loads(capsys.readouterr().out)["verdict"] == "verified"
 
 
-@pytest.mark.sample(1)
+@pytest.mark.sample(1, at=2)
 @pytest.mark.parametrize("case", REFUSED)
 def test_advice_leads_to_a_network(
     case: str, capsys: pytest.CaptureFixture[str]

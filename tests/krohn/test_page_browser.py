@@ -2,7 +2,8 @@
 
 import json
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from sample_comparison import sample
 import krohn
 from krohn import cli
 from krohn.algebra.formats import json_format
+from krohn.instruments.compare.comparison import Comparison
 from krohn.intervention import parse_program
 from krohn.network import modelfile
 from krohn.network.modelfile import ModelFile
@@ -35,8 +37,6 @@ HOSTILE = (
     "</style></title><h1>name</h1>",
     "W" * 400,
 )
-NAMES = ["verified", "refuted", "undecided", "generator", "rnn", "hostile"]
-COMPARISONS = ["comparison", "hostile comparison"]
 PHONE, DESK = (360, 740), (1280, 900)
 
 
@@ -118,40 +118,56 @@ def hostile() -> ModelFile:
     return zeroed(ModelFile(file.header, file.tensors, file.precision))
 
 
-@pytest.fixture(scope="module")
-def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """A page for each kind of verdict and network."""
-    grid = krohn.compile("Grid4", 8, "scan").file
+def without_program() -> ModelFile:
     long = krohn.compile("Grid4", 40, "scan").file
     plain = {k: v for k, v in long.header.items() if k != "program"}
-    files = {
-        "verified": grid,
-        "refuted": zeroed(grid),
-        "undecided": ModelFile(plain, long.tensors, long.precision),
-        "generator": krohn.compile_generator("Dyck2,2", 8).file,
-        "rnn": krohn.compile("C3", arch="rnn").file,
-        "hostile": hostile(),
-    }
+    return ModelFile(plain, long.tensors, long.precision)
+
+
+FILES: dict[str, Callable[[], ModelFile]] = {
+    "verified": lambda: krohn.compile("Grid4", 8, "scan").file,
+    "refuted": lambda: zeroed(krohn.compile("Grid4", 8, "scan").file),
+    "undecided": without_program,
+    "generator": lambda: krohn.compile_generator("Dyck2,2", 8).file,
+    "rnn": lambda: krohn.compile("C3", arch="rnn").file,
+    "hostile": hostile,
+}
+"""A network for each kind of page of a verdict."""
+COMPARISONS: dict[str, Callable[[], Comparison]] = {
+    "comparison": sample,
+    "hostile comparison": lambda: sample(json_format.from_object(stated_by_others())),
+}
+Pages = Callable[[str], Path]
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory: pytest.TempPathFactory) -> Pages:
+    """A page for each kind of verdict and network, made when it is first asked for."""
     folder = tmp_path_factory.mktemp("pages")
-    for name, file in files.items():
-        path = folder / f"{name}.safetensors"
-        modelfile.write(path, file.header, file.tensors)
-        page = folder / f"{name}.html"
-        cli.run(["verify", str(path), "--html", str(page), "--html-effort", "0"])
-    machine = json_format.from_object(stated_by_others())
-    for name, found in zip(COMPARISONS, (sample(), sample(machine)), strict=True):
-        (folder / f"{name}.html").write_text(found.html(), "utf-8")
-    return {name: folder / f"{name}.html" for name in (*files, *COMPARISONS)}
+
+    @cache
+    def page(name: str) -> Path:
+        shown, path = folder / f"{name}.html", folder / f"{name}.safetensors"
+        if name in COMPARISONS:
+            shown.write_text(COMPARISONS[name]().html(), "utf-8")
+        else:
+            file = FILES[name]()
+            modelfile.write(path, file.header, file.tensors)
+            cli.run(["verify", str(path), "--html", str(shown), "--html-effort", "0"])
+        return shown
+
+    return page
 
 
-@pytest.mark.parametrize("name", [*NAMES, *COMPARISONS])
+@pytest.mark.sample(1)
+@pytest.mark.parametrize("name", [*FILES, *COMPARISONS])
 def test_pages_are_quiet_and_complete(
-    browser: Browser, pages: dict[str, Path], name: str
+    browser: Browser, pages: Pages, name: str
 ) -> None:
     for size in (PHONE, DESK):
-        asked = browser.open(pages[name], size)
+        asked = browser.open(pages(name), size)
         own = [url for url in asked if not url.startswith("data:")]
-        assert own == [pages[name].as_uri()]
+        assert own == [pages(name).as_uri()]
         assert browser.driver.get_log("browser") == []
         assert browser.ask("document.documentElement.scrollWidth") <= size[0]
         assert browser.ask("document.scripts.length") == 0
@@ -160,17 +176,15 @@ def test_pages_are_quiet_and_complete(
         )
         assert images
         assert all(images)
-    if name in NAMES:
+    if name in FILES:
         verdict = browser.ask("document.querySelector('.verdict').innerText")
         words = {"generator": "verified", "rnn": "verified", "hostile": "refuted"}
         assert words.get(name, name) in verdict
 
 
-def test_bars_are_drawn_inside_the_chart(
-    browser: Browser, pages: dict[str, Path]
-) -> None:
+def test_bars_are_drawn_inside_the_chart(browser: Browser, pages: Pages) -> None:
     for size in (PHONE, DESK):
-        browser.open(pages["verified"], size)
+        browser.open(pages("verified"), size)
         chart, *bars = browser.ask(
             "[document.querySelector('.margins svg'), ...document.querySelectorAll("
             "'.margins rect')].map(e => e.getBoundingClientRect().toJSON())"
@@ -182,11 +196,12 @@ def test_bars_are_drawn_inside_the_chart(
         assert max(b["width"] for b in bars) > 20
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [PHONE, DESK])
 def test_lines_and_their_labels_are_drawn_inside_the_page(
-    browser: Browser, pages: dict[str, Path], size: tuple[int, int]
+    browser: Browser, pages: Pages, size: tuple[int, int]
 ) -> None:
-    browser.open(pages["comparison"], size)
+    browser.open(pages("comparison"), size)
     boxes = browser.ask(
         "[...document.querySelectorAll('.plot svg')].map(f => ({frame: "
         "f.getBoundingClientRect().toJSON(), parts: [...f.querySelectorAll("
@@ -204,10 +219,11 @@ def test_lines_and_their_labels_are_drawn_inside_the_page(
     assert max(widths) > size[0] / 5
 
 
+@pytest.mark.slow
 def test_labels_of_lines_do_not_cover_each_other(
-    browser: Browser, pages: dict[str, Path]
+    browser: Browser, pages: Pages
 ) -> None:
-    browser.open(pages["comparison"], PHONE)
+    browser.open(pages("comparison"), PHONE)
     tops = browser.ask(
         "[...document.querySelectorAll('.plot')].map(p => [...p.querySelectorAll("
         "'.label')].map(e => e.getBoundingClientRect().top))"
@@ -216,11 +232,10 @@ def test_labels_of_lines_do_not_cover_each_other(
         assert all(b - a >= 12 for a, b in pairwise(labels))
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("name", ["hostile", "hostile comparison"])
-def test_names_are_shown_as_texts(
-    browser: Browser, pages: dict[str, Path], name: str
-) -> None:
-    browser.open(pages[name], PHONE)
+def test_names_are_shown_as_texts(browser: Browser, pages: Pages, name: str) -> None:
+    browser.open(pages(name), PHONE)
     assert browser.ask("document.querySelector('h1').innerText") == HOSTILE[2]
     assert browser.ask("document.querySelectorAll('h1').length") == 1
     text = browser.ask("document.body.innerText")
@@ -228,12 +243,13 @@ def test_names_are_shown_as_texts(
     assert "</style></title><h1>name</h1>" in browser.ask("document.title")
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("name", ["verified", "comparison"])
 def test_it_is_dark_in_the_dark_and_light_on_paper(
-    browser: Browser, pages: dict[str, Path], name: str
+    browser: Browser, pages: Pages, name: str
 ) -> None:
     paper = "getComputedStyle(document.body).backgroundColor"
-    page = pages[name]
+    page = pages(name)
     browser.open(page, DESK)
     assert browser.ask(paper) == "rgb(255, 255, 255)"
     browser.open(page, DESK, prefers_color_scheme="dark")
@@ -245,11 +261,10 @@ def test_it_is_dark_in_the_dark_and_light_on_paper(
     ) == ("avoid")
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("name", ["hostile", "hostile comparison"])
-def test_it_prints_on_pages(
-    browser: Browser, pages: dict[str, Path], name: str
-) -> None:
-    browser.open(pages[name], DESK)
+def test_it_prints_on_pages(browser: Browser, pages: Pages, name: str) -> None:
+    browser.open(pages(name), DESK)
     printed = browser.driver.execute_cdp_cmd("Page.printToPDF", {})["data"]
     assert printed.startswith("JVBERi0")  # %PDF-, in base 64
 
@@ -287,7 +302,7 @@ def network(
     return krohn.load(file), page
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(1)
 def test_a_network_runs_in_the_browser_as_in_torch(
     browser: Browser, network: tuple[krohn.Model, Path]
 ) -> None:
@@ -316,7 +331,7 @@ def test_a_network_runs_in_the_browser_as_in_torch(
     assert browser.driver.get_log("browser") == []
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 def test_a_change_is_predicted_in_the_browser_as_in_python(
     browser: Browser, network: tuple[krohn.Model, Path]
 ) -> None:
@@ -350,6 +365,7 @@ def test_a_change_is_predicted_in_the_browser_as_in_python(
     assert effects
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("size", [PHONE, DESK])
 def test_a_word_is_typed_and_a_variable_changed_by_hand(
     browser: Browser, network: tuple[krohn.Model, Path], size: tuple[int, int]
@@ -392,7 +408,7 @@ def test_a_word_is_typed_and_a_variable_changed_by_hand(
     assert browser.driver.get_log("browser") == []
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 def test_attention_is_seen_in_the_dark(
     browser: Browser, network: tuple[krohn.Model, Path]
 ) -> None:

@@ -210,7 +210,7 @@ def test_a_reader_that_goes_is_left(text: str) -> None:
         assert process.stderr.read() == ""
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "asked",
     [

@@ -1,6 +1,7 @@
 """Variables that are selected print themselves, and do what the network does with them."""
 
 import re
+from functools import cache
 from typing import Any
 
 import pytest
@@ -20,16 +21,22 @@ def net() -> Model:
     return krohn.compile("examples/turnstile.dot", 8).model
 
 
+@cache
+def served(construction: str) -> Model:
+    """A network of a construction, which several tests look at."""
+    (source, length), *_ = SERVED[construction].items()
+    return krohn.compile(source, length, construction, proof=False).model
+
+
 WORD = ["coin", "card", "push", "coin", "push"]
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("construction", SERVED)
 def test_each_prints_what_it_is_where_it_lies_and_what_its_values_mean(
     construction: str,
 ) -> None:
-    (source, length), *_ = SERVED[construction].items()
-    net = krohn.compile(source, length, construction, proof=False).model
+    net = served(construction)
     for name in net.variables.program.channels:
         printed, meaning = repr(net.select(name)), net.variables.meaning(name)
         first, where, values, answer = printed.splitlines()
@@ -81,13 +88,12 @@ def test_they_do_what_the_network_does(net: Model) -> None:
     assert without.answers != without.before
 
 
-@pytest.mark.sample(10)
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("construction", SERVED)
 def test_all_heads_are_ablated_at_once_as_predicted(construction: str) -> None:
-    (source, length), *_ = SERVED[construction].items()
-    net = krohn.compile(source, length, construction, proof=False).model
+    net = served(construction)
     heads = [name for name, place in net.places().items() if place.head is not None]
-    word = [net.letters[i % len(net.letters)] for i in range(length)]
+    word = [net.letters[i % len(net.letters)] for i in range(net.length or 0)]
     if heads:
         assert net.ablate(word, heads).agrees is not False
 
@@ -126,12 +132,11 @@ def test_a_pattern_where_a_name_belongs_is_refused_with_the_selection(
         )
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("construction", SERVED)
 def test_what_is_suggested_is_taken(construction: str) -> None:
-    (source, length), *_ = SERVED[construction].items()
-    net = krohn.compile(source, length, construction, proof=False).model
-    word = [net.letters[0]] * length
+    net = served(construction)
+    word = [net.letters[0]] * (net.length or 0)
     takes = {
         "ablate": {n for n, place in net.places().items() if place.head is not None},
         "patch": {*net.places()},

@@ -162,7 +162,7 @@ def test_every_kind_that_reads_real_numbers_is_asked() -> None:
     assert {case[0] for case in CASES} == real
 
 
-@pytest.mark.sample(9)
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case[0])
 def test_answers_are_within_the_error_of_the_source_at_what_is_typed(

@@ -48,6 +48,7 @@ def close(found: Any, right: Any) -> None:
     np.testing.assert_allclose(found, right, rtol=1e-9, atol=1e-9)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("part", range(4))
 def test_texts_are_as_the_definition_says(part: int) -> None:
     """In pieces, and letter by letter."""

@@ -51,6 +51,7 @@ def values(name: str, rng: np.random.Generator) -> IntArray:
     return rng.integers(high, size=LENGTH + 1)
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("operation", OPERATIONS, ids=str)
 def test_the_right_candidate_is_the_position_that_is_fetched(
     operation: LookBack,

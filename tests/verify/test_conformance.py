@@ -162,7 +162,7 @@ def test_another_claim_is_refused(name: str) -> None:
             assert not accepts(claiming(model.file, **claim), told), claim
 
 
-@pytest.mark.sample(2, at=5)
+@pytest.mark.sample(1, at=5)
 @EACH
 def test_numbers_that_are_none_are_refused(name: str) -> None:
     file = compiled(name).file

@@ -230,6 +230,7 @@ def with_constant_bos(machine: Automaton, length: int, read: int) -> Program:
 class TestE9:
     """Theorem 10: "reads an arbitrary q"; at t = T the window misses what is before."""
 
+    @pytest.mark.slow
     def test_another_coordinate_is_wrong_at_the_last_position_only(self) -> None:
         machine = replace(zoo.machine("S3"), action=None)
         for other in set(range(6)) - {machine.start}:
@@ -355,6 +356,7 @@ class TestE16InCascades:
             lowered(at_bos(source, f"writes{memory}", 0), machine)
         assert is_verified(lowered(source, machine), machine)
 
+    @pytest.mark.slow
     def test_tensors_in_which_bos_does_not_write(self) -> None:
         file, machine = compiled("Grid4", "cascade", 6, start=3)
         flag = places(file)["writes0"][0]
@@ -457,7 +459,7 @@ def off_by_one(source: Program, component: int) -> Program:
 class TestE21:
     """Lemma 21: the wiring of a cascade reads states after the letter, not before it."""
 
-    @pytest.mark.sample(2)
+    @pytest.mark.sample(1)
     @pytest.mark.parametrize(
         ("name", "component"),
         [
@@ -477,6 +479,7 @@ class TestE21:
         assert refuted(wrong, machine) == first_wrong(wrong, machine, 5)
         assert is_verified(lowered(source, machine), machine)
 
+    @pytest.mark.sample(1)
     @pytest.mark.parametrize("component", [0, 1])
     def test_it_is_no_error_where_what_is_read_stands_still(
         self, component: int
@@ -513,6 +516,7 @@ def flagless(file: ModelFile) -> dict[str, object]:
 class TestE26:
     """A cascade must start in the lift of q0, not in an arbitrary state."""
 
+    @pytest.mark.sample(1)
     @pytest.mark.parametrize(
         ("name", "construction"),
         [
@@ -536,6 +540,7 @@ class TestE26:
         file = krohn.compile(machine, arch="rnn").file
         assert refuted(file, replace(machine, start=1)) == 1
 
+    @pytest.mark.sample(1)
     @pytest.mark.parametrize("factor", ["factor0.", "factor1."])
     def test_a_factor_that_starts_elsewhere(self, factor: str) -> None:
         machine = zoo.machine("C6")
@@ -564,7 +569,7 @@ def matching_key(file: ModelFile) -> str:
 class TestE27:
     """Algorithm 1: with too little padding there is no window before the first letters."""
 
-    @pytest.mark.sample(2)
+    @pytest.mark.sample(1)
     @pytest.mark.parametrize("start", [0, 1, 3])
     def test_bos_outside_the_first_window(self, start: int) -> None:
         # BOS says of levels that were not met that they lie above the walls.
@@ -583,6 +588,7 @@ class TestE27:
 class TestE28:
     """Theorem 12: the padding is found by heads whose target is its level."""
 
+    @pytest.mark.slow
     def test_the_key_of_bos_is_left_in(self) -> None:
         file, machine = compiled("Grid4", "gridworld", 6)
         bos, key = file.header["program"]["features"]["bos"][0], matching_key(file)
@@ -658,6 +664,7 @@ class TestE30:
 class TestE31:
     """Theorem 12: without a sink, heads that match nothing take what is latest."""
 
+    @pytest.mark.sample(1)
     @pytest.mark.parametrize("start", [0, 1])
     def test_without_a_sink(self, start: int) -> None:
         file, machine = compiled("Grid4", "gridworld", 6, start=start)

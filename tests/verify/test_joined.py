@@ -44,7 +44,7 @@ def explored(program: Stated, machine: Machine, mode: Mode) -> Any:
     return part.shown, len(found["states"])
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("name", "construction", "length"),
     [("Dyck2,2", "dyck", 7), ("Dyck3,1", "dyck", 9), ("Grid4", "gridworld", 9)],
@@ -59,7 +59,7 @@ def test_joined_memories_show_what_each_shows(
     assert joined[1] <= every[1]
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("construction", ["dyck", "gridworld"])
 def test_every_wrong_machine_within_reach_is_refused(construction: str) -> None:
     machine = zoo.machine({"dyck": "Dyck2,2", "gridworld": "Grid4"}[construction])

@@ -39,6 +39,7 @@ ONE, BOS, COUNT = (place(file(), n) for n in ("one", "bos", "marked"))
 WHERE, BIT, SUM = (place(file(), n) for n in ("counts0", "bit0", "sum0"))
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("dtype", ["float64", "float32", "float16", "bfloat16"])
 def test_every_word_is_right_in_every_format(dtype: str) -> None:
     words = np.array(list(product((0, 1), repeat=8)))
@@ -119,7 +120,7 @@ def test_marks_that_the_tensors_do_not_have_are_refused() -> None:
     assert "'counts0' is embedded wrongly" in proof.reason
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("dtype", "marked", "verdict"),
     [
@@ -143,6 +144,7 @@ def test_a_sawtooth_has_no_plateau_and_passes_noise(
     assert prove(teeth.file, machine).verdict == verdict
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("tensor", "index", "value"),
     [

@@ -140,7 +140,7 @@ def test_a_score_that_reads_what_was_written_is_refused() -> None:
     assert not verified(spoilt(("key", 0, written, -1), lambda _: 2.0**-20))
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("factor", [-1.0, 1.1])
 def test_a_changed_weight_that_is_verified_does_no_harm(factor: float) -> None:
     file, survived, tried = compiled(), 0, 0

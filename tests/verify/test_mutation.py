@@ -108,6 +108,7 @@ def test_every_kind_has_something_to_change_somewhere() -> None:
     raise AssertionError(left)
 
 
+@pytest.mark.slow
 def test_two_blocks_of_one_shape_can_trade_places() -> None:
     blocks = Subject(krohn.compile("C2", 6, "sequential").file, krohn.read("C2"))
     found = list(grind(blocks, kinds=["two blocks exchanged"], each=4))
@@ -135,7 +136,7 @@ def raises(file: ModelFile, machine: Automaton) -> Judgement:
     raise KeyError("what it needs")
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("key", [COUNTER, MODELS[-2], MODELS[-1]])
 def test_a_checker_that_accepts_everything_is_found_out(key: Key) -> None:
     found = score(grind(subject(key), accepts_all))
@@ -144,6 +145,7 @@ def test_a_checker_that_accepts_everything_is_found_out(key: Key) -> None:
     assert found.strictness == 0
 
 
+@pytest.mark.slow
 def test_a_checker_that_looks_at_one_letter_is_found_out() -> None:
     found = [o for o in grind(subject(COUNTER), runs_short_words_only, 3) if o.hole]
     assert found
@@ -162,6 +164,7 @@ def test_what_a_checker_raises_is_no_acceptance() -> None:
     assert all("raised KeyError" in o.judgement.reason for o in found)
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_mutants() -> None:
     one, again, other = (
         tuple(grind(subject(COUNTER), rejects_all, seed=(n,))) for n in (0, 0, 1)
@@ -170,7 +173,7 @@ def test_the_same_seed_gives_the_same_mutants() -> None:
     assert [o.where for o in other] != [o.where for o in again]
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(1)
 @EACH
 def test_units_that_trade_places_change_no_answer(key: Key) -> None:
     right, rng = subject(key), np.random.default_rng(0)

@@ -58,6 +58,7 @@ def tied(kind: str) -> ModelFile:
     return replace(file, tensors={**file.tensors, "unembed.weight": zero})
 
 
+@pytest.mark.slow
 @settings(max_examples=2)
 @given(
     st.sampled_from(KINDS),

@@ -62,7 +62,7 @@ def changed(source: Program, **operations: Operation) -> Program:
     return source.with_operations({**source.operations, **operations})
 
 
-@pytest.mark.sample(6)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("construction", BASELINES)
 @pytest.mark.parametrize("name", ["C2", "Grid3", "abab"])
 @pytest.mark.parametrize("length", [2, 4])

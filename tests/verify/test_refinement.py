@@ -100,14 +100,14 @@ def spoilt(machine: Automaton, letter: int, state: int, to: int) -> Automaton:
     )
 
 
-@pytest.mark.sample(7)
+@pytest.mark.sample(2)
 @EACH
 def test_right_programs_are_accepted(name: str, construction: str) -> None:
     machine = zoo.machine(name)
     assert prove(stated(machine, construction, 6)[0], machine)
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(1)
 @EACH
 @settings(max_examples=5)
 @given(st.data())
@@ -134,6 +134,7 @@ def test_wrong_programs_get_a_shortest_word(
         assert np.array_equal(one[:-1], two[:-1])
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(("name", "letters"), [("S3", 5), ("Grid4", 2), ("D6", 2)])
 def test_windows_that_are_too_short_are_noticed(name: str, letters: int) -> None:
     machine = zoo.machine(name)

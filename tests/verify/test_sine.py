@@ -48,6 +48,7 @@ def arguments(seed: int, precision: Precision) -> FloatArray:
     return x[np.abs(x) <= FARTHEST]
 
 
+@pytest.mark.sample(1)
 @FORMATS
 @settings(max_examples=20)
 @given(SEEDS)
@@ -117,6 +118,7 @@ def accepted(file: ModelFile) -> bool:
         return False
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("factor", [1.01, 0.99, 2.0, -1.0])
 def test_the_frequency_matters(factor: float) -> None:
     file = circle("C3", 60)
@@ -144,6 +146,7 @@ def with_sines(file: ModelFile, counts: list[int], b: int = 0) -> ModelFile:
     return replace(file, header=header)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("counts", [[0, 0, 0], [1, 0, 0], [2, 1, 0], [2, 0, 1]])
 def test_other_activations_are_noticed(counts: list[int]) -> None:
     file = circle()
@@ -153,6 +156,7 @@ def test_other_activations_are_noticed(counts: list[int]) -> None:
     assert not exhaustive(Model(wrong), zoo.machine("C3"), 4).has_passed
 
 
+@pytest.mark.slow
 def test_a_sine_does_not_erase() -> None:
     # −sin(x) + sin(−x) added to x is x − 2 sin x; with ReLUs it would be 0.
     file = krohn.compile("PermReset2", 6, "cascade", strict=True).file

@@ -76,6 +76,7 @@ def test_look_backs_within_the_window_are_proved(dtype: str, sparse: Sparse) -> 
     assert exhaustive(Model(file), MACHINE, 9).has_passed
 
 
+@pytest.mark.slow
 def test_no_bound_is_violated() -> None:
     file = lowered(program(20), MACHINE, "bfloat16", sparse=NARROWEST)
     proof = prove(file, MACHINE)

@@ -94,6 +94,7 @@ def other_bonuses(length: int) -> Iterator[tuple[float, ModelFile]]:
         yield float(np.abs(key).max()), changed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("length", [200])
 def test_a_bonus_is_accepted_only_where_it_suffices(length: int) -> None:
     """Positions without a flag must fall below those with one."""

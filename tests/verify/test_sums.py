@@ -56,7 +56,7 @@ def test_the_sum_is_proved() -> None:
     assert len(adds(file)[0]) == 3
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("layer", [0, 1])
 def test_every_weight_of_the_sum_matters(layer: int) -> None:
     file = corridor()
@@ -70,6 +70,7 @@ def test_every_weight_of_the_sum_matters(layer: int) -> None:
             assert not exhaustive(Model(wrong), zoo.machine("Grid3"), 4).has_passed
 
 
+@pytest.mark.slow
 def test_a_constant_is_not_added() -> None:
     file = corridor()
     _, dimension = adds(file)
@@ -78,6 +79,7 @@ def test_a_constant_is_not_added() -> None:
         assert verdict(wrong) == "undecided"
 
 
+@pytest.mark.slow
 def test_nothing_else_is_added() -> None:
     file = corridor()
     weight = file.tensors[f"{last(file)}.0.weight"]
@@ -91,6 +93,7 @@ def with_inputs(file: ModelFile, inputs: list[str]) -> ModelFile:
     return redescribed(file, "cell", inputs=inputs)
 
 
+@pytest.mark.slow
 def test_the_file_states_what_is_added() -> None:
     file = corridor()
     inputs, _ = adds(file)
@@ -131,7 +134,7 @@ def words_of(length: int) -> torch.Tensor:
     return torch.from_numpy(np.concatenate([drawn, runs, ~runs]).astype(np.int64))
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16", "float16"])
 def test_each_value_of_a_sum_is_within_its_own_bound(dtype: str) -> None:
     length = {"float32": 1000, "bfloat16": 6, "float16": 40}[dtype]
@@ -157,6 +160,7 @@ def test_the_bound_is_in_proportion_to_the_value() -> None:
     assert half < 0.51 * noise[-1]
 
 
+@pytest.mark.slow
 def test_a_sum_of_two_is_read_with_the_noise_of_what_fits_into_it() -> None:
     stream = summed(majority(60))
     program = stream.program

@@ -55,6 +55,7 @@ def test_an_rnn_rests_on_nothing_of_transformers(tmp_path: Path) -> None:
     assert not [name for name in files if "compiler" in name or "search" in name]
 
 
+@pytest.mark.slow
 def test_a_transformer_rests_on_the_rules_of_its_own_operations(tmp_path: Path) -> None:
     files = _files("FlipFlop", tmp_path, length=8)
     assert files["krohn/verify/checker/fetches.py"] > 0
@@ -62,6 +63,7 @@ def test_a_transformer_rests_on_the_rules_of_its_own_operations(tmp_path: Path) 
     assert "krohn/program/operations/shift_by.py" not in files
 
 
+@pytest.mark.slow
 def test_what_is_refused_rests_on_nothing(tmp_path: Path) -> None:
     path = tmp_path / "model"
     krohn.compile("C2", 8).save(path)
@@ -86,6 +88,7 @@ def test_only_lines_of_functions_that_ran_are_counted(tmp_path: Path) -> None:
     assert found.to_object()["ran"] == totals(found.files)["ran"]
 
 
+@pytest.mark.slow
 def test_the_command_lists_files(tmp_path: Path) -> None:
     path = tmp_path / "model"
     krohn.compile("C2", arch="rnn").save(path)
@@ -100,6 +103,7 @@ def test_the_command_lists_files(tmp_path: Path) -> None:
         assert row in [line.split() for line in printed.splitlines()]
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     "more", [["--machine", "C2"], ["--gadgets", "1/4"], ["--exhaustive", "2"]]
 )

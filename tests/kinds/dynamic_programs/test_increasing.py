@@ -60,6 +60,7 @@ def sizes(line: tuple[int, ...]) -> list[int]:
     return found
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("source", "layers"), [("ShortLIS6,4", 3), ("ShortLIS6,4:exact", 2)]
 )

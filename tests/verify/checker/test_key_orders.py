@@ -109,7 +109,7 @@ def rows_of_fetches(rng: np.random.Generator) -> Iterator[tuple[FloatArray, int]
         yield scores[order].astype(float), int(order.argmin())
 
 
-@pytest.mark.sample(1)
+@pytest.mark.sample(1, at=1)
 @STORED
 def test_what_a_fetch_leaks_is_within_its_bound_in_any_order(name: str) -> None:
     """Far scores are off by more than near ones, and are raised by the difference (R1)."""

@@ -78,6 +78,7 @@ def test_an_entry_off_its_circle_counts_in_full() -> None:
     assert after > before * np.exp(4)
 
 
+@pytest.mark.slow
 def test_long_scans_are_proved_by_distances(monkeypatch: pytest.MonkeyPatch) -> None:
     model = krohn.compile("C2", 1100, "scan", proof=False)
     monkeypatch.setattr(node_scores.Rivals, "of", None)

@@ -152,6 +152,7 @@ def with_large_queries(made: ModelFile, weight: float, feature: float) -> ModelF
     return ModelFile(header, tensors, made.precision)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("dtype", "weight", "feature"),
     [("float32", 2.0**63, 1.5 * 2.0**62), ("float16", 2.0**7, 1.5 * 2.0**6)],

@@ -39,7 +39,7 @@ def test_subnormal_weights(judge: Judge, kind: str) -> None:
         assert f"tensor {name!r} has subnormal entries" in said.reason
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @EACH
 def test_negative_zeros_are_zeros(judge: Judge, kind: str) -> None:
     file = good(kind)

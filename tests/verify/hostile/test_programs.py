@@ -105,7 +105,7 @@ def programs() -> dict[str, tuple[Edit, str]]:
     }
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("name", list(programs()))
 def test_programs_that_are_none(judge: Judge, name: str) -> None:
     edit, expected = programs()[name]

@@ -31,7 +31,8 @@ def test_a_flag_after_a_flag_is_one_bit(pattern: str) -> None:
 
 
 @with_kernel
-def test_what_is_not_equal_is_no_counterpart() -> None:
+@pytest.mark.parametrize("step", [7, pytest.param(1, marks=pytest.mark.slow)])
+def test_what_is_not_equal_is_no_counterpart(step: int) -> None:
     data = data_of("regex:a+b+", 12)
     evidence, other = through(data)
     changes = []
@@ -50,7 +51,7 @@ def test_what_is_not_equal_is_no_counterpart() -> None:
         changed["through"]["kept"][i] = 0 if place is None else place + 1
         changes.append(changed)
     assert len(changes) > 30
-    assert {status(data, changed) for changed in changes} <= {1, 2}
+    assert {status(data, changed) for changed in changes[::step]} <= {1, 2}
 
 
 @with_kernel

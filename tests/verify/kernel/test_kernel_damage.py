@@ -276,7 +276,7 @@ It is a small process of its own: a child counts as its own what its parent take
 
 
 @with_kernel
-@pytest.mark.parametrize("count", [60, pytest.param(100_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("count", [25, pytest.param(100_000, marks=pytest.mark.slow)])
 def test_damaged_files_end_in_one_line(count: int, tmp_path: Path) -> None:
     model, evidence, wrong = tmp_path / "m", tmp_path / "e", list[str]()
     every, codes, most = every_damage(tmp_path), Counter[int](), 0

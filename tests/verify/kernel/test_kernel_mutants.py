@@ -231,17 +231,23 @@ TOGETHER = (
 
 @with_kernel
 @pytest.mark.parametrize(
-    ("seed", "count"),
+    ("seed", "count", "step"),
     [
-        (0, 120),
-        *(pytest.param(1 + i, 1000, marks=pytest.mark.slow) for i in range(10)),
+        (0, 36, 6),
+        pytest.param(0, 120, 1, marks=pytest.mark.slow),
+        *(pytest.param(1 + i, 1000, 1, marks=pytest.mark.slow) for i in range(10)),
     ],
 )
 def test_no_wrong_network_is_proved(
-    seed: int, count: int, tmp_path: Path, record_property: Callable[[str, Any], None]
+    seed: int,
+    count: int,
+    step: int,
+    tmp_path: Path,
+    record_property: Callable[[str, Any], None],
 ) -> None:
+    """So many mutants, of every base or of some."""
     rng, tally = np.random.default_rng(seed), Counter[str]()
-    bases = [base(number) for number in range(len(BASES))]
+    bases = [base(number) for number in range(0, len(BASES), step)]
     for i in range(count):
         given = bases[i % len(bases)]
         path = tmp_path / "m.safetensors"

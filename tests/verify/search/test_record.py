@@ -67,7 +67,7 @@ def test_a_record_tells_every_bound_of_every_sublayer(
         assert looks == (stated["snapshots"][0] % 2 == 1) == (name in found.looks)
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @EACH
 def test_the_worst_word_meets_the_gap(
     name: str, length: int, how: str, dtype: str

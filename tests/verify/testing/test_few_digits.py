@@ -36,7 +36,7 @@ def fewest(file: object, most: int = 24, sample: int = 8) -> FewestDigits:
     return digits
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("attention", ["standard", "linear", "sparse"])
 def test_texts_survive_few_digits_and_not_fewer(attention: str) -> None:
     """Heads take fewer than the read-out, which squares the numbers that it tells apart."""
@@ -48,6 +48,7 @@ def test_texts_survive_few_digits_and_not_fewer(attention: str) -> None:
     assert 1 < digits.in_heads <= 5
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("k", [3, 10, 23])
 def test_a_network_by_hand_needs_one_digit_more_than_its_bias(k: int) -> None:
     """It says whether the last letter, stored as 2^k − 1 or 2^k + 1, is above 2^k.
@@ -99,6 +100,7 @@ def test_what_rounding_holds_needs_just_its_own_format() -> None:
     assert fewest(model, 53, sample=4) == FewestDigits(53, 4, None, False, None)
 
 
+@pytest.mark.slow
 def test_the_command_says_it_beside_a_proof(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -113,6 +115,7 @@ def test_the_command_says_it_beside_a_proof(
     assert cli.run(["verify", path, "--digits", "54"]) == 2
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("kind", ["hidden-markov", "generator"])
 def test_numbers_and_laws_are_neither_right_nor_wrong(kind: str) -> None:
     with pytest.raises(KrohnError, match="networks that say classes or texts"):

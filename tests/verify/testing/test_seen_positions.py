@@ -43,7 +43,7 @@ def mask(file: ModelFile, one: Seen) -> np.ndarray:
     return equation_6(len(one.depends), *sizes)
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", ["EditDistance4,4:letters=4", "LocalEditDistance3,3", "LIS6", "Knapsack2,3"]
 )
@@ -69,6 +69,7 @@ def printed(kind: Sparse, i: Any, j: Any) -> Any:
     return SEES(kind, i, j) | ((j - 1) % kind.block >= kind.block - kind.last)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("wrong", [wider, printed])
 def test_who_runs_heads_sees_what_the_mask_says(
     wrong: Callable[..., Any], monkeypatch: pytest.MonkeyPatch

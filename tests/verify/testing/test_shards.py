@@ -121,7 +121,7 @@ def test_shards_come_to_what_one_walk_comes_to(
             assert found.words == whole.words == 2 ** (T + 1) - 2
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("after", [0, 1, 5, 16])
 def test_a_run_that_is_interrupted_goes_on_with_an_exact_count(
     parity: tuple[ModelFile, Automaton], tmp_path: Path, after: int
@@ -186,6 +186,7 @@ def test_a_changed_job_does_not_go_on(
             JobJournal(todo, path)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     "change", [{"words": 3}, {"shard": "7:0"}, {"length": T + 1}, {"words": "many"}]
 )

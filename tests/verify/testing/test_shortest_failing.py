@@ -76,6 +76,7 @@ def encode(machine: Automaton, found: Counterexample) -> IntArray:
     return machine.semiautomaton.encode(found.word)
 
 
+@pytest.mark.slow
 @MANY
 @given(damaged(), st.data())
 def test_it_is_the_first_of_the_shortest(both: Pairing, data: st.DataObject) -> None:

@@ -112,7 +112,7 @@ def machines(draw: st.DrawFn) -> tuple[Automaton, Automaton]:
 
 
 class TestExhaustive:
-    @pytest.mark.sample(2)
+    @pytest.mark.sample(1)
     @pytest.mark.parametrize(("name", "construction"), COMPILED)
     @pytest.mark.parametrize("block", [None, 5])
     def test_right_networks_pass(
@@ -152,6 +152,7 @@ class TestExhaustive:
             assert found is None or is_sound(model, machine, found)
         assert refuted
 
+    @pytest.mark.slow
     def test_a_late_error_is_found_under_a_small_budget(self) -> None:
         machine = zoo.machine("C2")
         model = build(machine, "counter", 12)
@@ -207,6 +208,7 @@ class TestExhaustive:
             assert found is not None
             assert found.word == shortest
 
+    @pytest.mark.sample(1)
     @pytest.mark.parametrize("construction", ["counter", "rnn"])
     def test_every_parameter_made_nan_is_noticed_or_unused(
         self, construction: str
@@ -290,7 +292,7 @@ class TestSample:
         for strategy in STRATEGIES.values():
             assert not strategy(np.random.default_rng(0), a, 5, 7).any()
 
-    @pytest.mark.sample(3)
+    @pytest.mark.sample(1)
     @pytest.mark.parametrize(("name", "construction"), COMPILED)
     def test_right_networks_pass(self, name: str, construction: str) -> None:
         machine = zoo.machine(name)
