@@ -20,7 +20,7 @@ from krohn.algebra.formats import json_format
 ROOT = Path(__file__).parents[2]
 SCRIPT = ROOT / "tests" / "fingerprints.py"
 
-QUICK = ("regex:(ab|ba)*",)
+QUICK = ("regex:(ab|ba)*", "S3")
 EXPRESSIONS = ("(aa)*", "a*b*a", "bccb(aa)*", "(ab|ba)*", "(a|b)*aba", "(a(b|c))*")
 DRAWN = 14
 
@@ -69,11 +69,10 @@ def load() -> Iterator[None]:
             process.wait()
 
 
-def test_another_process_makes_the_same_bytes(tmp_path: Path) -> None:
-    machines = [*QUICK, *drawn(tmp_path, 1)]
-    here = {name: script.fingerprints(krohn.read(name), 4) for name in machines}
-    assert len({digests["model"] for digests in here.values()}) == len(machines)
-    assert fingerprints(machines[::-1], 4, seed=2) == here
+def test_another_process_makes_the_same_bytes() -> None:
+    here = {name: script.fingerprints(krohn.read(name), 4) for name in QUICK}
+    assert len({digests["model"] for digests in here.values()}) == len(QUICK)
+    assert fingerprints(QUICK[::-1], 4, seed=2) == here
 
 
 @pytest.mark.slow

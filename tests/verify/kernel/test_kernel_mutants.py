@@ -233,7 +233,7 @@ TOGETHER = (
 @pytest.mark.parametrize(
     ("seed", "count", "step"),
     [
-        (0, 36, 6),
+        (0, 24, 11),
         pytest.param(0, 120, 1, marks=pytest.mark.slow),
         *(pytest.param(1 + i, 1000, 1, marks=pytest.mark.slow) for i in range(10)),
     ],
