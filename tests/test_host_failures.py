@@ -65,6 +65,7 @@ def test_no_handler_turns_the_end_of_memory_into_a_verdict_or_a_choice() -> None
     assert taken == SAID
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("kind", [MemoryError, AttributeError, TypeError])
 def test_a_proof_that_fails_for_another_reason_than_a_rule_ends_compile(
     kind: type[Exception], monkeypatch: pytest.MonkeyPatch

@@ -184,7 +184,7 @@ def test_every_start_state_is_served(
         assert report.verdict == "verified"
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("dtype", ["float64", "float32", "bfloat16", "float16"])
 @pytest.mark.parametrize("name", ["C3", "FlipFlop", "S3", "Grid4", "one of each"])
 def test_rnn_is_proved_for_all_lengths(machine: Build, name: str, dtype: str) -> None:
@@ -203,6 +203,7 @@ def test_sequential_programs_are_proved_layer_by_layer(
     assert evidence["program"]["parts"] == length
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("name", ["one state", "one of each"])
 @FORMS
 def test_one_state_needs_no_units(levels: Build, name: str, strict: bool) -> None:
@@ -240,6 +241,7 @@ def test_long_stacks_are_proved_in_three_layers(levels: Build, length: int) -> N
         assert np.array_equal(found, built.expected(words))
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("length", [64, 100])
 def test_long_counters_are_proved_in_the_usual_form(levels: Build, length: int) -> None:
     built = levels("C3", "counter", length)

@@ -120,6 +120,7 @@ def test_egg_boxes(monoid: TransformationMonoid) -> None:
     assert seen == set(monoid.idempotents.tolist())
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("n", range(2, 7))
 def test_all_transformations_are_related_by_rank(n: int) -> None:
     """T_n: a D-class for each rank, kernels as rows, images as columns, group S_k."""

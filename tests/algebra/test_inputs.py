@@ -103,6 +103,7 @@ def test_letters_of_many_bits_are_classes(circuit: Path) -> None:
         machine.run(["1"])
 
 
+@pytest.mark.slow
 def test_machines_of_many_bits_are_explained_and_taken_apart(circuit: Path) -> None:
     machine = read(circuit, "stay")
     assert explain(machine, 8)["letters"] == 6

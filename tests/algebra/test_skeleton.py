@@ -94,6 +94,7 @@ def test_groups_are_what_the_monoid_does_to_a_set(a: Semiautomaton) -> None:
             assert set(points.tolist()) == set(np.flatnonzero(found.sets[member]))
 
 
+@pytest.mark.sample(9)
 @pytest.mark.parametrize("name", BESTIARY)
 def test_words_effect_the_generators_and_reach_the_images(name: str) -> None:
     a = BESTIARY[name]

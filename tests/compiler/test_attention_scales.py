@@ -54,6 +54,7 @@ def test_the_closest_two_positions_differ_by_exactly_two(k: int) -> None:
     assert np.abs(np.diag(scores) - k).max() < ROUNDING
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("k", SIZES)
 def test_looking_back_is_a_rotation(k: int) -> None:
     code = PositionCode(k)

@@ -121,6 +121,7 @@ def margin(plain: FloatArray, flagged: FloatArray, t: int, level: int) -> float:
     return float(min(rivals))
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("length", [1, 2, 3, 4, 7, 8, 15, 16, 17, 40])
 def test_the_right_position_leads_by_the_slope(length: int) -> None:
     slope = sibling_scale(length, FLOAT32)

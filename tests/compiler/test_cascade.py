@@ -88,7 +88,7 @@ def test_random_machines_from_every_start(index: int) -> None:
         check(machine.with_start(state))
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("length", [1, 2, 20])
 def test_bounds_before_the_program_hold(length: int) -> None:
     """What is said of the depth is never more than the depth, and mostly all of it."""

@@ -21,6 +21,7 @@ from krohn.network.precision import FLOAT32
 Build = Callable[..., Any]
 
 
+@pytest.mark.slow
 @settings(max_examples=8)
 @given(machines(), st.integers(1, 4))
 def test_what_is_offered_is_right(machine: Automaton, length: int) -> None:
@@ -33,6 +34,7 @@ def test_what_is_offered_is_right(machine: Automaton, length: int) -> None:
         assert agrees(machine, name, length), name
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("length", [1, 2, 5, 9])
 def test_sequential_has_at_most_one_layer_for_each_letter(length: int) -> None:
     network = compile_transformer(
@@ -113,7 +115,7 @@ def test_scans_of_higher_radix_are_shallower(radix: int, depth: int) -> None:
     assert network.cost.heads == radix - 1
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("name", "depth"),
     [

@@ -72,6 +72,7 @@ def test_cyclic_hard_needs_5_points_and_3_letters() -> None:
     assert built.cost.parameters < 60_000
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("dropped", [1, 2])
 def test_without_the_letters_before_it_is_refused(dropped: int) -> None:
     """The action before ``*`` is not taken: who forgets it is wrong (error 1)."""

@@ -31,7 +31,7 @@ def burst(moves: Sequence[int]) -> list[int]:
     return [int(np.sign(k)) for k in moves for _ in range(abs(k))]
 
 
-@pytest.mark.sample(4)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("moves", [(-1, 1), (-1, 0, 2), (1, -3), (-1, 1, 2, -2, 3)])
 @pytest.mark.parametrize("cells", [2, 3, 5])
 def test_every_walk_from_every_cell(cells: int, moves: tuple[int, ...]) -> None:

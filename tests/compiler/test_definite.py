@@ -116,6 +116,7 @@ def test_letters_that_act_alike_are_counted_together() -> None:
     assert sum(name.endswith(".here") for name in program.operations) == 1
 
 
+@pytest.mark.slow
 def test_auto_takes_them_where_they_are_cheapest() -> None:
     chosen = {
         "regex:(a|b)*aba": "definite",

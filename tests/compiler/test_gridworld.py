@@ -60,6 +60,7 @@ def algorithm1(moves: Sequence[int], last: int, start: int) -> int:
     return int(z[-1] - z[max(lowest, highest)] + wall)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("cells", [2, 3, 4, 5])
 def test_every_walk_from_every_cell(cells: int) -> None:
     for start in range(cells):

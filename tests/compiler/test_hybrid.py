@@ -61,7 +61,7 @@ def test_hybrids_are_right_on_every_word(built: Automaton, length: int) -> None:
     assert report.verdict == "verified"
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("start", range(10))
 def test_hybrids_start_anywhere(start: int) -> None:
     built = steering().with_start(f"q{start}")

@@ -82,7 +82,7 @@ def with_operation(program: Program, name: str, operation: Operation) -> Program
     return replace(program, operations={**program.operations, name: operation})
 
 
-@pytest.mark.sample(15)
+@pytest.mark.sample(3)
 @EACH_STEP
 @EACH_MACHINE
 def test_passes_keep_states_and_channels_accept_themselves_and_are_idempotent(
@@ -121,7 +121,7 @@ def test_optimised_programs_run_random_machines_on_random_words(
     assert np.array_equal(states(after, [word]), expected)
 
 
-@pytest.mark.sample(10)
+@pytest.mark.sample(2)
 @EACH_MACHINE
 @pytest.mark.parametrize("strict", [False, True])
 def test_after_all_passes_nothing_is_dead_or_repeated(
@@ -194,7 +194,7 @@ def sabotaged(after: Program) -> Iterator[Program]:
     yield replace(after, operations=dict(reversed(list(after.operations.items()))))
 
 
-@pytest.mark.sample(10)
+@pytest.mark.sample(2)
 @EACH_STEP
 @EACH_MACHINE
 def test_sabotage_is_rejected(step: Step, name: str, construction: str) -> None:
@@ -204,7 +204,7 @@ def test_sabotage_is_rejected(step: Step, name: str, construction: str) -> None:
             step.check(before, spoilt)
 
 
-@pytest.mark.sample(4)
+@pytest.mark.sample(1)
 @EACH_MACHINE
 def test_wrong_domains_are_rejected(name: str, construction: str) -> None:
     before = construct(construction, zoo.machine(name), 6)

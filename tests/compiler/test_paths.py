@@ -206,7 +206,7 @@ def shown(
     return np.asarray(Model(ModelFile(header, tensors, FLOAT64))(words).argmax(-1))
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("name", "construction"),
     [
@@ -227,6 +227,7 @@ def test_merged_and_unmerged_networks_say_the_same(
         assert np.array_equal(shown(machine, construction, options, words), expected)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("name", "construction", "length"),
     [

@@ -79,6 +79,7 @@ def test_the_best_is_the_best_of_all(name: str) -> None:
         assert key(best.cost) == min(key(p.cost) for p in tried)
 
 
+@pytest.mark.slow
 def test_the_rest_comes_in_order() -> None:
     machine = zoo.machine("D6")
     found = list(planning(machine, 12, OPTIONS).best_first("parameters"))
@@ -180,6 +181,7 @@ def test_no_such_radix(name: str) -> None:
         construct(name, zoo.machine("C2"), 4)
 
 
+@pytest.mark.slow
 def test_any_radix_can_be_asked_for() -> None:
     (first, *_) = plans("scan7", zoo.machine("S3"), 49, OPTIONS)
     assert (first.cost.depth, first.cost.heads) == (2, 6)
@@ -197,7 +199,7 @@ ROOM = 64 * 2**20
 """Bytes: far fewer than there are positions."""
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "source", ["C2", "Grid4", "S5", "FlipFlop", "Dyck4,2", "abab", "program:reverse"]
 )

@@ -166,7 +166,7 @@ def test_the_length_of_the_claim_counts(kind: str) -> None:
     assert krohn.verify(model, last, exhaustive=6).verdict == "refuted"
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @EACH
 def test_every_command_says_the_same(kind: str, tmp_path: Path, call: Call) -> None:
     """Evidence of the file's own claim refutes another machine; so does a search."""

@@ -43,7 +43,7 @@ def said(call: Call, *given: Any) -> object:
         return type(error), str(error)
 
 
-@pytest.mark.sample(5)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("kind", NETWORKS)
 def test_a_word_is_a_text_or_a_list_of_its_letters_in_every_call(kind: str) -> None:
     net, name = with_variables(kind)

@@ -21,7 +21,7 @@ def cascade(name: str, method: str = "holonomy") -> Cascade:
     return decompose(zoo.machine(name).semiautomaton, method).cascade
 
 
-@pytest.mark.sample(7)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("name", ["Grid4", "abab", "S4", "Adder"])
 def test_what_is_read_is_what_was_written(
@@ -79,6 +79,7 @@ CHANGES: dict[str, Change] = {
 }
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES.keys())
 def test_damaged_data_are_refused(change: Change) -> None:
     data = decomposition.to_object(cascade("Grid4"))

@@ -479,6 +479,7 @@ def test_a_word_on_which_a_network_is_wrong_is_told_whole(command: Command) -> N
     assert "it is wrong after 1^128 0)" in done.trouble
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(
     "name", [c.name for c in cli.application().registered_commands]
 )
@@ -586,7 +587,7 @@ def test_model_files_with_other_names_are_not_written(
     assert not (tmp_path / name).exists()
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("text", ["no json", "[1]", "", "\udcff"])
 def test_evidence_that_is_no_json_is_said_to_be_none(
     call: Any, tmp_path: Path, text: str

@@ -44,7 +44,7 @@ def read(cls: type[TyperCommand], kind: Any, text: str, **how: Any) -> tuple[str
     return repr(seen), done.output
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("kind", "how"),
     [

@@ -292,6 +292,7 @@ def test_an_option_that_there_is_not_is_named(
     )
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(("name", "typed"), list(of_commands()))
 def test_every_option_needs_its_value(
     name: str, typed: list[str], capsys: pytest.CaptureFixture[str]
@@ -304,6 +305,7 @@ def test_every_option_needs_its_value(
             assert line.startswith(f"{option.opts[-1]} needs a value")
 
 
+@pytest.mark.sample(13)
 @pytest.mark.parametrize(("name", "option"), list(numbers()))
 def test_a_number_out_of_range_is_told_the_range(
     name: str, option: Any, capsys: pytest.CaptureFixture[str]

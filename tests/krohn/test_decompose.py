@@ -54,6 +54,7 @@ def test_facts_agree_with_the_cascade(name: str, method: str) -> None:
     assert facts["method"] in {row["method"] for row in facts["tried"]}
 
 
+@pytest.mark.slow
 def test_components_read_only_levels_above() -> None:
     for name in ("Grid4", "S4", "C2xC3xC5", "Dyck4,2", "Adder"):
         levels = describe(decompose(name))["levels"]

@@ -85,7 +85,7 @@ def small(
     )
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("name", SMALL)
 def test_names_of_states_and_drawn_letters_stand_in_the_picture(
     name: str, tmp_path: Path
@@ -301,7 +301,7 @@ def test_rnns(name: str, tmp_path: Path) -> None:
     assert ("0·1" in shown) == (name == "C2")
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", ["svg", "png", "pdf"])
 def test_the_same_picture_gives_the_same_bytes(suffix: str, tmp_path: Path) -> None:
     drawn = []
@@ -320,6 +320,7 @@ def test_a_model_without_a_program_is_refused() -> None:
         draw_model(ModelFile(header, file.tensors, file.precision))
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     "change",
     [
@@ -436,7 +437,7 @@ WHITE = re.compile(r'id="patch_1">\s*<path d="[^"]*" style="fill: #ffffff"')
 """The background of a picture, as matplotlib writes it."""
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("path", IMAGES, ids=lambda path: path.name)
 def test_pictures_of_pages_can_be_read_on_dark_ones(path: Path) -> None:
     if path.suffix == ".svg":

@@ -230,6 +230,7 @@ def test_squares_are_what_the_values_leave() -> None:
     assert rectangles(figure, GONE) == possible - left + 1
 
 
+@pytest.mark.slow
 def test_the_caption_says_what_was_proved(tmp_path: Path) -> None:
     decomposition = found("Grid4", "holonomy")
     save(draw(decomposition, "Grid4"), tmp_path / "c.svg")

@@ -37,6 +37,7 @@ def test_files_that_are_no_machines_are_called_what_they_are(
             assert shown.out == ""
 
 
+@pytest.mark.sample(6)
 @pytest.mark.parametrize(
     "suffix",
     sorted({*SUFFIXES, *(s for entry in slice_sources().values() for s in entry.ends)}),

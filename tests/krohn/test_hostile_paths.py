@@ -138,7 +138,7 @@ def at_once() -> Iterator[None]:
     signal.signal(signal.SIGALRM, before)
 
 
-@pytest.mark.sample(6)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("odd", ["pipe", "device", "loop"])
 @pytest.mark.parametrize("name", COMMANDS)
 def test_commands_say_in_one_line_what_they_cannot_read(

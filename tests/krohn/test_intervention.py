@@ -40,7 +40,7 @@ def several(net: Model, words: Any, share: float) -> tuple[Any, dict[str, Held]]
     return words, held
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @BOTH
 @pytest.mark.parametrize(("name", "construction"), NETWORKS)
 def test_every_variable_at_every_position_with_every_value(
@@ -106,7 +106,7 @@ def test_tables_of_the_letter_belong_together(monkeypatch: pytest.MonkeyPatch) -
     assert agree < cases
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @BOTH
 @pytest.mark.parametrize(("name", "construction"), [*NETWORKS, *OTHERS])
 def test_heads_are_ablated_as_predicted(

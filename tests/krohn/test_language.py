@@ -33,6 +33,7 @@ def test_a_strictly_local_language() -> None:
     assert weights == [{"a": -1, "b": 1}]
 
 
+@pytest.mark.slow
 def test_what_is_said_of_tiers_is_said_once() -> None:
     _, text = spoken("regex:(a|b|c)*a(a|b|c)*b(a|b|c)*")
     assert "tier-based locally 2-testable" in text

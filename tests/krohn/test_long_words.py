@@ -22,7 +22,7 @@ def nothing_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("krohn.compiler.compiled_network.lower", None)
 
 
-@pytest.mark.sample(4)
+@pytest.mark.sample(1)
 @pytest.mark.usefixtures("nothing_is_made")
 @pytest.mark.parametrize("length", [HOPELESS, 2**31 - 1])
 @pytest.mark.parametrize("machine", MACHINES)

@@ -31,7 +31,7 @@ def answers(capsys: pytest.CaptureFixture[str]) -> list[dict[str, Any]]:
     return [json.loads(line) for line in capsys.readouterr().out.splitlines()]
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("letter", ODD)
 def test_a_letter_is_read_in_every_way(
     letter: str,

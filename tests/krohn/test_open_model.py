@@ -308,6 +308,7 @@ MISTAKES: dict[str, tuple[Call, str]] = {
 }
 
 
+@pytest.mark.sample(11)
 @pytest.mark.parametrize("mistake", MISTAKES)
 def test_mistakes_get_one_line(
     mistake: str, compiled: CompiledModel, net: Model, tmp_path: Path

@@ -64,6 +64,7 @@ def test_passes_can_be_watched() -> None:
     assert len(seen) > 5
 
 
+@pytest.mark.slow
 def test_progress_reaches_its_end() -> None:
     steps: list[tuple[int, int]] = []
     krohn.compile("Grid4", 5, progress=lambda *step: steps.append(step))

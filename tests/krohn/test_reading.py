@@ -73,6 +73,7 @@ def test_kinds_are_refused_where_there_is_no_choice(
     assert message in capsys.readouterr().err
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("command", "said"),
     [

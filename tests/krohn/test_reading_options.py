@@ -159,7 +159,7 @@ def test_the_partial_machine_is_refused_without_advice_taken(tmp_path: Path) -> 
             assert _advice(call, SOURCES[source](tmp_path), {}), name
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("source", ["dot", "dict", "graph"])
 @pytest.mark.parametrize(("how", "states"), [("sink", 3), ("stay", 2)])
 def test_missing_transitions_mean_the_same_everywhere(
@@ -223,7 +223,7 @@ COMMANDS = {
 }
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("name", COMMANDS)
 def test_what_a_command_names_it_takes(
     name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -66,7 +66,7 @@ def level(network: nn.Module) -> None:
         parameter.data.fill_(1)
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("dtype", PRECISIONS)
 @EACH
 def test_a_network_shares_no_memory_with_its_file(kind: str, dtype: str) -> None:
@@ -289,7 +289,7 @@ def said(call: Call, path: Path, *words: str) -> dict[str, Any]:
     return dict(told)
 
 
-@pytest.mark.sample(9)
+@pytest.mark.sample(2)
 @EACH
 def test_it_says_what_the_command_says(kind: str, tmp_path: Path, call: Call) -> None:
     compiled(kind).save(path := tmp_path / "m.safetensors")
@@ -306,7 +306,7 @@ def test_it_says_what_the_command_says(kind: str, tmp_path: Path, call: Call) ->
     assert [list(run)] * 2 == [list(each) for each in net.run([parts] * 2)]
 
 
-@pytest.mark.sample(9)
+@pytest.mark.sample(2)
 @EACH
 def test_nothing_is_claimed_of_what_a_changed_network_says(kind: str) -> None:
     model = fresh(kind)

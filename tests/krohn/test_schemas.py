@@ -179,7 +179,7 @@ def test_values_that_cannot_be_are_found(
     assert problem("verify", {**told, key: value}).startswith(f"$.{key}")
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [*NETWORKS, "generator"])
 def test_headers_of_networks_follow_their_schema(kind: str) -> None:
     file = compiled(kind).file

@@ -164,7 +164,7 @@ def test_runs_say_errors_that_are_claimed_and_nothing_more(
     assert others(printed(capsys, "run", path, *word), proved) == []
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 def test_python_shows_the_sentence_of_the_checker(kind: str) -> None:
     proved, model = of_kind(kind), compiled(kind)
     report = krohn.verify(model.file)

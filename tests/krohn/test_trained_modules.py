@@ -153,6 +153,7 @@ def test_it_shares_no_memory_with_the_module(dtype: torch.dtype) -> None:
     assert model.network(torch.zeros(1, 2, dtype=torch.long)).isfinite().all()
 
 
+@pytest.mark.slow
 def test_an_embedding_is_named() -> None:
     class Embedded(nn.Module):
         def __init__(self) -> None:

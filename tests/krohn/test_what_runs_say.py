@@ -52,7 +52,7 @@ def reports(file: ModelFile) -> Iterator[Report]:
             yield krohn.verify(file, **asked)
 
 
-@pytest.mark.sample(5)
+@pytest.mark.sample(1)
 @EACH
 def test_too_few_runs_verify_nothing(kind: str) -> None:
     for report in reports(compiled(kind).file):
@@ -60,6 +60,7 @@ def test_too_few_runs_verify_nothing(kind: str) -> None:
         assert "proved" in report.reason or "proof" in report.reason
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("kind", WHOLE)
 def test_all_words_of_the_claim_verify_classes(kind: str) -> None:
     file, length = compiled(kind).file, WHOLE[kind]
@@ -70,6 +71,7 @@ def test_all_words_of_the_claim_verify_classes(kind: str) -> None:
         assert krohn.verify(file, exhaustive=length - 1).verdict == "undecided"
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("kind", ["states", "strict", "rnn", "gru", "ssm", "pruned"])
 def test_all_words_up_to_a_length_that_is_asked_about(kind: str) -> None:
     report = krohn.verify(compiled(kind).file, exhaustive=3, length=3)
@@ -114,7 +116,7 @@ def saying_numbers(kind: str) -> ModelFile:
     return compiled(kind).file
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("kind", NUMBERS)
 @pytest.mark.parametrize("error", [1e-17, 1e-300, 0.0])
 def test_a_claim_below_what_is_rounded(kind: str, error: float) -> None:

@@ -61,7 +61,7 @@ def test_a_proof_that_fails_says_so_first(command: Command, shelf: Path) -> None
     assert "changed or damaged" not in other.out
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("asked", "how"), [(("-T", 40), ""), (("--exhaustive", 40), "exhaustive, ")]
 )
@@ -77,6 +77,7 @@ def test_longer_words_are_named_beside_those_of_the_file(
     assert command("verify", path, *asked, "--json").json["digest"] == own
 
 
+@pytest.mark.slow
 def test_a_verdict_names_the_machine_that_was_asked_about(
     command: Command, shelf: Path
 ) -> None:
@@ -90,7 +91,7 @@ def test_a_verdict_names_the_machine_that_was_asked_about(
     assert ": verified (" in command("verify", path).out
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("damage", ["header", "cut", "longer", "not UTF-8", "twice"])
 def test_damaged_files_are_refused_without_texts_of_libraries(
     command: Command, shelf: Path, damage: str

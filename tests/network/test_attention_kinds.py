@@ -83,6 +83,7 @@ def test_whole_words_are_as_defined(kind: Mapping[str, Any]) -> None:
             np.testing.assert_allclose(found, near(true), rtol=1e-12, atol=1e-12)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
 def test_running_states_give_what_whole_words_give(kind: Mapping[str, Any]) -> None:
     net, tokens = network(kind, None, kind), words(4)
@@ -104,7 +105,7 @@ def test_the_state_of_linear_attention_does_not_grow() -> None:
         assert [part.shape for part in cache.parts] == sizes
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
 @pytest.mark.parametrize("same", [True, False])
 def test_trees_of_words_give_what_whole_words_give(
@@ -229,6 +230,7 @@ def test_scores_of_float32_have_all_their_digits(device: str) -> None:
     assert mixed[0, 0, 1, 0] == 0.5 * (1 + 2.0**-23)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.bfloat16])
 def test_products_of_heads_have_the_bits_and_strides_of_einsum(
     dtype: torch.dtype,

@@ -65,6 +65,7 @@ def places(path: Path) -> None:
 # --- bytes ----------------------------------------------------------------------------
 
 
+@pytest.mark.sample(1)
 @EACH
 def test_truncations(parts: Build, place: Build, model: tuple[Any, ...]) -> None:
     data = parts(*model).pack()
@@ -75,6 +76,7 @@ def test_truncations(parts: Build, place: Build, model: tuple[Any, ...]) -> None
             modelfile.read(place(data[:cut]))
 
 
+@pytest.mark.sample(1)
 @EACH
 def test_additions(parts: Build, place: Build, model: tuple[Any, ...]) -> None:
     data = parts(*model).pack()
@@ -209,7 +211,7 @@ def test_missing_and_unknown_tensors(
         assert "is not in its architecture" in answer(place(built.pack(tensors=more)))
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @EACH
 def test_tensors_of_other_shapes(
     parts: Build, place: Build, model: tuple[Any, ...]

@@ -92,7 +92,7 @@ def test_words_and_batches_may_be_empty() -> None:
         assert found.shape == (*shape, len(model.classes))
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(("name", "construction", "dtype"), MACHINES)
 def test_answers_are_those_of_heads_that_weigh(
     name: str, construction: str, dtype: str, gathered: list[bool]
@@ -235,7 +235,7 @@ CHANGES: dict[str, Change] = {
 }
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
 def test_a_changed_network_runs_as_it_is_now(
     change: Change, gathered: list[bool]

@@ -81,6 +81,7 @@ def test_a_variable_is_read_for_words_as_for_their_tokens(tmp_path: Path) -> Non
         net.read([a] * 9, name)
 
 
+@pytest.mark.slow
 def test_a_text_is_a_word_as_the_command_takes_it(tmp_path: Path) -> None:
     krohn.compile("examples/turnstile.dot", 8, "cascade").save(f := tmp_path / "f.st")
     net = krohn.load(f)

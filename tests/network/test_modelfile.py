@@ -28,7 +28,7 @@ FORMATS = pytest.mark.parametrize("dtype", list(PRECISIONS))
 BITS = {"float64": 64, "float32": 32, "float16": 16, "bfloat16": 16}
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @FORMATS
 @pytest.mark.parametrize(
     ("name", "construction", "length"),
@@ -56,6 +56,7 @@ def test_round_trips_are_exact(
     assert stated == json.loads(json.dumps({**file.header, "digest": digest}))
 
 
+@pytest.mark.sample(1)
 @FORMATS
 @given(st.data())
 def test_every_finite_number_of_a_format_survives(
@@ -126,7 +127,7 @@ def test_permissions_follow_the_mask(parts: Build, tmp_path: Path) -> None:
     assert stat.S_IMODE(path.stat().st_mode) == 0o640
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("fault", ["os.replace", "os.fsync", "os.chmod"])
 @pytest.mark.parametrize("existed", [False, True])
 def test_a_full_disk_leaves_the_old_file(
@@ -153,6 +154,7 @@ def test_a_full_disk_leaves_the_old_file(
         assert path.read_bytes() == b"what was there before"
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("error", [KeyboardInterrupt, MemoryError])
 def test_an_interruption_leaves_nothing(
     parts: Build,
@@ -201,6 +203,7 @@ def test_models_are_modules_without_gradients(parts: Build, place: Build) -> Non
     assert model(torch.tensor([[0, 1, 2]])).shape == (1, 3, 3)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(("activation", "version"), [("relu", 1), ("sine", 4)])
 def test_the_version_is_the_first_that_knows_all_units(
     tmp_path: Path, activation: str, version: int
@@ -213,7 +216,7 @@ def test_the_version_is_the_first_that_knows_all_units(
     assert any("activation" in block for block in blocks) == (version == 4)
 
 
-@pytest.mark.sample(4)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     "wrong", [[], [0], [3, 0, 0], [0, 0, 0, 0], [-1, 0, 0], [0.5, 0, 0], "2", None, 2]
 )

@@ -119,6 +119,7 @@ def test_fractions_are_those_of_many_digits() -> None:
     assert ran >= 4
 
 
+@pytest.mark.slow
 def test_intervals_hold_those_of_many_digits() -> None:
     for given in networks():
         found = enclosed(given.net, given.words)["logits"]
@@ -133,7 +134,7 @@ def given(tmp_path: Path) -> Given:
     return changed(tmp_path, lambda block: block.update(attention={"kind": "toy"}))
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("name", CONSUMERS)
 def test_who_has_to_know_more_refuses_it(name: str, given: Given) -> None:
     try:

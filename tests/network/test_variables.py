@@ -66,7 +66,7 @@ def is_number(net: Model, name: str) -> bool:
     return source is not None and is_number(net, source)
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @EACH
 def test_each_value_of_each_variable_has_a_name(construction: str) -> None:
     for net in networks(construction):
@@ -93,7 +93,7 @@ def test_answers_are_among_those_that_are_possible(construction: str) -> None:
             assert possible[at, answers].all(), (construction, name)
 
 
-@pytest.mark.sample(6)
+@pytest.mark.sample(1)
 @EACH
 def test_names_by_answer_and_by_letter_are_those(construction: str) -> None:
     for net in networks(construction):
@@ -116,7 +116,7 @@ def test_names_by_answer_and_by_letter_are_those(construction: str) -> None:
                     assert written or told[v] == "any letter" or "more" in told[v]
 
 
-@pytest.mark.sample(6)
+@pytest.mark.sample(1)
 @EACH
 def test_what_is_fetched_has_the_answers_of_where_it_is_fetched_from(
     construction: str,
@@ -213,7 +213,7 @@ def test_a_unit_vector_has_the_names_of_its_value(source: str) -> None:
     assert seen
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("strict", [False, True])
 @pytest.mark.parametrize("source", ["examples/turnstile.dot", "FFL2", "Grid4"])
 def test_what_is_not_found_in_blocks_is_not_there(source: str, strict: bool) -> None:
@@ -289,7 +289,7 @@ def test_variables_of_every_kind_have_a_meaning(kind: str) -> None:
         assert set(meaning.values) in (domain, set())
 
 
-@pytest.mark.sample(6)
+@pytest.mark.sample(1)
 @EACH
 def test_what_is_stored_nowhere_is_explained_where_it_is_named(
     construction: str,

@@ -34,7 +34,7 @@ def test_each_is_said_in_plain_python() -> None:
     assert FUNCTIONS.keys() == PLAIN.keys()
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_it_says_what_plain_python_says(name: str) -> None:
     function = FUNCTIONS[name]()

@@ -59,7 +59,7 @@ def about(
     return json.loads(json.dumps(header)), *readers
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 def test_every_number_of_a_source_is_one_or_is_refused(
     about: tuple[dict[str, Any], *tuple[Reader, ...]],
 ) -> None:

@@ -105,6 +105,7 @@ def test_it_means_the_sum_over_the_block_that_is_asked_for(size: int) -> None:
             assert row[t] == word[inside].sum()
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("size", "dtype"), [(1, "float64"), (4, "float32"), (8, "float64")]
 )
@@ -134,6 +135,7 @@ def bound(file: ModelFile) -> float:
     return max(float(s.noise["sum"].max()) for s in bounds.streams[1:])
 
 
+@pytest.mark.slow
 def test_what_is_measured_is_within_what_is_proved() -> None:
     for dtype in ("float32", "float64"):
         file, source = made(8, dtype), program(8)
@@ -153,6 +155,7 @@ def test_what_is_measured_is_within_what_is_proved() -> None:
         ).abs().max() < 1e-3 * whole.abs().max()
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("scale", [12.0, 14.0, 20.0])
 def test_the_bound_holds_where_weights_are_soft(
     scale: float, monkeypatch: pytest.MonkeyPatch

@@ -80,6 +80,7 @@ def test_tests_are_recognised() -> None:
     }
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("seed", range(3))
 def test_a_recognised_test_has_the_recurrence_whatever_its_flags(seed: int) -> None:
     """Flags that depend on the position too, on all words of 7 letters."""

@@ -200,6 +200,7 @@ class TestE7:
 class TestE8:
     """Theorem 10: with θ < 0 the head looks forward, where the mask hides everything."""
 
+    @pytest.mark.sample(1)
     @pytest.mark.parametrize("name", ["Grid4", "S3"])
     def test_a_rotation_the_other_way(self, name: str) -> None:
         file, machine = compiled(name, "scan", 4)
@@ -393,7 +394,7 @@ class TestE17:
         assert refuted(wrong, machine) == first_wrong(wrong, machine, 6)
         assert is_verified(lowered(source, machine), machine)
 
-    @pytest.mark.sample(1)
+    @pytest.mark.slow
     @pytest.mark.parametrize("name", ["S3", "D8", "A4"])
     def test_the_last_stage_goes_with_the_code_that_is_read(self, name: str) -> None:
         machine = zoo.machine(name)
@@ -419,6 +420,7 @@ def reindexed(source: Program, order: Callable[[int], int]) -> Program:
 class TestE18:
     """Equation (3.1): (g, e)(e, h) = (g moved by h, e), moved in the wrong product."""
 
+    @pytest.mark.sample(1)
     @pytest.mark.parametrize("name", ["S3", "Q8", "A4"])
     def test_a_product_that_forgets_h(self, name: str) -> None:
         machine = zoo.machine(name)
@@ -426,7 +428,7 @@ class TestE18:
         wrong = lowered(remapped(source, "k.count0", lambda _: 0), machine)
         assert refuted(wrong, machine) == first_wrong(wrong, machine, 6)
 
-    @pytest.mark.sample(1)
+    @pytest.mark.slow
     @pytest.mark.parametrize(("name", "build"), [("A4", wreath), ("C9", series)])
     def test_copies_that_are_moved_the_other_way(
         self, name: str, build: Callable[[Automaton, int], Program]
@@ -479,7 +481,7 @@ class TestE21:
         assert refuted(wrong, machine) == first_wrong(wrong, machine, 5)
         assert is_verified(lowered(source, machine), machine)
 
-    @pytest.mark.sample(1)
+    @pytest.mark.slow
     @pytest.mark.parametrize("component", [0, 1])
     def test_it_is_no_error_where_what_is_read_stands_still(
         self, component: int
@@ -490,6 +492,7 @@ class TestE21:
         assert is_verified(same, machine)
         assert first_wrong(same, machine, 5) is None
 
+    @pytest.mark.slow
     def test_a_head_that_looks_at_its_own_block(self) -> None:
         """The lowest block before a position is looked for around it instead."""
         file, machine = compiled("Grid4", "cascade", 6)
@@ -569,7 +572,7 @@ def matching_key(file: ModelFile) -> str:
 class TestE27:
     """Algorithm 1: with too little padding there is no window before the first letters."""
 
-    @pytest.mark.sample(1)
+    @pytest.mark.slow
     @pytest.mark.parametrize("start", [0, 1, 3])
     def test_bos_outside_the_first_window(self, start: int) -> None:
         # BOS says of levels that were not met that they lie above the walls.
@@ -649,7 +652,7 @@ class TestE30:
     match and mismatch (E31): then each side has half of the gap, and recency fills it.
     """
 
-    @pytest.mark.sample(1)
+    @pytest.mark.slow
     @pytest.mark.parametrize(("name", "length"), [("Grid4", 6), ("Grid6", 8)])
     def test_a_gap_that_is_believed_too_wide(self, name: str, length: int) -> None:
         file, machine = compiled(name, "gridworld", length)
@@ -664,7 +667,7 @@ class TestE30:
 class TestE31:
     """Theorem 12: without a sink, heads that match nothing take what is latest."""
 
-    @pytest.mark.sample(1)
+    @pytest.mark.slow
     @pytest.mark.parametrize("start", [0, 1])
     def test_without_a_sink(self, start: int) -> None:
         file, machine = compiled("Grid4", "gridworld", 6, start=start)

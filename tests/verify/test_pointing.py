@@ -122,6 +122,7 @@ def test_the_network_is_right_on_all_words(dtype: str) -> None:
         assert exhaustive(Model(file), MACHINE, 7).has_passed
 
 
+@pytest.mark.slow
 def test_the_strict_form_is_proved() -> None:
     """The comparison of positions is rounded before a head reads it."""
     file = lowered(program(WORD, 512), MACHINE, strict=True)

@@ -67,6 +67,7 @@ def file(uniform: bool = False, strict: bool = False) -> ModelFile:
     return ModelFile(header, tensors, FLOAT32)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("uniform", [False, True])
 @pytest.mark.parametrize("strict", [False, True])
 def test_a_clock_can_be_a_flag(uniform: bool, strict: bool) -> None:
@@ -82,6 +83,7 @@ def test_another_clock_is_another_machine(place: int) -> None:
     assert len(proof.word) >= place
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("name", ["clock", "time"])
 @pytest.mark.parametrize("position", [0, 1, LENGTH])
 def test_wrong_rows_of_the_position_table_are_refused(name: str, position: int) -> None:

@@ -27,7 +27,7 @@ EACH = pytest.mark.parametrize(("name", "construction", "length", "dtype"), CASE
 FORMS = pytest.mark.parametrize("strict", [False, True], ids=["usual", "strict"])
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @EACH
 @FORMS
 def test_evidence_says_what_was_established(

@@ -156,7 +156,7 @@ def test_windows_that_are_too_short_are_noticed(name: str, letters: int) -> None
             assert prove(longer, machine)
 
 
-@pytest.mark.sample(5)
+@pytest.mark.sample(1)
 @EACH
 def test_another_start_is_noticed(name: str, construction: str) -> None:
     machine = zoo.machine(name)
@@ -170,6 +170,7 @@ def test_another_start_is_noticed(name: str, construction: str) -> None:
             assert len(caught.value.word) == expected
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("name", ["C2", "C5", "C7"])
 def test_a_counter_is_proved_by_as_many_pairs_as_residues(name: str) -> None:
     machine = zoo.machine(name)
@@ -178,6 +179,7 @@ def test_a_counter_is_proved_by_as_many_pairs_as_residues(name: str) -> None:
         assert prove(statement, machine) <= len(machine.states) + 1
 
 
+@pytest.mark.slow
 def test_looking_far_back_without_windows_is_refused(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

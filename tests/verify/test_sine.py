@@ -63,6 +63,7 @@ def test_sines_are_as_accurate_as_assumed(precision: Precision, seed: int) -> No
     assert (np.abs(np.sin(x) - exact) <= SINE * FLOAT64.unit).all()
 
 
+@pytest.mark.sample(1)
 @FORMATS
 @settings(max_examples=20)
 @given(SEEDS)

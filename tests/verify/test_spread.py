@@ -30,7 +30,7 @@ FLIP_FLOP = zoo.machine("FlipFlop")
 KEY = "blocks.0.attention.key"
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("name", "length", "dtype", "depth"),
     [

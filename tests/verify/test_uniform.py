@@ -112,7 +112,7 @@ ONE, INDEX, FLAG = (
 )
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("tensor", "index", "value"),
     [

@@ -112,6 +112,7 @@ def test_every_group_embeds_into_a_wreath_product(
         assert np.array_equal(f[table.product[x]], below[f[x], f[:, after]])
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("group", "below", "kind"),
     [

@@ -118,6 +118,7 @@ OTHERS = {
 }
 
 
+@pytest.mark.sample(9)
 @pytest.mark.parametrize(("title", "group"), [*SMALL.items(), *SIXTEEN.items()])
 def test_small_groups_have_their_names(title: str, group: PermutationGroup) -> None:
     assert name(group) == title
@@ -168,6 +169,7 @@ def subgroups(draw: st.DrawFn) -> PermutationGroup:
     return PermutationGroup(np.array(drawn))
 
 
+@pytest.mark.slow
 @given(subgroups(), subgroups(), st.permutations(range(7)))
 def test_names_do_not_depend_on_how_a_group_acts(
     group: PermutationGroup, other: PermutationGroup, moved: list[int]

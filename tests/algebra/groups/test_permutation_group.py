@@ -121,6 +121,7 @@ def test_giants_are_told_apart_from_linked_ones() -> None:
     assert not mixed.contains(apart.generators[0])
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("degree", [7, 8, 9, 12, 60])
 def test_symmetric_groups_are_recognised(degree: int) -> None:
     group = PermutationGroup.symmetric(degree)

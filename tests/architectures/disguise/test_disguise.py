@@ -197,6 +197,7 @@ def test_what_cannot_be_disguised_is_refused() -> None:
 # ------------------------------------------------------------------- mutants
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("part", ["channels", "features"])
 @pytest.mark.parametrize("value", [None, [None], [[]], {}, {"a": 1}])
 def test_a_damaged_program_is_refused_or_not_proved(part: str, value: object) -> None:

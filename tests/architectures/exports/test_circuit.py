@@ -27,6 +27,7 @@ def parts(cell: str) -> tuple[str, ...]:
     return tuple(re.sub(r"\\([\\|])", r"\1", name) for name in found)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("source", MACHINES)
 def test_the_table_has_the_names_and_the_dimensions(
     source: str, tmp_path: Path

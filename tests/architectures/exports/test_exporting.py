@@ -105,6 +105,7 @@ def wrong_after(letters: int) -> Destination:
     return replace(real, open=open_wrong)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("letters", [1, 16])
 def test_a_wrong_answer_leaves_nothing(
     letters: int, model: CompiledModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -424,7 +425,7 @@ def test_scores_are_those_of_the_place(to: str, tmp_path: Path) -> None:
     assert finite or to not in proved_there
 
 
-@pytest.mark.sample(1)
+@pytest.mark.sample(1, at=1)
 @pytest.mark.parametrize(
     ("name", "at", "number", "verdict"),
     [

@@ -112,6 +112,7 @@ def test_every_kind_of_network_goes_there_unchanged(
     assert place().read(file, tmp_path).file == file
 
 
+@pytest.mark.slow
 def test_each_class_is_found_by_name(tmp_path: Path) -> None:
     """Several states that show the same are several classes of one name."""
     file = krohn.compile("regex:(ab)*", 8, observe=None).file
@@ -281,6 +282,7 @@ for arch in ("rnn", "lstm", "gru", "ssm"):
     assert lines == wanted
 
 
+@pytest.mark.slow
 def test_what_krohn_saves_carries_its_code(
     opened: tuple[Any, Any], exported: Path, tmp_path: Path
 ) -> None:

@@ -75,7 +75,7 @@ BLOCKS: tuple[dict[str, Any], ...] = (
 )
 
 
-@pytest.mark.sample(5)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 @pytest.mark.parametrize("block", BLOCKS, ids=str)
 def test_every_operation_is_the_same(
@@ -185,6 +185,7 @@ def recurrent_or_not() -> list[ModelFile]:
     return [*(network("float64", **block) for block in BLOCKS), *others]
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("number", range(len(BLOCKS) + 3))
 def test_the_network_is_read_off_the_graph(number: int, tmp_path: Path) -> None:
     file = recurrent_or_not()[number]
@@ -196,6 +197,7 @@ def test_the_network_is_read_off_the_graph(number: int, tmp_path: Path) -> None:
         assert (there.tensors[name] == tensor).all()
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("arch", ["transformer", "ssm", "lstm"])
 def test_what_is_no_word_of_the_claim_is_refused(arch: str, tmp_path: Path) -> None:
     """By a node whose name says why, which is in the message of ONNX Runtime."""
@@ -321,6 +323,7 @@ DAMAGE: dict[str, tuple[Callable[[Any], object], str]] = {
 }
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("name", DAMAGE)
 def test_another_graph_is_not_the_network(name: str, tmp_path: Path) -> None:
     file, path = network("float64"), tmp_path / "model.onnx"

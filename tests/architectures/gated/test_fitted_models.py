@@ -83,6 +83,7 @@ def test_explain_says_what_is_left_out(tmp_path: Path, call: Call) -> None:
     assert told["remark"] == krohn.compile(str(file), 8, within=0.001).remark
 
 
+@pytest.mark.slow
 def test_nothing_is_left_out_where_all_can_be_multiplied() -> None:
     """A model that has a network is compiled itself, small probabilities and all."""
     arrays = {

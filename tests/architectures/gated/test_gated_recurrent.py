@@ -64,7 +64,7 @@ def test_all_words_of_up_to_six_letters(kind: str) -> None:
     assert (report.verdict, report.words) == ("verified", 19530)
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 def test_what_is_remembered_lies_in_its_box(kind: str, dtype: str) -> None:
@@ -95,6 +95,7 @@ def test_what_is_remembered_lies_in_its_box(kind: str, dtype: str) -> None:
             assert (said <= found.high[:, letter]).all()
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_wrong_class_is_refuted_by_a_word(kind: str) -> None:
     file, machine = file_of("S3", kind), machine_of("S3")
@@ -182,6 +183,7 @@ def test_machines_with_too_many_units_are_refused() -> None:
         krohn.compile(Automaton(Semiautomaton(table, letters, states)), arch="gru")
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("kind", KINDS)
 def test_outputs_are_said_too(kind: str) -> None:
     built = krohn.compile("S3", arch=kind, observe="first-chair")  # type: ignore[arg-type]

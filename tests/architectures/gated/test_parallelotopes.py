@@ -127,7 +127,7 @@ def wrong(file: ModelFile, machine: Automaton, count: int = 400) -> bool:
     return bool((said != table[states]).any())
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("name", QUICK)
 def test_old_evidence_shows_no_wrong_network(name: str) -> None:
     """Weights are changed, by little or much; the evidence says it is about the mutant."""
@@ -326,7 +326,7 @@ class Shifted(torch.nn.Module):
         return said
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("more", [8e-4, 3.9e-4])
 def test_a_module_that_is_proved_gives_the_same_answers(more: float) -> None:
     """What it adds is less than rounding may be in others, and more than the margin."""

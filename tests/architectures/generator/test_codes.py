@@ -108,7 +108,7 @@ def run(file: ModelFile, word: tuple[int, ...]) -> FloatArray:
     return np.asarray(x[-1])
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("code", CODES)
 @pytest.mark.parametrize(
     ("name", "most"), [("Dyck3,2", 6), ("Dyck2,3", 5), ("Dyck4,1", 8)]
@@ -193,6 +193,7 @@ def test_equal_scores_hide_the_order_of_open_brackets(code: str) -> None:
     assert np.array_equal(table[0, 1] + table[2, 2], table[2, 1] + table[0, 2])
 
 
+@pytest.mark.slow
 def test_scores_that_grow_with_depth_balance_the_one_hot_code() -> None:
     """S = d·ln 2 and V(open) = u, V(close) = −2u: weights 2^d, without rounding."""
     kinds, depth = 2, 4

@@ -147,6 +147,7 @@ def test_a_score_that_breaks_the_balance_is_rejected() -> None:
     assert not run_sample(damaged, machine, 200, 60, 0, quiet).has_passed
 
 
+@pytest.mark.slow
 def test_scores_of_other_queries_are_free() -> None:
     file = built()
     query = file.tensors["layers.0.attention.query"].copy()

@@ -130,6 +130,7 @@ def no_mirror(given: Tensors) -> None:
     given["transformer.h.0.mlp.c_proj.bias"][5:10] = 0
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("change", [less_gain, no_ground, no_mirror])
 def test_parts_of_the_construction_are_needed(
     good: Files, change: Callable[[Tensors], None]

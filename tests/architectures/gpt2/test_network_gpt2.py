@@ -63,6 +63,7 @@ def flip_flop() -> ModelFile:
     return krohn.compile("FlipFlop", length=32, strict=True).file
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("activation", ["relu", "gelu", "gelu_new"])
 def test_every_activation_serves(
     flip_flop: ModelFile, activation: str, tmp_path: Path
@@ -118,6 +119,7 @@ def test_words_of_several_lengths_are_padded(opened: Path) -> None:
     assert last.tolist() == [int(alone[-1].argmax()) for alone in ones]
 
 
+@pytest.mark.slow
 def test_variables_lie_where_the_card_says(tmp_path: Path) -> None:
     said = DESTINATION.streams.replace("\n", " ")
     assert "number 0 is `blocks.0.hook_resid_pre`" in said

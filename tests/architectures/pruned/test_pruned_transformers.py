@@ -277,7 +277,7 @@ def test_two_functions_differ_in_one_matrix_of_one_random_network(
     assert (alike.verdict, alike.random, alike.matrices) == ("verified", False, ())
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("how", "reason"),
     [

@@ -61,7 +61,7 @@ def random_machine(states: int, letters: int, seed: int = 0) -> Automaton:
     return Automaton(Semiautomaton(table, *names), output=shown)
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("name", NAMES)
 def test_the_product_is_the_dense_network(
     name: str, monkeypatch: pytest.MonkeyPatch

@@ -61,6 +61,7 @@ def test_every_machine_is_proved_in_every_format(
     assert built.proof.verdict == "verified"
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("name", "units"),
     [
@@ -94,6 +95,7 @@ def test_a_state_that_no_letter_leaves_is_silent() -> None:
     assert Model(built.file).run(word)[-1] == lost
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("tensor", "at", "value"),
     [

@@ -222,6 +222,7 @@ def nearest(x: Fraction, digits: int) -> float:
     return float(Fraction(round(x * Fraction(2) ** by)) / Fraction(2) ** by)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("dtype", FORMATS)
 def test_a_step_with_a_decay_of_0_or_more_keeps_the_order(dtype: str) -> None:
     """Theorem D1: what it rests on."""
@@ -378,6 +379,7 @@ def test_what_holds_at_every_length(name: str, fixed: bool, chosen: bool) -> Non
         krohn.explain("C2", 5, arch="ssm")
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("name", "scale"), [("C2", 1), ("C5", 1), ("C5", 2), ("C3", 0.5)]
 )

@@ -103,6 +103,7 @@ def test_a_tensor_more_or_less_is_an_error() -> None:
         step.net({**file.tensors, "layers.2.start": few["layers.0.start"]})
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("machine", "how"),
     [

@@ -88,7 +88,7 @@ def proof_of(built: CompiledModel, bounds: Established) -> Proof:
     return replace(built.proof, bounds=bounds)
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "construction", "length", "dtype"), MODELS)
 def test_every_bound_of_a_transformer_holds(
     name: str, construction: str, length: int, dtype: str
@@ -141,6 +141,7 @@ def test_a_bound_that_is_too_small_is_found_out() -> None:
     assert any(v.again for v in found.violations)
 
 
+@pytest.mark.slow
 def test_a_leak_that_is_too_small_is_found_out() -> None:
     built = krohn.compile("Memory3", 12, "memory")
     bounds = bounds_of(built)
@@ -224,6 +225,7 @@ def test_every_way_is_the_same_function(seed: int) -> None:
             assert torch.allclose(one, other, rtol=1e-10, atol=1e-10)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("seed", range(6))
 def test_what_heads_do_not_see_is_absent(seed: int) -> None:
     given = random_transformer(seed, kinds=KNOWN, ahead=False)
@@ -284,6 +286,7 @@ def test_the_worst_arithmetic_stays_near_the_real_one(
     assert far <= units * built.file.precision.unit
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("dtype", ["float64", "float32", "float16", "bfloat16"])
 def test_pushing_stays_within_bounds_and_reaches_them(dtype: str) -> None:
     built = krohn.compile("C2", 6, "counter", dtype=dtype)

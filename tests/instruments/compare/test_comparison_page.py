@@ -104,6 +104,7 @@ def test_letters_of_words_are_texts() -> None:
     assert "&lt;img src=x" in page
 
 
+@pytest.mark.slow
 def test_a_comparison_without_probes_training_and_maps_has_a_page() -> None:
     found = replace(sample(), probes=(), maps=None, strategies=(), reductions=())
     bare = tuple(

@@ -124,6 +124,7 @@ def test_other_languages_have_no_program(pattern: str) -> None:
         derive_program(krohn.read(f"regex:{pattern}"))
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("left", "right"),
     [

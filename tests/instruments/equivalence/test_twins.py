@@ -234,7 +234,7 @@ def test_a_network_of_each_kind_is_one_function_with_itself(kind: str) -> None:
     assert bool(found.inputs) == (found.notion == "claims")
 
 
-@pytest.mark.sample(1, at=1)
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", SOURCES)
 def test_networks_of_two_sources_are_not_called_one(kind: str) -> None:
     """Neither claim is proved of the other network; other names are refused."""
@@ -252,7 +252,7 @@ def test_networks_of_two_sources_are_not_called_one(kind: str) -> None:
         assert found.reason
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["text-in-blocks", "vectors-in-blocks"])
 def test_networks_are_one_function_only_where_both_are_proved(kind: str) -> None:
     """One may claim fewer words than its texts have room for."""

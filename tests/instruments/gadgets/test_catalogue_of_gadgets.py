@@ -75,7 +75,7 @@ def test_printed_forms_are_off_by_as_much_as_errata_say() -> None:
 SIMPLE = [g for g in EXACT if not g.error and len(g.widths) == 1]
 
 
-@pytest.mark.sample(4)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("made", SIMPLE, ids=lambda g: g.name)
 def test_no_unit_can_be_left_out_unless_it_is_always_0(made: Gadget) -> None:
     first, count = made.layers[0], made.widths[0]
@@ -113,6 +113,7 @@ def random_network(rng: np.random.Generator, sizes: tuple[int, ...]) -> Gadget:
     return Gadget("random", tuple(parts), (zero,))
 
 
+@pytest.mark.slow
 @settings(max_examples=20, deadline=None)
 @given(
     st.integers(0, 10**6),

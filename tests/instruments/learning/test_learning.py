@@ -180,6 +180,7 @@ def test_more_words_than_may_be_asked() -> None:
     assert found.right == len(found.parted.word.found.word) - 1
 
 
+@pytest.mark.slow
 def test_what_counts_is_followed_as_deep_as_words_go() -> None:
     """Brackets of any depth: what 2n letters tell of is n deep."""
     dyck = krohn.compile("crasp:Dyck1", 40, dtype="float64")
@@ -193,7 +194,7 @@ def test_what_counts_is_followed_as_deep_as_words_go() -> None:
         assert word.found.word == ("(",) * half + (")",) * half
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("source", ["C3", "FlipFlop"])
 def test_rpni_reads_words(source: str) -> None:
     found = krohn.learn(krohn.compile(source, 16), method="rpni")

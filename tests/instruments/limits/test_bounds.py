@@ -261,6 +261,7 @@ def only(file: ModelFile) -> HeadBounds:
 class TestPredictions:
     """The only head of a network that reads by weights above one half."""
 
+    @pytest.mark.sample(1)
     @pytest.mark.parametrize("sharpness", [0.9625, 0.9624, 0.962, 0.95, 0.5])
     def test_it_fails_when_the_weight_must_be_below_one_half(
         self, sharpness: float

@@ -63,7 +63,7 @@ def holds(words: Words, letters: Any, word: list[int], run: Any) -> None:
             assert number(z3.simplify(z3.substitute(y.expression, *known))) == right
 
 
-@pytest.mark.sample(4)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("seed", range(60))
 def test_terms_are_what_plain_loops_say(seed: int) -> None:
     given = of_small_numbers(seed)

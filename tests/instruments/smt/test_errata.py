@@ -48,7 +48,7 @@ def silent_bos(file: ModelFile, tensors: Tensors) -> None:
     tensors["embed.token"][-1, place(file, "writes")] = 0.0
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("name", "construction", "start", "printed", "length"),
     [

@@ -124,6 +124,7 @@ def test_tables_of_mlps_are_decided(run: Run, tmp_path: Path) -> None:
     assert "the table of 'count' gives" in said
 
 
+@pytest.mark.slow
 def test_steps_of_a_text_are_decided(run: Run, tmp_path: Path) -> None:
     path = str(tmp_path / "ed.safetensors")
     krohn.compile("EditDistance2,2:letters=3").save(path)

@@ -164,7 +164,7 @@ def of_heads(file: ModelFile, said: dict[str, Any]) -> ModelFile:
     return restated(file, "architecture", blocks=changed)
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "construction", "length", "seen", "verdict"),
     [
@@ -223,7 +223,7 @@ def short_words(length: int) -> list[tuple[int, ...]]:
     return [w for n in range(1, length + 1) for w in product(range(3), repeat=n)]
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: "-".join(map(str, case)))
 def test_the_exact_network_answers_as_the_float_network(
     case: tuple[str, str, int],
@@ -237,6 +237,7 @@ def test_the_exact_network_answers_as_the_float_network(
         assert exact == said.tolist()
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     "case", [("C2", "scan", 4), ("FlipFlop", "memory", 3)], ids=lambda case: case[0]
 )

@@ -130,6 +130,7 @@ def wanted_off(asked: Question, reads: Sequence[Any]) -> Any:
     return asked.rule(reads) + z3.If(reads[0] >= 7, z3.RealVal("1/1000"), z3.RealVal(0))
 
 
+@pytest.mark.slow
 def test_a_table_is_a_line_that_bends_at_whole_numbers() -> None:
     source = KIND.find_by_name("Viterbi2")
     assert source is not None
@@ -138,7 +139,7 @@ def test_a_table_is_a_line_that_bends_at_whole_numbers() -> None:
     assert {f.verdict for f in found} == {"verified"}
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("addresses", ["binary", "quadratic"])
 @pytest.mark.parametrize("name", ["EditDistance3,3:letters=4", "LIS4", "Knapsack2,3"])
 def test_all_steps_of_a_text_are_their_rules_for_all_real_numbers(

@@ -93,6 +93,7 @@ def test_noise_of_half_a_step_is_too_much() -> None:
     assert decide(count, Fraction(1, 2), QUARTER).verdict == "refuted"
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("noise", [SMALL, Fraction(1, 2)])
 def test_pieces_in_fractions_say_the_same(noise: Fraction) -> None:
     (count,) = gadgets(compiled("C3", "counter", False))

@@ -272,6 +272,7 @@ def test_another_seed_gives_other_words(few: Path, tmp_path: Path, key: str) -> 
     assert any(w.startswith("words.jsonl: line ") for w in found.wrong)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("damage", "said"),
     [
@@ -588,6 +589,7 @@ def test_the_readme_counts_the_networks() -> None:
     assert len({entry.name for entry in MODELS}) == len(MODELS)
 
 
+@pytest.mark.slow
 def test_the_slices_of_all_sources_are_used() -> None:
     """Else they could be deleted, and the set could no longer be made."""
     found = set[str]()

@@ -179,7 +179,7 @@ def test_the_functions_that_are_meant_are_within_the_error_too() -> None:
     assert target.moduli.rho / 20 < off <= shown(file).error
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("outer", "which"), [(False, 0), (False, 1), (False, 2), (True, 0), (True, 2)]
 )
@@ -247,6 +247,7 @@ def test_other_sources_are_refused(told: dict[str, Any], reason: str) -> None:
         shown(file)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     "told",
     [

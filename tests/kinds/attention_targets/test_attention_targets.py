@@ -88,6 +88,7 @@ def test_files_of_vectors_have_the_names_or_no_heading(tmp_path: Path) -> None:
             vectors([str(table)], ("x",))
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [

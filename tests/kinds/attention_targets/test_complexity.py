@@ -118,7 +118,7 @@ def test_measures_of_a_sum_of_sines() -> None:
     )
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(("alpha", "scramble"), [(1.0, 0), (1.5, 0), (2.0, 7)])
 def test_the_repaired_bound_holds_for_truncated_couplings(
     alpha: float, scramble: int

@@ -157,6 +157,7 @@ def test_bad_functions_are_refused(options: Any, reason: str) -> None:
         smooth(**options)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("given", "reason"),
     [

@@ -145,6 +145,7 @@ def forged(source: Any, **fields: Any) -> Any:
     return {**source, **fields}
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     "fields",
     [

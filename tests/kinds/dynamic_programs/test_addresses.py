@@ -110,7 +110,7 @@ def damaged(file: ModelFile, part: str, name: str, by: float) -> ModelFile:
     return with_entries(file, f"blocks.0.attention.{part}", at, lambda old: old * by)
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("name", DAMAGES)
 def test_damaged_addresses_are_refused(name: str) -> None:
     wrong = damaged(quadratic("LIS5").file, *DAMAGES[name])
@@ -139,7 +139,7 @@ def test_longer_texts_than_a_format_can_hold_are_refused(dtype: str) -> None:
         distance_slope(longest + 1, precision, 9)
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
 def test_the_longest_text_of_a_format_is_proved(dtype: str) -> None:
     """The digits of bfloat16 end before its squares do, but not those of the text here."""

@@ -222,7 +222,7 @@ def cases() -> Iterator[tuple[str, str]]:
         yield from ((name, sizes) for sizes in each)
 
 
-@pytest.mark.sample(7)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(("name", "sizes"), list(cases()))
 def test_inputs_of_small_sizes_have_the_answer_of_plain_recursion(
     name: str, sizes: str
@@ -266,6 +266,7 @@ def test_networks_write_for_1000_random_inputs_what_another_solver_says(
     check(name, sizes, texts)
 
 
+@pytest.mark.slow
 def test_examples_are_called_as_the_first_lines_say() -> None:
     assert len(EXAMPLES) == len(CATALOGUE) == len(SMALL) == len(LARGER)
     for name in EXAMPLES:

@@ -126,7 +126,7 @@ def test_eight_by_eight_by_linear_heads() -> None:
     assert KIND.sample(model.file, 20, 0, lambda *_: None).has_passed
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
@@ -212,6 +212,7 @@ def test_a_dynamic_program_that_nobody_tuned() -> None:
     assert KIND.sample(model.file, 100, 0, lambda *_: None).has_passed
 
 
+@pytest.mark.slow
 def test_another_recurrence_is_not_what_the_network_writes() -> None:
     """Another rule, place, token or content in the header is refused."""
     file = proved("EditDistance2,3:letters=3").file

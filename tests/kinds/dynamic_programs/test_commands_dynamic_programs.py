@@ -69,6 +69,7 @@ def test_a_finer_format_is_taken_where_float32_is_too_coarse(folder: Path) -> No
     assert "a product of products is surer as a table, so that it is a token" in told
 
 
+@pytest.mark.slow
 def test_mistakes_are_one_line(folder: Path) -> None:
     (folder / "wrong.dp").write_text(TEXT.replace("C[i-1, j]", "C[i+1, j]"))
     said = command("compile", f"{folder}/wrong.dp", "-o", f"{folder}/x", code=2)

@@ -88,7 +88,7 @@ def test_heads_are_named_by_where_they_look() -> None:
     assert relation([("answer", "T[4]"), (",", "T[2]")]) == ""
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["standard", "sparse", "linear"])
 def test_a_text_is_drawn_with_all_its_tokens(kind: str) -> None:
     name = "EditDistance3,3:letters=4"
@@ -134,7 +134,7 @@ def test_a_recurrence_has_an_arrow_for_each_read() -> None:
     assert {"s", "t", "D", "3, 2", "D[i−1, j]", "answer"} <= {*shown}
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     "name",
     ["CYK4", "Knapsack2,3", "FloydWarshall3", "MatrixChain1", "Viterbi2", "LIS1"],

@@ -42,6 +42,7 @@ def test_vectors_are_read_again(name: str) -> None:
         assert p.read_vectors(rows) == [chain.tokens[a] for a in text]
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(("row", "part"), [(0, 0), (3, 1), (5, 1), (5, 2), (10, 3)])
 @pytest.mark.parametrize("by", [0.25, 99.0])
 def test_noise_is_not_rounded(row: int, part: int, by: float) -> None:
@@ -51,7 +52,7 @@ def test_noise_is_not_rounded(row: int, part: int, by: float) -> None:
         program("LIS3").read_vectors(rows)  # type: ignore[arg-type]
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "addresses"),
     [("LIS3", "binary"), ("LIS3", "quadratic"), (DISTANCE, "quadratic")],

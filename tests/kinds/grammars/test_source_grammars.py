@@ -99,7 +99,7 @@ def told(source: Grammar, length: int) -> dict[tuple[str, ...], Fraction]:
     return found
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("name", NAMES)
 def test_inside_is_the_sum_of_all_derivations_exactly(name: str) -> None:
     source = grammar(name)

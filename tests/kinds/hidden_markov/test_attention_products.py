@@ -129,6 +129,7 @@ def test_words_that_need_smaller_numbers_are_refused() -> None:
         network(identity(), 8, Options(PRECISIONS["bfloat16"]))
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("seed", range(6))
 def test_bounds_of_long_words_hold_for_all_of_them(
     seed: int, monkeypatch: pytest.MonkeyPatch
@@ -162,7 +163,7 @@ def forgetful(states: int, seed: int) -> HiddenMarkovModel:
     return HiddenMarkovModel.of("forgetful", step, say, before=start)
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("seed", range(4))
 def test_words_contract_distances_by_what_is_shown(seed: int) -> None:
     """Of words that are multiplied out, and of those that are put together of them."""
@@ -319,6 +320,7 @@ def test_letters_may_be_scaled_and_other_operators_may_not() -> None:
     assert shown(changed(file, embed__token=token)).told["spread"] > 1
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("back", [-1, -2, 0], ids=["times", "factor", "product"])
 def test_wrong_positions_are_shut_out(back: int) -> None:
     """Scores must lose more than they can be."""

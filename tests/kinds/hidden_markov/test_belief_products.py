@@ -176,7 +176,7 @@ def relus(file: ModelFile) -> ModelFile:
     return restated(file, "architecture", blocks=blocks)
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("damage", "reason"),
     [
@@ -245,7 +245,7 @@ def exact(source: HiddenMarkovModel, found: Established, words: FloatArray) -> d
     return values
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("scale", [2.0**5, 2.0**8, None])
 @pytest.mark.parametrize("seed", [0, 1])
 def test_each_channel_is_as_far_off_as_it_may_be(

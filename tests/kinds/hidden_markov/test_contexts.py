@@ -102,7 +102,7 @@ def test_a_machine_of_contexts_says_the_belief_within_its_error(
     assert (beliefs[possible] <= high[states[possible]] + 1e-12).all()
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("arch", ARCHITECTURES)
 def test_a_network_is_right_within_its_error(arch: str, dtype: str) -> None:
@@ -116,6 +116,7 @@ def test_a_network_is_right_within_its_error(arch: str, dtype: str) -> None:
     assert claim["error"] / 4 < found <= claim["error"]
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("arch", ARCHITECTURES)
 def test_beliefs_that_are_finitely_many_are_only_rounded(arch: str) -> None:
     file = krohn.compile("GoldenMean", arch=arch).file
@@ -239,6 +240,7 @@ def test_contexts_that_are_near_become_one_state() -> None:
     )
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("name", "options", "reason"),
     [

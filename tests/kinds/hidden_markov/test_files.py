@@ -242,6 +242,7 @@ def test_wrong_lines_are_named(text: str, reason: str) -> None:
     assert "\n" not in str(refused.value)
 
 
+@pytest.mark.slow
 def test_a_small_file_takes_little_work() -> None:
     head = "states: 200\nactions: 100\nobservations: 1\n"
     with calls_at_most(120_000), pytest.raises(Refused, match="too many times"):

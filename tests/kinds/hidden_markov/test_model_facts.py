@@ -40,6 +40,7 @@ def test_depth_is_constant_where_the_groups_of_the_beliefs_are_solvable() -> Non
     assert "are solvable" in depth("Cyclic-HARD3,2@1")
 
 
+@pytest.mark.slow
 def test_depth_is_logarithmic_where_they_are_not() -> None:
     assert "unless TC⁰ = NC¹" in depth("Cyclic-DET5,5@3")
     found = facts(krohn.hidden_markov("Cyclic-HARD5,5@3"))

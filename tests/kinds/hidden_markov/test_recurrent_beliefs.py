@@ -90,6 +90,7 @@ def test_forged_situations_and_claims_are_refused() -> None:
         krohn.verify(replace(file, header={**file.header, "claim": claim}))
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("options", "reason"),
     [

@@ -38,6 +38,7 @@ def with_small(seed: int, driven: bool = False) -> HiddenMarkovModel:
     return HiddenMarkovModel(*names, operators, start, (0, 1) if driven else None)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("driven", [False, True])
 @pytest.mark.parametrize("seed", range(3))
 def test_few_words_have_other_beliefs(seed: int, driven: bool) -> None:

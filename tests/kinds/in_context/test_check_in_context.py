@@ -89,6 +89,7 @@ def test_heads_that_turn_the_other_way_are_refused() -> None:
         shown(changed(file, **{name: soft}))
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(
     ("part", "said", "why"),
     [

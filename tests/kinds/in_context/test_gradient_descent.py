@@ -30,6 +30,7 @@ NAMES = (
 )
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("name", NAMES)
 def test_float64_is_as_near_to_the_exact_law_as_is_said(name: str) -> None:
     source = of(name)

@@ -34,7 +34,7 @@ KERNELS = [
 ]
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.name)
 def test_no_input_is_further_off_than_is_shown(kernel: Kernel, dtype: str) -> None:
@@ -128,6 +128,7 @@ def test_units_that_are_not_pressed_enough_are_refused() -> None:
         shown(changed(file, **{"output.0.bias": bias}))
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("part", "said", "why"),
     [

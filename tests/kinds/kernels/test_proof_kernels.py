@@ -74,7 +74,7 @@ def room(precision: Precision, terms: int) -> float:
     return (2 * terms + 16) * precision.accumulator_unit
 
 
-@pytest.mark.sample(12)
+@pytest.mark.sample(3)
 @EACH
 @SIZES
 @MASKED

@@ -143,6 +143,7 @@ def _by_least_squares(poles: FloatArray, samples: FloatArray) -> FloatArray:
     return cast(FloatArray, powers @ np.linalg.lstsq(powers, samples)[0])
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("order", [1, 3, 6, 12])
 def test_residues_have_least_deviations_as_a_linear_program_says(order: int) -> None:
     samples = noisy()

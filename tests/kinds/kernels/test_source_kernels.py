@@ -56,6 +56,7 @@ def test_a_damped_wave_is_a_complex_mode() -> None:
     assert kernel.samples() == pytest.approx(right, rel=1e-12, abs=1e-15)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("name", ["Exp32", "Delay32,5", "Exp12:swap=3", "RanKernel9@4"])
 def test_runs_are_the_sums(name: str) -> None:
     kernel = of(name)

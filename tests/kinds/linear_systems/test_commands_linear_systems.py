@@ -117,6 +117,7 @@ def test_the_picture_of_an_rnn_names_its_blocks() -> None:
     assert sides.units[6] == "2·b2"
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("options", "reason"),
     [

@@ -78,11 +78,13 @@ def test_no_error_is_above_what_is_shown(
     assert measured(file, words_of(system(name), length, 40)) <= most
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "norm"), [("Cyclic-DET5,5@3", "column sums")])
 def test_functions_are_bounded_by_column_sums(name: str, norm: str) -> None:
     assert shown(built(name, 64)).facts()["norm"] == norm
 
 
+@pytest.mark.slow
 def test_merging_functions_have_no_2_norm_but_column_sums() -> None:
     matrices = np.zeros((2, 4, 4))
     matrices[0, [0, 0, 1, 2], range(4)] = matrices[1, [3, 2, 2, 2], range(4)] = 1

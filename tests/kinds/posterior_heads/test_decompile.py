@@ -40,7 +40,7 @@ def error(found: Decompiled, emissions: FloatArray, transitions: FloatArray) -> 
     )
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("task", TASKS, ids=str)
 @pytest.mark.parametrize(("states", "letters"), SIZES)

@@ -14,6 +14,7 @@ from krohn.kinds.hidden_markov.statement_masked import Task
 from krohn.program.domains import FloatArray, IntArray
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("task", ["23given1", "13given2", "12given3"])
 def test_a_posterior_head_gives_its_model_back(task: str) -> None:
     found = krohn.decompile(krohn.compile(f"RanHMM3,4@7:{task}"))
@@ -34,6 +35,7 @@ def test_a_network_of_beliefs_gives_its_model_back(tmp_path: Path) -> None:
     assert told["residual"] <= 6 * claimed
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 def test_a_head_of_points_gives_its_means_back(dtype: str) -> None:
     found = krohn.decompile(krohn.compile("GaussianHMM3,2@7", dtype=dtype))

@@ -78,6 +78,7 @@ def expressions(prime: int, most: int) -> Iterator[list[str]]:
                 yield [*told[:2], "(", *told[2:], ")"]
 
 
+@pytest.mark.slow
 def test_all_expressions_of_two_operators() -> None:
     system, count = arithmetic(2, 3), 0
     for names in expressions(3, 2):

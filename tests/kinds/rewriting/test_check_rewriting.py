@@ -200,6 +200,7 @@ def test_long_texts_of_arithmetic() -> None:
     assert KIND.sample(file, 60, 1, lambda *_: None).counterexample is None
 
 
+@pytest.mark.slow
 def test_the_system_that_a_name_means_is_in_the_file() -> None:
     file = compiled("Brackets4")
     assert KIND.of_file(file) == find_by_name("Brackets4")

@@ -148,6 +148,7 @@ def taken_by_hand(file: ModelFile, words: Any) -> Any:
     return (weights @ value / weights.sum(axis=-1, keepdims=True))[:, 1:, 0]
 
 
+@pytest.mark.slow
 def test_means_stay_within_their_bounds_whatever_the_weights() -> None:
     """Queries that are too short let in what does not suit, and BOS."""
     words = np.array(list(product(range(3), repeat=LENGTH)))

@@ -202,7 +202,7 @@ SOURCES: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("name", SOURCES)
 def test_numbers_are_never_split(name: str, tmp_path: object) -> None:
     path = f"{tmp_path}/m.safetensors"

@@ -111,6 +111,7 @@ def test_networks_stay_within_their_bounds(precision: Precision, seed: int) -> N
     assert case.within(summed, added.double().numpy())
 
 
+@pytest.mark.sample(1)
 @FORMATS
 @given(SEEDS)
 @settings(max_examples=20)
@@ -119,6 +120,7 @@ def test_relus_stay_within_their_bounds(precision: Precision, seed: int) -> None
     assert case.within(case.noisy.relu(), np.maximum(case.real, 0.0))
 
 
+@pytest.mark.sample(1)
 @FORMATS
 @given(SEEDS)
 @settings(max_examples=30)
@@ -242,7 +244,7 @@ def jointly(x: Noisy, weight: FloatArray, bias: FloatArray) -> tuple[Noisy, IntA
     return widest.products(weight, value, grid).store_with_bias(bias), row
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @FORMATS
 @given(SEEDS)
 @settings(max_examples=20)

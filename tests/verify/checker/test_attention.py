@@ -60,6 +60,7 @@ def inside(operation: LookBack, t: int) -> FloatArray:
     return (j > 0) & (j >> operation.level == block - 1) & (block % 2 == 1)
 
 
+@pytest.mark.sample(6)
 @SEEDS
 @pytest.mark.parametrize(
     "operation",
@@ -138,6 +139,7 @@ def test_noise_of_what_keys_read_counts() -> None:
         sublayers.attention(*first_block(file, {flag: 0.4}), 0)
 
 
+@pytest.mark.slow
 @settings(max_examples=12)
 @given(st.integers(0, 999), st.sampled_from([1e-6, 1e-4, 1e-3]))
 def test_true_scores_stay_within_the_stated_error(seed: int, noise: float) -> None:

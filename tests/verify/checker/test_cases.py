@@ -250,6 +250,7 @@ def test_a_chain_of_tables_is_walked_once() -> None:
     assert sorted((min(sets["x"]), value) for sets, value in found) == [(0, 0), (1, 1)]
 
 
+@pytest.mark.slow
 def test_chains_that_would_take_forever_are_refused(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -104,7 +104,7 @@ def left(change: Callable[[dict[str, Any]], object]) -> float:
     )
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     "change",
     [
@@ -150,6 +150,7 @@ def test_a_search_among_huge_numbers_ends_in_a_reason() -> None:
 Damage = Callable[[dict[str, Any]], object]
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("damage", "reason"),
     [

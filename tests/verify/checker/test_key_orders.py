@@ -150,6 +150,7 @@ def test_the_maximum_may_rise_at_bos(gain: float) -> None:
     assert 0.65 < worst <= 1
 
 
+@pytest.mark.sample(1)
 @STORED
 def test_a_maximum_rises_to_each_score_above_once(name: str) -> None:
     """Counts of Theorem 13: that of BOS, of what counts, and of all others."""
@@ -184,7 +185,7 @@ NETWORKS = [
 """Heads that look back, add up what comes, and add up what is marked."""
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize(("source", "length", "construction", "name"), NETWORKS)
 def test_heads_of_a_network_are_right_in_any_order(
     source: str, length: int, construction: str, name: str
@@ -239,6 +240,7 @@ def heads_of(
             )
 
 
+@pytest.mark.sample(1)
 @STORED
 def test_heads_of_generators_in_any_order(name: str) -> None:
     """Lemma D-B: up to a factor, a head is off by τ times the weighted sizes of values."""

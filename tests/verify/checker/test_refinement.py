@@ -263,7 +263,7 @@ def test_a_table_without_a_row_or_with_one_twice_is_refused(key: Key) -> None:
                 parsed(key, changed(stated, at, spoil))
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(2)
 @CASES
 def test_a_damaged_number_is_refused_or_does_no_harm(key: Key) -> None:
     _, machine, evidence = case(key)
@@ -421,6 +421,7 @@ def test_the_latest_before_needs_blocks_of_every_level() -> None:
         find(long, machine)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     "key", [("Dyck2,1", "dyck", 5), ("Grid4", "cascade", 5), ("Grid3", "gridworld", 5)]
 )
@@ -465,7 +466,7 @@ ODD: list[Any] = [
 ]
 
 
-@pytest.mark.sample(24)
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("odd", ODD, ids=repr)
 @pytest.mark.parametrize("field", ["states", "depths", "follow", "length", "reduced"])
 def test_what_is_no_number_is_refused_or_does_no_harm(field: str, odd: Any) -> None:

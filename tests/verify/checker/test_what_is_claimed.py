@@ -198,7 +198,7 @@ REALS = (
 )
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("kind", REALS)
 def test_no_output_is_beside_those_that_are_right(kind: str) -> None:
     """One more output says what another one does: the source has none for it."""
@@ -316,7 +316,7 @@ def test_only_listed_pairs_have_a_reader(network: str) -> None:
 SOURCES = tuple(kind for kind in HOW if kind not in (*MACHINES, "turnstile"))
 
 
-@pytest.mark.sample(4)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("kind", SOURCES)
 @pytest.mark.parametrize("part", ["source", "program"])
 def test_each_key_of_a_source_and_of_a_program_is_read(kind: str, part: str) -> None:

@@ -28,7 +28,7 @@ from krohn.algebra.formats import json_format
 from krohn.architectures.recurrent import find as recurrent_find
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @EACH
 def test_subnormal_weights(judge: Judge, kind: str) -> None:
     file = good(kind)
@@ -47,7 +47,7 @@ def test_negative_zeros_are_zeros(judge: Judge, kind: str) -> None:
     assert judge(pack(file, nothing, negative)).verdict == "verified"
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(1)
 @EACH
 @pytest.mark.parametrize("sign", [1, -1])
 def test_weights_at_the_end_of_the_format(judge: Judge, kind: str, sign: int) -> None:

@@ -33,7 +33,7 @@ FORMATS = ("float64", "float32", "bfloat16", "float16")
 
 
 @with_kernel
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("name", TRANSFORMERS)
 def test_it_proves_transformers(name: str) -> None:
     data = data_of(name, 24)
@@ -68,7 +68,7 @@ def test_values_that_no_letter_has_together_do_not_count(
     assert status(data, evidence_of(data)) == 0
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @with_kernel
 @pytest.mark.parametrize(
     ("name", "length"),
@@ -94,7 +94,7 @@ def test_it_proves_transformers_in_float64(name: str) -> None:
     assert status(data, evidence_of(data)) == 0
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @with_kernel
 @pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
 @pytest.mark.parametrize("name", ["FlipFlop", "Memory5", "abab", "S3", "A4", "FFL2"])
@@ -122,7 +122,7 @@ def test_it_proves_sums_of_heads_in_16_bits(name: str, length: int, dtype: str) 
 
 
 @with_kernel
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("dtype", FORMATS)
 @pytest.mark.parametrize("name", RNNS)
 def test_it_proves_recurrent_networks(name: str, dtype: str) -> None:
@@ -205,6 +205,7 @@ def follow_no_more(evidence: dict[str, Any], channels: list[Any]) -> None:
         row += [[]] * len(channels)
 
 
+@pytest.mark.slow
 @with_kernel
 def test_naturals_that_would_overflow_are_noticed() -> None:
     """Sums that double wrap to 0 where naturals are OCaml's integers without a check.
@@ -275,6 +276,7 @@ def test_a_verdict_says_who_spoke(saved: Path) -> None:
     assert "kernel (Coq)" in str(krohn.verify(krohn.compile("S3", 6)).checked_by)
 
 
+@pytest.mark.slow
 @with_kernel
 def test_of_what_it_does_not_cover_the_rules_speak(tmp_path: Path) -> None:
     path = tmp_path / "m.safetensors"

@@ -93,6 +93,7 @@ def showing(**output: Any) -> Callable[[dict[str, Any]], None]:
     return change
 
 
+@pytest.mark.slow
 @with_kernel
 def test_outputs_are_those_of_states() -> None:
     assert says(changed("rnn", showing()), "rnn") == 0
@@ -202,7 +203,7 @@ MEANINGS = {
 }
 
 
-@pytest.mark.sample(12)
+@pytest.mark.sample(3)
 @with_kernel
 @pytest.mark.parametrize("name", MEANINGS)
 def test_what_it_does_not_know_is_refused(name: str) -> None:

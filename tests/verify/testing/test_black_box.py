@@ -47,6 +47,7 @@ FORMS: dict[str, Callable[[IntArray], Any]] = {
 }
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("form", FORMS)
 def test_answers_come_in_many_forms(form: str) -> None:
     grid = zoo.machine("Grid4")

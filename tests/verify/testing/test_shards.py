@@ -138,7 +138,7 @@ def test_a_run_that_is_interrupted_goes_on_with_an_exact_count(
     assert len(path.read_text().splitlines()) == 17
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("lost", [1, 30, 400, 10**6])
 def test_a_line_that_was_cut_off_is_run_again(
     parity: tuple[ModelFile, Automaton], tmp_path: Path, lost: int
@@ -214,6 +214,7 @@ def test_a_wrong_word_survives_the_job_file(
     assert best.wrong == (1, 1)
 
 
+@pytest.mark.slow
 def test_networks_of_all_start_states_are_counted_together(
     machine: Callable[[str], Automaton],
 ) -> None:

@@ -98,6 +98,7 @@ def test_sequences_of_factors(definitions: ModuleType, seed: int) -> None:
     assert some
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("seed", range(2))
 def test_letters_outside_the_tier(definitions: ModuleType, seed: int) -> None:
     """A letter that may occur anywhere changes no class based on a tier, and no k."""
@@ -132,6 +133,7 @@ def same(one: Property, other: Property) -> None:
         assert one.witness["k"] == other.witness["k"]
 
 
+@pytest.mark.slow
 def test_forbidden_factors_do_not_occur(definitions: ModuleType) -> None:
     """And where all of them are printed, a word without them is in the language."""
     for a in definitions.languages(5, 15):

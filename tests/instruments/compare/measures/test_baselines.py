@@ -29,7 +29,7 @@ from krohn.instruments.compare.tasks.catalogue import (
 FEW = 2**14
 
 
-@pytest.mark.sample(16)
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("name", names())
 def test_every_task_has_its_baselines(name: str, rng: np.random.Generator) -> None:
     asked = task(name)
@@ -129,6 +129,7 @@ def test_the_best_order_is_the_least_of_the_best(rng: np.random.Generator) -> No
     assert list(chosen.held_out) == orders_until(16) == [0, 1, 2, 3, 4, 6, 8, 12, 16]
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("ignore", [0.8, 0.1])
 def test_windows_of_a_flip_flop_come_close_to_their_ceiling(
     ignore: float, rng: np.random.Generator

@@ -141,6 +141,7 @@ def test_who_forgets_behind_an_ignored_value_fails_there(name: str) -> None:
     assert found.least
 
 
+@pytest.mark.slow
 @settings(max_examples=10)
 @given(st.sampled_from(LANGUAGES), st.integers(0, 1000), st.integers(1, 4))
 def test_it_is_the_first_legal_word_that_fails(name: str, seed: int, rare: int) -> None:
@@ -192,6 +193,7 @@ def test_strategies_show_which_words_break_it(
     assert struck["counts"].words.value < 0.9
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("name", LANGUAGES)
 def test_words_of_strategies_are_legal_and_asked_about(
     name: str, knows: Knows, rng: np.random.Generator

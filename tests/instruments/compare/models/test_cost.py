@@ -92,6 +92,7 @@ def test_operations_of_gpt_are_what_torch_counts(
     assert counted(lambda: network.inside(word)) == flops(network, length)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:TF32 acceleration")
 @settings(max_examples=10)
 @given(architecture=lstms, length=st.integers(2, 9))
@@ -104,7 +105,7 @@ def test_operations_of_lstms_are_what_torch_counts(
         assert counted(lambda: network(word)) == flops(network, length)
 
 
-@pytest.mark.sample(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["Grid4", "S3", "C3"])
 def test_operations_of_compiled_networks_are_what_torch_counts(name: str) -> None:
     made = {"Grid4": "gridworld", "S3": "scan"}

@@ -61,6 +61,7 @@ def test_weights_add_up_to_one_and_see_nothing_later(name: str) -> None:
     assert (weights.triu(1) == 0).all()
 
 
+@pytest.mark.sample(1)
 @each
 @pytest.mark.parametrize("parts", [(1, 2, 2, 3), (1,) * 8])
 def test_texts_can_be_read_in_parts(name: str, parts: tuple[int, ...]) -> None:

@@ -40,6 +40,7 @@ SMALL: list[Architecture] = [
 WORDS = torch.tensor([[0, 1, 2, 0], [2, 2, 1, 0]])
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("architecture", SMALL, ids=lambda a: a.description)
 def test_a_network_is_read_as_it_was_written(
     architecture: Architecture, tmp_path: Path
@@ -55,6 +56,7 @@ def test_a_network_is_read_as_it_was_written(
     assert sorted(p.name for p in tmp_path.iterdir()) == ["m", "n"]
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("arch", ["transformer", "rnn"])
 def test_a_compiled_network_that_learned_is_a_model_file_again(
     arch: Any, tmp_path: Path

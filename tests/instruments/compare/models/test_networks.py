@@ -77,7 +77,7 @@ def test_logits_of_all_classes_come_after_every_letter(name: str) -> None:
     assert network(name)(words(5, 7)).shape == (5, 7, CLASSES)
 
 
-@pytest.mark.sample(10)
+@pytest.mark.sample(2)
 @each
 @pytest.mark.parametrize("parts", [(1, 2, 2, 3), (8,), (1,) * 8])
 def test_words_can_be_read_in_parts(name: str, parts: tuple[int, ...]) -> None:
@@ -95,6 +95,7 @@ def test_parts_cannot_go_beyond_the_positions(name: str) -> None:
         kept(name).further(words(3, 1), memory)
 
 
+@pytest.mark.sample(2)
 @every
 def test_the_inside_belongs_to_the_same_logits(name: str) -> None:
     built = network(name)
@@ -104,6 +105,7 @@ def test_the_inside_belongs_to_the_same_logits(name: str) -> None:
     assert all(h.shape[:2] == (3, 8) for h in shown.hidden)
 
 
+@pytest.mark.sample(2)
 @every
 def test_looking_inside_leaves_no_trace(name: str) -> None:
     built = network(name)
@@ -122,7 +124,7 @@ def test_attention_is_a_distribution_over_the_letters_so_far(name: str) -> None:
         assert bool((layer.triu(1) == 0).all())
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @each
 @given(at=st.integers(0, 7), seed=st.integers(0, 50))
 def test_a_letter_changes_nothing_before_it(name: str, at: int, seed: int) -> None:
@@ -134,13 +136,14 @@ def test_a_letter_changes_nothing_before_it(name: str, at: int, seed: int) -> No
     assert not torch.equal(left[:, at], right[:, at])
 
 
-@pytest.mark.sample(4)
+@pytest.mark.sample(1)
 @every
 def test_a_word_is_answered_alike_in_any_company(name: str) -> None:
     built, all_words = network(name), words(6)
     assert close(built(all_words)[4:5], built(all_words[4:5]))
 
 
+@pytest.mark.sample(2)
 @each
 def test_the_seed_alone_decides_the_weights(name: str) -> None:
     torch.manual_seed(1)
@@ -228,6 +231,7 @@ def test_networks_without_a_table_read_words_of_any_length(name: str) -> None:
     assert built(words(1, 4 * LONGEST)).isfinite().all()
 
 
+@pytest.mark.sample(2)
 @each
 def test_a_gradient_reaches_every_weight(name: str) -> None:
     built = network(name).train()

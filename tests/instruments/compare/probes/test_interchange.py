@@ -85,7 +85,7 @@ def bench(
     return build
 
 
-@pytest.mark.sample(4)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("positions", ["all", "one"])
 @pytest.mark.parametrize(
     ("name", "construction", "channel"),

@@ -189,7 +189,7 @@ def check_all(folder: Path, check: Checks, sizes: tuple[int, int]) -> None:
     assert len(set(prompts)) == sum(sizes)
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(("source", "form"), CASES)
 def test_every_text_is_what_an_independent_solver_says(
     source: str, form: str, tmp_path: Path
@@ -198,6 +198,7 @@ def test_every_text_is_what_an_independent_solver_says(
     check_all(tmp_path / "texts", CASES[source, form], (60, 20))
 
 
+@pytest.mark.slow
 @needs("kinds.rewriting")
 def test_random_handles_are_often_not_the_leftmost(tmp_path: Path) -> None:
     """Each of two that can be done is as likely, so about half of such steps differ."""

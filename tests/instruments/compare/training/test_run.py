@@ -99,6 +99,7 @@ def test_a_loss_that_is_no_number_is_a_result(tmp_path: Path) -> None:
     assert again.history[-1].loss != again.history[-1].loss
 
 
+@pytest.mark.slow
 def test_a_finished_run_is_read_and_not_trained_again(tmp_path: Path) -> None:
     run = train(PARITY, TINY, SMALL, 0, tmp_path)
     steps: list[int] = []

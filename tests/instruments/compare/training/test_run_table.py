@@ -88,6 +88,7 @@ def test_records_come_back_exactly(record: Any, tmp_path: Path) -> None:
     assert json.dumps(found["two"]) == exact(RUN)
 
 
+@pytest.mark.slow
 @settings(max_examples=8)
 @given(st.dictionaries(st.sampled_from("xyz"), RECORDS))
 def test_any_records_come_back(

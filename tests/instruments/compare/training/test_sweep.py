@@ -170,6 +170,7 @@ def test_a_cell_that_cannot_be_trained_does_not_stop_the_others(tmp_path: Path) 
     assert len(sweep(CELLS, tmp_path, jobs=1, seconds=0)) == 2
 
 
+@pytest.mark.slow
 def test_a_damaged_result_is_found_again(tmp_path: Path) -> None:
     (result,) = sweep(CELLS[:1], tmp_path, last_accuracy, jobs=1)
     file = tmp_path / f"{CELLS[0].name}.json"
