@@ -57,7 +57,9 @@ def test_the_planner_takes_the_one_layer() -> None:
 
 
 def test_other_heads_that_order_positions_refuse_as_before() -> None:
-    with pytest.raises(CompileError, match="cannot order 130 positions"):
+    with pytest.raises(
+        CompileError, match="cannot order the blocks of up to 130 positions"
+    ):
         krohn.compile("Grid4", 130, "cascade", dtype="bfloat16")
 
 

@@ -135,7 +135,9 @@ def test_longer_texts_than_a_format_can_hold_are_refused(dtype: str) -> None:
     assert place_slope(longest, precision, 9) > 0
     with pytest.raises(CompileError, match=f"{dtype} holds the squares of {longest} "):
         place_slope(longest + 1, precision, 9)
-    with pytest.raises(CompileError, match=r"apart, but of \d+; use a shorter length"):
+    with pytest.raises(
+        CompileError, match=r"apart, only up to \d+; use a shorter length"
+    ):
         distance_slope(longest + 1, precision, 9)
 
 
