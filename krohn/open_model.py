@@ -303,7 +303,8 @@ class Model(base.Model):
         """Variables by name, to be read, changed and printed.
 
         Args:
-            variables: Names; ``*`` stands for any text, as in ``"earlier0@*"``.
+            variables: Names; ``*`` stands for any text, as in ``"earlier0@*"``, and
+                ``?`` for one character.
 
         Raises:
             KrohnError: If there is no such variable.

@@ -17,7 +17,7 @@ from krohn.network.modelfile import ModelFile
 from krohn.network.stated_program import meanings_of, stated_program, stored_inputs
 from krohn.program.errors import KrohnError, Refused
 from krohn.program.interpreter import evaluate_operation
-from krohn.program.meanings import Meaning
+from krohn.program.meanings import NAMED, Meaning
 from krohn.program.quoting import kind_of_value, listed, near
 from krohn.program.statement import Statement, cone
 from krohn.program.value_names import IS
@@ -303,7 +303,8 @@ class Variables:
         """The names of variables that are asked for, those that are stored first.
 
         Args:
-            patterns: Names; in one that is no name ``*`` stands for any text.
+            patterns: Names; in one that is no name ``*`` stands for any text, ``?`` for one
+                character.
 
         Raises:
             UnknownVariable: If one fits no variable.
@@ -317,8 +318,9 @@ class Variables:
         return list(chosen)
 
     def _fitting(self, pattern: str) -> list[str]:
-        """The stored variables that a pattern fits, in which ``*`` is any text."""
-        text = ".*".join(map(re.escape, pattern.split("*")))
+        """The stored variables that a pattern fits: ``*`` any text, ``?`` a character."""
+        signs = {"*": ".*", "?": "."}
+        text = "".join(signs.get(sign, re.escape(sign)) for sign in pattern)
         return [name for name in self.places if re.fullmatch(text, name)]
 
     def describe(self, name: str) -> str:
@@ -371,17 +373,6 @@ class Variables:
 
 CODES = {"integer": "as an integer", "one-hot": "one-hot"}
 """How a value is laid out, in words."""
-VALUES = {
-    "answer": "the answer that each value stands for",
-    "possible answers": "the answers that are possible with each value",
-    "point": "the point that each value stands for",
-    "letter": "the letters that give each value",
-    "position": "the positions that give each value",
-    "use": "what each value does",
-    "input": "what gives each value",
-    "": "its values are numbers",
-}
-"""What names of values are, by `krohn.program.meanings.Meaning.named_by`."""
 MOST_LISTED = 8
 """Values that a description lists."""
 
@@ -402,7 +393,7 @@ def describe(meaning: Meaning, name: str, where: str, every: str) -> str:
 
 def _values_in_words(meaning: Meaning) -> str:
     """What the values of a variable mean."""
-    what, texts = VALUES[meaning.named_by], meaning.short
+    what, texts = NAMED[meaning.named_by], meaning.short
     read = {text.partition(IS)[0] for text in texts.values() if IS in text}
     plain = meaning.named_by == "input" and all(t.count(IS) < 2 for t in texts.values())
     if plain and len(read) == 1:

@@ -24,12 +24,12 @@ SENTENCES = {
     "piecewise": "a piecewise linear function of {reads}",
     "prefix-sum": "the sum of {source} over all letters so far",
     "marked-sum": "the sum of {source} over the letters so far where {where} is 1",
-    "block-sum": "the sum of {source} over the letters so far of block {block}, "
+    "block-sum": "the sum of {source} over the letters so far of stretch {block}, "
     "each of {size} letters",
     "mean": "the mean of {source} over the letters so far whose {key} suits {query}",
     "latest": "{source} at the latest letter where {where} is 1",
     "earliest": "{source} at the first letter where {where} is 1",
-    "sibling-latest": "in the second half of each block of {block} positions, {source} "
+    "sibling-latest": "in the second half of each stretch of {stretch} positions, {source} "
     "at the latest letter of the first half where {where} is 1",
     "latest-match": "{source} at the latest letter whose {key} is this letter's {query}",
     "match-anywhere": "{source} at the last letter of the word whose {key} is this "
@@ -48,6 +48,39 @@ SENTENCES = {
     "normalised": "{source}, divided by its mass",
 }
 """What an operation computes, by its name on file and the names of its fields."""
+BRINGS = {
+    "prefix-sum": "the sum over all letters so far",
+    "marked-sum": "the sum over the marked letters so far",
+    "block-sum": "the sum over the letters so far of a stretch of positions",
+    "mean": "the mean over the letters so far that suit",
+    "latest": "the value at the latest marked letter",
+    "earliest": "the value at the first marked letter",
+    "sibling-latest": "the value at the latest marked letter in a stretch of positions "
+    "before this one",
+    "latest-match": "the value at the latest letter that suits",
+    "match-anywhere": "the value at the last letter of the word that suits",
+    "best": "the value at the best letter so far that suits",
+    "final": "the value at the end of the word",
+    "shift": "the value from some letters before",
+    "shift-by": "the value from as many letters before as a variable says",
+    "at": "the value at the position so far that variables say",
+    "at-anywhere": "the value at the position of the word that variables say",
+}
+"""What a head brings that computes an operation, by its name on file.
+
+A flag marks letters. A letter suits whose key is the query.
+"""
+NAMED = {
+    "answer": "the answer that each value stands for",
+    "possible answers": "the answers that are possible with each value",
+    "point": "the point that each value stands for",
+    "letter": "the letters that give each value",
+    "position": "the positions that give each value",
+    "use": "what each value does",
+    "input": "what gives each value",
+    "": "its values are numbers",
+}
+"""What names of values are, by `Meaning.named_by`."""
 MOST_OPTIONS = 4
 """Channels of which one is chosen, and of each of which it is said when."""
 
@@ -202,8 +235,7 @@ def describe(channel: Channel) -> str:
     if "by" in told:
         told["back"] = "one letter" if told["by"] == 1 else f"{told['by']} letters"
     if "level" in told:
-        level = told["level"]
-        told["block"] = 2 ** (level + 1)
+        told["stretch"] = 2 ** (told["level"] + 1)
     plain = f"{channel.op} of {told['reads']}" if reads else channel.op
     return SENTENCES.get(channel.op, plain).format_map(told)
 

@@ -101,7 +101,7 @@ class ValueNames:
         self._possible = self._possible_of_firsts()
         self._levels = _levels_searched(program)
         self._exact = self._exact_answers()
-        self._known = dict[str, Named]()
+        self._known, self._known_of_copies = dict[str, Named](), dict[str, Named]()
 
     def of(self, name: str) -> Names:
         """The names of the values of a channel."""
@@ -128,6 +128,20 @@ class ValueNames:
             channel = self._program.channels[name]
             self._known[name] = self._with_start(channel, self._find(channel))
         return self._known[name]
+
+    def _handed_on(self, name: str) -> Named:
+        """The names of the values of copies of a channel.
+
+        Whoever reads a copy does not see the letter: there the answers say more.
+        """
+        name = self._first[name]
+        if name not in self._known_of_copies:
+            channel, own = self._program.channels[name], self._parts(name)
+            kept = self._where_kept(channel) if own[1] == "letter" else None
+            self._known_of_copies[name] = (
+                own if kept is None else self._with_start(channel, kept)
+            )
+        return self._known_of_copies[name]
 
     def _reasons(
         self, name: str, told: Mapping[int, Parts], kind: str
@@ -181,12 +195,15 @@ class ValueNames:
             return self._exact[self._kin[name]], "answer"
         if name in self.points:
             return {v: (f"point {v}",) for v in channel.domain.tolist()}, "point"
-        if kept := self._where_kept(channel):
+        kept, values = self._where_kept(channel), self.of_letter.get(name)
+        if values is not None:
+            letters = self._by_letters(values)
+            if kept is None or _fit_in_short(letters):
+                return letters, "letter"
+        if kept is not None:
             return kept
-        if name in self.of_letter:
-            return self._by_letters(self.of_letter[name]), "letter"
         source = _copies(self._program, channel, self._kin)
-        copied = UNNAMED if source is None else self._parts(source)
+        copied = UNNAMED if source is None else self._handed_on(source)
         if copied[1] not in ("", "use", "input"):
             return copied
         if channel.op in NUMBERS or len(channel.domain) > MOST_VALUES:
@@ -305,7 +322,10 @@ class ValueNames:
         return {v: (lead + first, *rest) for v, (first, *rest) in found.items()}
 
     def _names_in_rows(self, name: str) -> dict[int, str]:
-        """Names for values in rows; none if they are long, or alike."""
+        """Names for values in rows; none if they are long, or alike.
+
+        A list of possible answers would look like more columns.
+        """
         parts, kind = self._parts(name)
         if kind in ("", "use", "input", "position"):
             return {}
@@ -313,7 +333,10 @@ class ValueNames:
         texts = {v: listed(parts.get(v, (str(v),)), SHOWN, "or") for v in domain}
         alike = len({*texts.values()}) < len(texts)
         unfit = any(len(text) > WIDEST or '"' in text for text in texts.values())
-        return {} if alike or unfit else {v: _cell(x) for v, x in texts.items()}
+        if alike or unfit:
+            return {}
+        lists = kind == "possible answers"
+        return {v: _cell(x) for v, x in texts.items() if not (lists and "," in x)}
 
     def _by_options(self, channel: Channel) -> Named:
         """What gives each value, of any option."""
@@ -339,32 +362,34 @@ class ValueNames:
             return {**values, bos: self._none_before(self._levels[channel.name])}, kind
         if bos not in origin.later:
             return {**values, bos: (START if source is None else NONE_YET,)}, kind
-        if source is None or values is not self._parts(source)[0]:
+        if source is None or values is not self._handed_on(source)[0]:
             return named
         if isinstance(operation, LookBack):
             none: Parts = (NONE_YET,) * operation.causal
             if isinstance(operation, SiblingLatest):
                 none = self._none_before(frozenset({operation.level}))
             return {**values, bos: (*values.get(bos, ()), *none)}, kind
-        told = [self._parts(name)[0].get(bos, ()) for name in channel.inputs]
+        told = [self._handed_on(name)[0].get(bos, ()) for name in channel.inputs]
         common = [part for part in told[0] if all(part in each for each in told)]
         alike = len({*told}) == 1
         return ({**values, bos: (*common, NONE_THERE)}, kind) if not alike else named
 
     def _none_before(self, levels: frozenset[int]) -> Parts:
-        """What it says that blocks before a position, of some levels, hold no letter."""
+        """What it says that stretches before a position, of some levels, hold no letter."""
         low, high = min(levels), max(levels)
-        block = 2 ** (high + 1)
+        stretch = 2 ** (high + 1)
         if len(levels) == 1:
-            half = "position in the first half of its block"
+            half = "position in the first half of its stretch"
             return (half, "no such letter in that half")
         if len(levels) <= high - low:
             return (NONE_THERE,)
         none = "no such letter before this one"
         if low > 0:
-            return (f"no such letter in its block of {block} before that of {2**low}",)
-        whole = block > self._program.length
-        return (none if whole else f"{none} in its block of {block}",)
+            return (
+                f"no such letter in its stretch of {stretch} before that of {2**low}",
+            )
+        whole = stretch > self._program.length
+        return (none if whole else f"{none} in its stretch of {stretch}",)
 
 
 def _told_apart(texts: dict[int, str]) -> dict[int, str]:
@@ -564,6 +589,12 @@ def _groups(values: Iterable[int], given: Iterable[T]) -> dict[int, tuple[T, ...
     for value, each in zip(values, given, strict=True):
         groups.setdefault(value, []).append(each)
     return {value: tuple(some) for value, some in groups.items()}
+
+
+def _fit_in_short(parts: Mapping[int, Parts]) -> bool:
+    """Whether names are written whole where few parts are."""
+    sizes = list(map(len, parts.values()))
+    return sum(sizes) <= FEW or max(sizes) <= SHOWN
 
 
 def _shorter(rows: Parts) -> Parts:

@@ -374,23 +374,27 @@ def _legend(canvas: Canvas, kinds: set[str]) -> None:
         x += width + 0.25
 
 
-def _fetches(bar: Bar) -> bool:
-    """Whether a head brings it from some letters before."""
-    return bar.note.endswith(BACK)
+def _explain_heads(plan: Plan) -> list[str]:
+    """What the notes at heads mean; of those that look back the farthest is enough."""
+    brings = {
+        bar.note: bar.brings
+        for bar in plan.stream.bars
+        if bar.brings and not bar.note.startswith("sum")  # which says it already
+    }
+    back = [note for note in brings if note.endswith(BACK)]
+    far = max(back, key=lambda note: int(note.removesuffix(BACK)), default="")
+    told = [f"“{n}”: {brings[n]}" for n in brings if n == far or n not in back]
+    return (
+        ["; ".join(told).replace(": ", ": the head brings ", 1) + "."] if told else []
+    )
 
 
 def _remarks(plan: Plan) -> list[str]:
     remarks = [
         "Each bar is a variable, for as long as it is in the residual stream. Arrows lead "
-        "from what is read. The read-out reads what has a bold frame."
+        "from what is read. The read-out reads what has a bold frame.",
+        *_explain_heads(plan),
     ]
-    back = sorted(
-        int(bar.note.removesuffix(BACK)) for bar in plan.stream.bars if _fetches(bar)
-    )
-    if back:
-        remarks.append(
-            f"“{back[-1]}{BACK}”: the head brings the value from {back[-1]} letters before."
-        )
     if any(bar.where for bar in plan.stream.bars):
         remarks.append(
             "A dashed arrow comes from the variable that says which position to read."

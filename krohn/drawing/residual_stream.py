@@ -10,6 +10,7 @@ import numpy as np
 from krohn.drawing.canvas import Box, DrawingError, legible
 from krohn.network.modelfile import ModelFile
 from krohn.program.block_kinds import whatever_blocks_do
+from krohn.program.meanings import BRINGS
 
 # The residual stream that a model file describes, as bars to draw.
 
@@ -28,6 +29,7 @@ class Bar:
     Attributes:
         title: The name of the channel, or of all of them together.
         note: What the head does; empty where an MLP or the embedding writes.
+        brings: The same as the legend explains it; empty where no head writes.
         names: The channels.
         start: First dimension.
         stop: One past the last dimension.
@@ -39,6 +41,7 @@ class Bar:
 
     title: str
     note: str
+    brings: str
     names: tuple[str, ...]
     start: int
     stop: int
@@ -147,7 +150,7 @@ def _bar(channels: Mapping[str, Any], name: str) -> Iterable[Bar]:
     where = channel.get("where", channel.get("key", channel.get("digits", [""])[0]))
     opened = channel["op"] == "map"
     yield Bar(
-        *(name, _note(channel), (name,), start, stop, born, dies),
+        *(name, _note(channel), _brings(channel), (name,), start, stop, born, dies),
         sources=_stored_inputs(channels, name)
         if opened
         else frozenset(map(str, source)),
@@ -186,6 +189,13 @@ def _note(channel: Mapping[str, Any]) -> str:
     return notes.get(channel["op"], legible(str(channel["op"]), 12))
 
 
+def _brings(channel: Mapping[str, Any]) -> str:
+    """What the head brings; empty if no head writes the channel."""
+    if channel["op"] == "shift":
+        return f"the value from {channel['by']} letters before"
+    return BRINGS.get(channel["op"], "") if "head" in channel else ""
+
+
 def merge_bars(bars: Iterable[Bar]) -> list[Bar]:
     """Bars of channels such as ``map3[0]``, ``map3[1]`` that touch become one."""
     merged_bars: list[Bar] = []
@@ -218,6 +228,7 @@ def _join(first: Bar, second: Bar) -> Bar:
     return Bar(
         INDEX.sub(f"{low[0]}..{high[0]}", names[0], count=1),
         first.note,
+        first.brings,
         names,
         first.start,
         second.stop,

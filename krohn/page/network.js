@@ -250,7 +250,7 @@ function element(tag, text = "", attributes = {}) {
 }
 
 const answerName = (answer) => (answer < 0 ? "–" : net.classes[answer]);
-const nameOf = ({ name }, value) => (net.names[name]?.[value] ? `${net.names[name][value]}\n` : "");
+const nameOf = ({ name }, value) => `value ${value}` + (net.names[name][value] ? ` → ${net.names[name][value]}` : "");
 const short = (x) => (Number.isFinite(x) ? String(Number(x.toPrecision(4))) : "∞");
 
 function table(id, head, rows) {
@@ -295,7 +295,7 @@ function drawVariables(run, said) {
       const wanted = t < said.end ? said.values[channel.name][t] : null;
       const patched = show.patch?.name === channel.name && show.patch.position === t;
       const cell = element("td", String(value), {
-        title: `${nameOf(channel, value)}in the stream: ${numbers.map(short).join(" ")}\nthe Program: ${wanted ?? "not defined"}`,
+        title: `${net.named[channel.name]}: ${nameOf(channel, value)}\nin the stream: ${numbers.map(short).join(" ")}\nthe Program: ${wanted ?? "not defined"}`,
       });
       if (wanted !== null && value !== wanted) cell.className = "differs";
       if (patched) cell.className = "patched";
@@ -325,9 +325,9 @@ function drawPatch() {
   }
   if (!show.cell) return;
   const { channel, t } = show.cell;
-  at.append(element("span", ` ${channel.name} after letter ${t}: give it the value `));
+  at.append(element("span", ` ${channel.name} after letter ${t}: give it another value (${net.named[channel.name]}) `));
   for (const value of channel.domain.slice(0, 40))
-    at.append(element("button", `${value} ${nameOf(channel, value)}`.trim(), {
+    at.append(element("button", nameOf(channel, value), {
       onclick: () => { show.patch = { name: channel.name, position: t, value }; show.cell = null; draw(); },
     }));
 }

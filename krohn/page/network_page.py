@@ -27,7 +27,7 @@ from krohn.program.attention import Sight
 from krohn.program.claim import Sense
 from krohn.program.functions import Table
 from krohn.program.intervention import letter_tables, rows_of_letters
-from krohn.program.meanings import Meaning
+from krohn.program.meanings import NAMED, Meaning
 from krohn.program.operations.base import Operation
 from krohn.program.operations.map import Map
 from krohn.program.statement import Channel, Statement
@@ -40,12 +40,6 @@ LARGEST = 2**20
 SHOWN = 8
 """Letters of the word that is shown first."""
 UNITS = ("relu", "sine")
-OF = {
-    "answer": "answer: ",
-    "possible answers": "possible answers: ",
-    "letter": "letter: ",
-}
-"""What names of values are of, where they do not say it themselves."""
 OPERATIONS = (
     *("token", "position", "table", "select", "sum", "prefix-sum", "marked-sum"),
     *("block-sum", "shift", "shift-by", "latest", "earliest", "sibling-latest"),
@@ -120,7 +114,8 @@ def page_data(file: ModelFile) -> dict[str, Any]:
             _channel(program, each, _says(program, each, meanings[each.name]))
             for each in program.channels.values()
         ],
-        "names": {name: _names(each) for name, each in meanings.items()},
+        "names": {name: each.short for name, each in meanings.items()},
+        "named": {name: NAMED[each.named_by] for name, each in meanings.items()},
         "outputs": program.outputs,
         "decode": [[row, answer] for row, answer in program.decode.items()],
         "first": _first_word(file),
@@ -132,12 +127,6 @@ def _says(program: Statement, channel: Channel, meaning: Meaning) -> str:
     return meaning.says + "; the answer is read from it" * (
         channel.name in program.outputs
     )
-
-
-def _names(meaning: Meaning) -> dict[int, str]:
-    """The name of each value, with what the name is of."""
-    of = OF.get(meaning.named_by, "")
-    return {value: f"{of}{name}" for value, name in meaning.short.items()}
 
 
 def _transformer(file: ModelFile) -> Transformer:

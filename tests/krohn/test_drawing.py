@@ -25,6 +25,7 @@ from krohn.compiler.pipeline import Options
 from krohn.drawing import DrawingError, draw_machine, draw_model, save
 from krohn.drawing.arrows import SAMPLES, Labels, at, bow, join
 from krohn.drawing.canvas import Canvas
+from krohn.drawing.residual_stream import stream
 from krohn.network.modelfile import ModelFile
 from krohn.network.precision import PRECISIONS
 
@@ -282,6 +283,24 @@ def test_heads_say_what_they_do_and_neighbours_are_merged(tmp_path: Path) -> Non
     shown = texts(tmp_path / "m.svg")
     assert {"1 back", "64 back", "[0..4]"} <= set(shown)
     assert any("from 64 letters before" in text for text in shown)
+
+
+@pytest.mark.parametrize(
+    ("name", "construction"),
+    [("FFL2", "cascade"), ("Grid4", "gridworld"), ("Dyck2,2", "dyck"), ("S3", "scan")],
+)
+def test_the_legend_says_what_heads_bring(
+    name: str, construction: str, tmp_path: Path
+) -> None:
+    file = transformer(name, 12, construction, False)
+    save(draw_model(file), tmp_path / "m.svg")
+    shown, seen = " ".join(texts(tmp_path / "m.svg")), 0
+    for bar in stream(file).bars:
+        if bar.brings and not bar.note.startswith("sum"):
+            told = f"“{bar.note}”: " in shown and bar.brings in shown
+            assert told or bar.note.endswith("back"), bar.note
+            seen += 1
+    assert seen
 
 
 @pytest.mark.slow

@@ -1,6 +1,7 @@
 """Pages as a real browser shows them: on a phone, on a desk, in the dark and on paper."""
 
 import json
+import re
 import shutil
 from collections.abc import Callable, Iterator
 from functools import cache
@@ -387,7 +388,9 @@ def test_a_word_is_typed_and_a_variable_changed_by_hand(
     assert said
     assert all(said)
     browser.driver.find_element("css selector", "#variables td[tabindex]").click()
-    browser.driver.find_element("css selector", "#patch button:last-child").click()
+    button = browser.driver.find_element("css selector", "#patch button:last-child")
+    assert re.fullmatch(r"value \d+( → .+)?", button.text)
+    button.click()
     assert browser.ask("document.querySelectorAll('td.patched').length") == 1
     rows = (
         "[...document.querySelectorAll('#answers th[scope=row]')].map(c => c.innerText)"

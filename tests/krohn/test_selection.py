@@ -64,8 +64,10 @@ def test_patterns_select_several(net: Model) -> None:
         n for n in net.places() if n.endswith("0")
     )
     assert net.select("now0", "at*").names == ("now0", "at0", "at1")
+    assert net.select("stored?").names == ("stored0",)
     scan = krohn.compile("S3", 4, "scan", proof=False).model
     assert scan.select("map1[*]").names == ("map1[0]", "map1[1]", "map1[2]")
+    assert scan.select("map1[?]").names == scan.select("map1[*]").names
     assert scan.select("map1[0]").names == ("map1[0]",)
     many = krohn.compile("S5", 20, proof=False).model.select()
     assert len(many.names) > MOST_PRINTED

@@ -4,6 +4,7 @@ The first tables hold a machine of every construction, and a network of every ki
 """
 
 import re
+from collections import Counter
 from functools import cache
 from typing import Any
 
@@ -20,13 +21,13 @@ from krohn.network.transformer import Transformer
 from krohn.open_model import Model
 from krohn.program.claim import Sense
 from krohn.program.interpreter import decoded_outputs, interpret
-from krohn.program.meanings import SENTENCES
-from krohn.program.operations import operation_modules
+from krohn.program.meanings import BRINGS, SENTENCES
+from krohn.program.operations import operation_modules, operation_named
 from krohn.program.operations.base import LookBack
 from krohn.program.operations.sibling_latest import SiblingLatest
 from krohn.program.slices import slices
 from krohn.program.statement import cone
-from krohn.program.value_names import NUMBERS, possible_answers
+from krohn.program.value_names import NUMBERS, SHOWN, ValueNames, possible_answers
 from krohn.program.word_texts import write_letter
 
 EACH = pytest.mark.parametrize("construction", SERVED)
@@ -55,6 +56,13 @@ def test_every_operation_has_a_sentence() -> None:
     brought = {name for each in slices().values() for name in each.operations}
     maps = {"table", "select", "sum", "piecewise"}
     assert set(SENTENCES) == (set(operation_modules()) - brought - {"map"}) | maps
+
+
+def test_of_every_head_it_is_said_what_it_brings() -> None:
+    known = {
+        name: operation_named(name) for name in SENTENCES.keys() & operation_modules()
+    }
+    assert {n for n, each in known.items() if each.is_attention} == set(BRINGS)
 
 
 def is_number(net: Model, name: str) -> bool:
@@ -132,7 +140,10 @@ def test_what_is_fetched_has_the_answers_of_where_it_is_fetched_from(
             operation = program.operations[name]
             if not isinstance(operation, LookBack):
                 continue
-            if meanings[operation.source].named_by != "possible answers":
+            # Copies of what is named by letters may be named by answers all the same.
+            named_by = {n: meanings[n].named_by for n in (name, operation.source)}
+            copied = named_by == {name: "possible answers", operation.source: "letter"}
+            if named_by[operation.source] != "possible answers" and not copied:
                 continue
             seen += 1
             t = np.arange(words.shape[1] + 1)
@@ -170,6 +181,35 @@ def test_windows_of_composed_maps_are_the_letters_that_are_said(
                 point = np.array(steps)[point, range(len(words)), t + 1]
             assert np.array_equal(point, values[name][:, -1]), name
         assert seen > len(first) > 1
+
+
+@EACH
+def test_what_the_letter_decides_is_named_by_letters(construction: str) -> None:
+    """Unless it is an answer, or a point, or there are too many letters to name."""
+    for net in networks(construction):
+        program = net.variables.program
+        of_letter = ValueNames(program, net.letters, net.classes).of_letter
+        for name, values in of_letter.items():
+            meaning, sizes = net.variables.meaning(name), Counter(values.tolist())
+            if meaning.named_by == "possible answers":
+                assert max(sizes.values()) > SHOWN, (construction, name)
+            else:
+                assert meaning.named_by in ("letter", "answer", "point"), name
+
+
+@EACH
+def test_lists_of_answers_are_not_quoted_in_rows(construction: str) -> None:
+    for net in networks(construction):
+        meanings = net.variables.meanings.items()
+        kinds = {
+            text: meaning.named_by
+            for name, meaning in meanings
+            for text in meaning.values.values()
+        }
+        for name, meaning in meanings:
+            if meaning.named_by in ("input", "use"):
+                for cell in re.findall(r'[(, ]"([^"]*,[^"]*)"', str(meaning.short)):
+                    assert kinds.get(cell) != "possible answers", (name, cell)
 
 
 @pytest.mark.sample(8)
@@ -251,9 +291,9 @@ def test_what_is_not_found_in_blocks_is_not_there(source: str, strict: bool) -> 
 
 
 NOT_FOUND = (
-    "first half of its block or no such letter in that half",
-    r"before this one in its block of (\d+)",
-    r"in its block of (\d+) before that of (\d+)",
+    "first half of its stretch or no such letter in that half",
+    r"before this one in its stretch of (\d+)",
+    r"in its stretch of (\d+) before that of (\d+)",
     "before this one$",
 )
 """What is said of a value that stands where no letter is found in blocks."""

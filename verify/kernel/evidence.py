@@ -59,6 +59,12 @@ def _demand_theorem(model: Model) -> None:
     demand(form in GRAIN, f"the kernel has no theorem about Transformers in {form}")
     for channel in channels:
         op, code = channel["op"], channel.get("code", "integer")
-        known = "head" not in channel or op in HEADS
-        demand(known, f"the kernel has no theorem about heads for {op}")
+        if "head" in channel and op not in HEADS:
+            raise Refused(f"the kernel has no theorem about {_heads_in_words(op)}")
         demand(code in ("integer", "one-hot"), f"the kernel has no code {code}")
+
+
+def _heads_in_words(operation: str) -> str:
+    from krohn.program.meanings import BRINGS  # which a proof does not need
+
+    return f"heads that bring {BRINGS.get(operation, 'something else')} ({operation})"
