@@ -173,7 +173,9 @@ def test_the_peak_stays_below_the_bound(
         text=True,
         check=True,
     )
-    assert "verified" in done.stdout
+    # The claim of an RNN is about words of every length, of which some were run.
+    right = f"all words of up to {length} letters are right"
+    assert (right if construction == "rnn" else "verified") in done.stdout
     most = next(w for w in done.stdout.splitlines() if w.startswith("VmHWM"))
     assert int(most.split()[1]) <= memory * 2**10
 
