@@ -128,13 +128,12 @@ def _run(found: "Report") -> str:
 
 def _heads(out: Terminal, found: "Report") -> None:
     """Print the limits of single heads: theorems about them, not about the network."""
-    if found.verdict == "refuted":
-        return
     if found.heads and found.proof is not None:
-        out.print(
-            f"  theorems limit what {len(found.heads)} of its heads can do alone: --json "
-            "(docs/proofs/limits.md)"
-        )
+        if found.verdict != "refuted":
+            out.print(
+                f"  theorems limit what {len(found.heads)} of its heads can do alone: "
+                "--json (docs/proofs/limits.md)"
+            )
         return
     if found.heads:
         out.print(

@@ -136,7 +136,7 @@ def test_longer_texts_than_a_format_can_hold_are_refused(dtype: str) -> None:
     with pytest.raises(CompileError, match=f"{dtype} holds the squares of {longest} "):
         place_slope(longest + 1, precision, 9)
     with pytest.raises(
-        CompileError, match=r"apart, only up to \d+; use a shorter length"
+        CompileError, match=r"apart, only up to \d+ by this head; use a shorter"
     ):
         distance_slope(longest + 1, precision, 9)
 
