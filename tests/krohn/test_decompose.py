@@ -141,6 +141,27 @@ def test_json(command: Command, name: str) -> None:
                 assert left == set(reading["possible"])
 
 
+def test_values_of_a_component_say_of_which_states_they_speak(
+    command: Command,
+) -> None:
+    """A component that reads others may speak of some states only."""
+    machine = "regex:(a|b(a|c)*b)*c?"
+    facts = command("decompose", machine, "--json").json
+    text = command("decompose", machine).out
+    partial = 0
+    for row in (row for level in facts["levels"] for row in level):
+        meaning = row["meaning"]
+        if not meaning["same_everywhere"] or not meaning["contexts"]:
+            continue
+        (reading,) = meaning["readings"]
+        line = f"  {row['component']}: {row['kind']}"
+        if len(reading["possible"]) < facts["states"]:
+            line += f", given {{{', '.join(reading['possible'])}}}"
+            partial += 1
+        assert line in text.splitlines()
+    assert partial
+
+
 def test_text(command: Command) -> None:
     done = command("decompose", "Grid4", "--method", "holonomy")
     assert (done.code, done.err) == (0, "")
